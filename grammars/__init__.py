@@ -1,0 +1,1 @@
+"""The Lark grammars: the one definition of HLO text."""

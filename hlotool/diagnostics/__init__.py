@@ -1,0 +1,6 @@
+"""One diagnostic type for the whole product, its codes, and its renderers."""
+
+from hlotool.diagnostics.codes import CODES, Code, define
+from hlotool.diagnostics.diagnostic import Diagnostic, Fix, HloError, Note, Severity, at, note_at
+
+__all__ = ["CODES", "Code", "Diagnostic", "Fix", "HloError", "Note", "Severity", "at", "define", "note_at"]

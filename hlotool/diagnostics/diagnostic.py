@@ -1,0 +1,92 @@
+"""The one Diagnostic type of the product, and the exception that carries several."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from hlotool.ir import Position, Source
+
+
+class Severity(enum.StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A replacement of a range of the source by other text."""
+
+    message: str
+    start: Position
+    end: Position
+    replacement: str
+    is_safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that a diagnostic speaks of, or (without a position) a sentence more."""
+
+    message: str
+    start: Position | None = None
+    end: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What is wrong, where, by which rule and how to mend it.
+
+    Lines and columns count from 1, columns in characters, `end_column` excluded; line 0 means that the problem
+    has no place in a text. `help` is the advice in one sentence.
+    """
+
+    code: str
+    message: str
+    severity: Severity = Severity.ERROR
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    filename: str = "<string>"
+    notes: tuple[Note, ...] = ()
+    help: str = ""
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """Where the rule comes from: document and section; '' when the catalogue has no source for it."""
+        from hlotool.diagnostics.codes import CODES
+
+        entry = CODES.get(self.code)
+        return entry.source if entry else ""
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.column}: {self.severity}: {self.message} [{self.code}]"
+
+
+def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,
+       help: str = "", notes: tuple[Note, ...] = (), fixes: tuple[Fix, ...] = ()) -> Diagnostic:
+    """A diagnostic for a range of character offsets of a source."""
+    first, last = source.position(start), source.position(max(start + 1, end))
+    if last.line != first.line and end <= start + 1:  # an empty range at a line end
+        last = Position(first.line, first.column + 1)
+    return Diagnostic(code, message, severity, first.line, first.column, last.line, last.column, source.filename,
+                      notes, help, fixes)
+
+
+def note_at(source: Source, start: int, end: int, message: str) -> Note:
+    """A note for a range of character offsets of a source."""
+    return Note(message, source.position(start), source.position(end))
+
+
+class HloError(Exception):
+    """Input that cannot be used; `diagnostics` holds every problem, not the first."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))

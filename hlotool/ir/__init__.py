@@ -1,0 +1,41 @@
+"""The module in memory: instructions, shapes, literals, attribute values, source positions."""
+
+from hlotool.ir.attributes import (
+    KINDS,
+    NO_ATTRIBUTES,
+    Aliasing,
+    Attributes,
+    BackendConfig,
+    BufferDonor,
+    ConvolutionDimensions,
+    Domain,
+    EntryLayout,
+    FrontendAttributes,
+    Kind,
+    Metadata,
+    Padding,
+    PaddingDimension,
+    Raw,
+    ResultAccuracy,
+    SliceDimension,
+    Statistics,
+    Window,
+    WindowDimension,
+)
+from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
+from hlotool.ir.literals import Literal
+from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
+from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
+from hlotool.ir.sharding import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding
+from hlotool.ir.source import Position, Source, Span
+from hlotool.ir.walk import called_by, callees_first, post_order, unique_name, uses
+
+__all__ = [
+    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "UNBOUNDED",
+    "Aliasing", "Attributes", "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType",
+    "DimSharding", "Domain", "EntryLayout", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule",
+    "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "Padding", "PaddingDimension", "Position", "Raw",
+    "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "SplitConfig",
+    "Statistics", "Window", "WindowDimension", "called_by", "callees_first", "dtype_of_numpy", "post_order",
+    "set_printer", "unique_name", "uses",
+]

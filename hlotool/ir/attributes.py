@@ -1,0 +1,329 @@
+"""Attribute values, and the table that says what kind of value an attribute's name announces.
+
+Plain Python values carry most kinds: int, bool, float, str and tuples of them. What has structure is a frozen,
+interned class here. The name alone gives the kind (see KINDS), so neither parser nor printer knows operations.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from hlotool.ir.interning import Interned
+from hlotool.ir.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class WindowDimension(metaclass=Interned):
+    """One dimension of a window, in elements. Source: xla_data.proto, WindowDimension."""
+
+    size: int = 1
+    stride: int = 1
+    pad_low: int = 0
+    pad_high: int = 0
+    #: lhs_dilate: holes between elements of the operand (base dilation)
+    base_dilation: int = 1
+    #: rhs_dilate: holes between elements of the window
+    window_dilation: int = 1
+    reversal: bool = False
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Window(metaclass=Interned):
+    """`window={size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=0x1}`."""
+
+    dimensions: tuple[WindowDimension, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class ConvolutionDimensions(metaclass=Interned):
+    """`dim_labels=b01f_01io->b01f`: the role of each dimension of the two operands and the result.
+
+    `unknown` dimensions (`?`) are those with no role. Each label string is kept as written.
+    """
+
+    lhs: str
+    rhs: str
+    output: str
+
+    @property
+    def spatial_rank(self) -> int:
+        return sum(c.isdigit() for c in self.lhs)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class PaddingDimension(metaclass=Interned):
+    """Padding of one dimension, in elements; low and high may be negative."""
+
+    low: int
+    high: int
+    interior: int = 0
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Padding(metaclass=Interned):
+    """`padding=0_1_0x2_2_1`: low_high_interior for each dimension."""
+
+    dimensions: tuple[PaddingDimension, ...]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class SliceDimension(metaclass=Interned):
+    """`[start:limit:stride]`"""
+
+    start: int
+    limit: int
+    stride: int = 1
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Aliasing(metaclass=Interned):
+    """One entry of an alias table: an output index shares its buffer with a parameter's (operand's) index.
+
+    In `input_output_alias` `kind` is "may-alias" or "must-alias"; in `output_to_operand_aliasing` it is None and
+    `parameter` is an operand number.
+    """
+
+    output_index: tuple[int, ...]
+    parameter: int
+    parameter_index: tuple[int, ...] = ()
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class BufferDonor(metaclass=Interned):
+    """One entry of `buffer_donor={ (0, {}) }`."""
+
+    parameter: int
+    parameter_index: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class EntryLayout(metaclass=Interned):
+    """`entry_computation_layout={(f32[2]{0})->f32[2]{0}}`"""
+
+    parameters: tuple[Shape, ...]
+    result: Shape
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Domain(metaclass=Interned):
+    """`domain={kind="sharding", entry={...}, exit={...}}`; the two sides are shardings."""
+
+    kind: str
+    entry: Any
+    exit: Any
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class ResultAccuracy(metaclass=Interned):
+    """`result_accuracy={tolerance={atol=..,rtol=..,ulps=..}}` or `{mode=highest}`."""
+
+    mode: str | None = None
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class FrontendAttributes(metaclass=Interned):
+    """`frontend_attributes={key="text",other={blob}}`; a value keeps its quotes or braces as written."""
+
+    entries: tuple[tuple[str, str], ...]
+
+    def get(self, key: str, default: str | None = None) -> str | None:
+        """The value of a key without its quotes."""
+        for name, value in self.entries:
+            if name == key:
+                return value[1:-1] if value[:1] in "\"'" else value
+        return default
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class BackendConfig(metaclass=Interned):
+    """`backend_config=`: JSON with its braces (quoted=False), or the unescaped contents of a string."""
+
+    text: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Statistics(metaclass=Interned):
+    """`statistics={visualizing_index=1,name=3.5}`; numbers as written."""
+
+    visualizing_index: int
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Raw(metaclass=Interned):
+    """A value kept as its text: of an attribute that nobody knows, or one with no meaning to compilers."""
+
+    text: str
+
+
+class Metadata:
+    """`metadata={op_name="..." source_file="..." ...}`, kept as text and read when asked for."""
+
+    __slots__ = ("_fields", "text")
+
+    def __init__(self, text: str) -> None:
+        #: with its braces
+        self.text = text
+        self._fields: dict[str, str] | None = None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Every field in order: name to text, strings without their quotes."""
+        if self._fields is None:
+            from hlotool.ir.metadata_fields import read_fields
+
+            self._fields = read_fields(self.text)
+        return self._fields
+
+    @property
+    def op_name(self) -> str:
+        return self.fields.get("op_name", "")
+
+    @property
+    def source_file(self) -> str:
+        return self.fields.get("source_file", "")
+
+    @property
+    def source_line(self) -> int:
+        return int(self.fields.get("source_line", "0"))
+
+    @property
+    def stack_frame_id(self) -> int:
+        """1-based number in the module's StackFrames table; 0: none."""
+        return int(self.fields.get("stack_frame_id", "0"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metadata) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+class Attributes(dict[str, Any]):
+    """The attributes of an instruction by name, in the order of the text: frozen, because many share one.
+
+    `attributes | {...}` and `attributes.without(name)` make changed copies.
+    """
+
+    __slots__ = ()
+
+    def _frozen(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("attributes are shared between instructions: assign a changed copy instead")
+
+    __setitem__ = __delitem__ = update = pop = popitem = setdefault = clear = __ior__ = _frozen  # type: ignore[assignment]
+
+    def __or__(self, other: Mapping[str, Any]) -> Attributes:  # type: ignore[override]
+        return Attributes({**self, **other})
+
+    def without(self, *names: str) -> Attributes:
+        return Attributes({k: v for k, v in self.items() if k not in names})
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Attributes, (dict(self),)
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+class Kind(enum.Enum):
+    """What kind of value an attribute holds; text, MLIR and protobuf each map kinds, never names."""
+
+    INT = "int"
+    BOOL = "bool"
+    FLOAT = "float"
+    STRING = "string"  # quoted in text; str
+    WORD = "word"  # bare word; str
+    INTS = "ints"  # {1,2}; tuple of int
+    BOOLS = "bools"  # {true,false}; tuple of bool
+    WORDS = "words"  # {high,default}; tuple of str
+    COMPUTATION = "computation"  # HloComputation
+    COMPUTATIONS = "computations"  # {a, b}; tuple of HloComputation
+    INSTRUCTIONS = "instructions"  # {a, b}; tuple of HloInstruction
+    SHAPE = "shape"
+    SHAPES = "shapes"  # {f32[2]{0}, (s32[])}
+    LITERAL = "literal"  # shape and value, as in custom-call's literal=
+    SLICE = "slice"  # tuple of SliceDimension
+    WINDOW = "window"
+    DIM_LABELS = "dim_labels"
+    PADDING = "padding"
+    SHARDING = "sharding"
+    REPLICA_GROUPS = "replica_groups"
+    PAIRS = "pairs"  # {{0,1},{1,0}}; tuple of tuples of int
+    METADATA = "metadata"
+    FRONTEND_ATTRIBUTES = "frontend_attributes"
+    BACKEND_CONFIG = "backend_config"
+    STATISTICS = "statistics"
+    ALIASING = "aliasing"
+    DONORS = "donors"
+    ENTRY_LAYOUT = "entry_layout"
+    DOMAIN = "domain"
+    RESULT_ACCURACY = "result_accuracy"
+    RAW = "raw"
+
+
+_NAMES_BY_KIND: dict[Kind, str] = {
+    Kind.INT: """index channel_id iota_dimension feature_group_count batch_group_count index_vector_dim
+        concat_dimension split_dimension feature_index exponent_bits mantissa_bits delta k num_carries
+        inferred_dimension cross_program_prefetch_index async_group_id all_reduce_id parameter_number
+        replica_count num_partitions""",
+    Kind.BOOL: """is_stable is_reverse is_associative largest use_global_device_ids constrain_layout
+        custom_call_has_side_effect is_host_transfer indices_are_sorted unique_indices lower left_side
+        unit_diagonal is_composite is_cross_program_prefetch has_dynamic_root
+        is_scheduled alias_passthrough_params keep_original_sequence_order_in_group""",
+    Kind.FLOAT: "epsilon",
+    Kind.STRING: """custom_call_target infeed_config outfeed_config async_execution_thread execution_thread
+        opaque barrier""",
+    Kind.WORD: """direction type kind fft_type distribution algorithm transpose_a api_version schedule
+        padding_type convolution_kind mode""",
+    Kind.INTS: """dimensions lhs_contracting_dims rhs_contracting_dims lhs_batch_dims rhs_batch_dims
+        dynamic_slice_sizes slice_sizes offset_dims collapsed_slice_dims start_index_map operand_batching_dims
+        start_indices_batching_dims update_window_dims inserted_window_dims scatter_dims_to_operand_dims
+        input_batching_dims scatter_indices_batching_dims fft_length lhs_ragged_dims rhs_group_dims
+        output_window_dims elided_window_dims gather_dims_to_operand_dims window_bounds
+        replica_group_ids""",
+    Kind.BOOLS: """parameter_replication allow_spmd_sharding_propagation_to_parameters
+        allow_spmd_sharding_propagation_to_output""",
+    Kind.WORDS: "operand_precision",
+    Kind.COMPUTATION: "to_apply calls condition body select scatter true_computation false_computation comparator",
+    Kind.COMPUTATIONS: "branch_computations called_computations",
+    Kind.INSTRUCTIONS: "control-predecessors",
+    Kind.SHAPE: "outfeed_shape",
+    Kind.SHAPES: "operand_layout_constraints",
+    Kind.LITERAL: "literal",
+    Kind.SLICE: "slice",
+    Kind.WINDOW: "window",
+    Kind.DIM_LABELS: "dim_labels",
+    Kind.PADDING: "padding",
+    Kind.SHARDING: "sharding",
+    Kind.REPLICA_GROUPS: "replica_groups",
+    Kind.PAIRS: "source_target_pairs",
+    Kind.METADATA: "metadata",
+    Kind.FRONTEND_ATTRIBUTES: "frontend_attributes",
+    Kind.BACKEND_CONFIG: "backend_config",
+    Kind.STATISTICS: "statistics",
+    Kind.ALIASING: "input_output_alias output_to_operand_aliasing",
+    Kind.DONORS: "buffer_donor",
+    Kind.ENTRY_LAYOUT: "entry_computation_layout",
+    Kind.DOMAIN: "domain",
+    Kind.RESULT_ACCURACY: "result_accuracy",
+    Kind.RAW: "origin origin_recovery_table debug_attributes sparsity_config sparsity",
+}
+
+#: attribute name -> kind of its value; a name that is missing is kept as Raw
+KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES_BY_KIND.items() for name in names.split()}
+
+
+def attribute_names(kind: Kind) -> Iterator[str]:
+    """The names of the attributes of a kind."""
+    return (name for name, k in KINDS.items() if k is kind)

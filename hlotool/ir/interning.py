@@ -1,0 +1,25 @@
+"""Interning: equal immutable values are one object, so that equality is identity and hashing is free."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+T = TypeVar("T", bound=type)
+
+
+class Interned(type):
+    """Metaclass of frozen dataclasses whose equal instances are the same object.
+
+    The fields must be hashable. Construction runs once for each distinct set of fields.
+    """
+
+    def __init__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cls._instances: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        key = tuple(getattr(made, name) for name in cls.__dataclass_fields__)  # type: ignore[attr-defined]
+        # 1, 1.0 and True are equal to Python but not to HLO, so the types belong to the key.
+        return cls._instances.setdefault((key, tuple(map(type, key))), made)

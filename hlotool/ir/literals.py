@@ -1,0 +1,56 @@
+"""Constants: a shape with its values, kept as text until somebody computes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hlotool.ir.shapes import Shape
+
+
+class Literal:
+    """The value of a constant.
+
+    Array literals hold a NumPy array of the shape's dimensions and type; the parser hands over the text and a
+    reader instead, and the array is made when asked for. Tuple literals hold `elements`. An elided literal
+    (`{...}`) has a shape and no values: `is_elided` says so, and `array` raises ValueError.
+    """
+
+    __slots__ = ("_array", "_reader", "elements", "is_elided", "shape", "text")
+
+    def __init__(self, shape: Shape, array: Any = None, *, elements: tuple[Literal, ...] = (),
+                 text: str | None = None, reader: Callable[[Shape, str], Any] | None = None,
+                 is_elided: bool = False) -> None:
+        self.shape = shape
+        self.elements = elements
+        #: the value as HLO text, normalised; None for literals that were not read from text
+        self.text = text
+        self.is_elided = is_elided
+        self._array = array
+        self._reader = reader
+
+    @property
+    def array(self) -> Any:
+        """The values as a NumPy array of the shape's dimensions and element type."""
+        if self._array is None:
+            if self.is_elided:
+                raise ValueError(f"the values of this {self.shape} constant were elided from the text")
+            if self._reader is None or self.text is None:
+                raise ValueError(f"a literal of shape {self.shape} has no array")
+            self._array = self._reader(self.shape, self.text)
+        return self._array
+
+    @property
+    def has_elided(self) -> bool:
+        """Whether values are missing, here or in an element of the tuple."""
+        return self.is_elided or any(e.has_elided for e in self.elements)
+
+    @staticmethod
+    def of(array: Any) -> Literal:
+        """A literal of a NumPy array (or of what np.asarray takes), its shape taken from the array."""
+        import numpy as np
+
+        from hlotool.ir.dtypes import dtype_of_numpy
+
+        array = np.asarray(array)
+        return Literal(Shape.array(dtype_of_numpy(array.dtype).name, array.shape), array)

@@ -1,0 +1,16 @@
+"""The fields of a `metadata={...}` text."""
+
+from __future__ import annotations
+
+import re
+
+_FIELD = re.compile(r"""([\w.\-]+)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\{[^{}]*\}|[^\s,{}]+)""", re.S)
+
+
+def read_fields(text: str) -> dict[str, str]:
+    """Field name to its text, in order; strings without quotes, escapes as written.
+
+    >>> read_fields('{op_name="jit(f)/add" source_line=3}')
+    {'op_name': 'jit(f)/add', 'source_line': '3'}
+    """
+    return {m[1]: m[2][1:-1] if m[2][0] in "\"'" else m[2] for m in _FIELD.finditer(text)}

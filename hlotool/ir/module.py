@@ -1,0 +1,135 @@
+"""The module, its computations and their instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlotool.ir.attributes import NO_ATTRIBUTES, Attributes, Metadata
+from hlotool.ir.literals import Literal
+from hlotool.ir.shapes import Shape
+from hlotool.ir.source import Position, Source
+
+
+class HloInstruction:
+    """One instruction: mutable, compared by identity.
+
+    `operands` are instructions of the same computation. `attributes` holds everything else that the text says,
+    by attribute name, the payloads included: "literal" of constant, "parameter_number" of parameter. Called
+    computations are attribute values. `offset` is where the statement starts in the module's source
+    (-1: it was not read from a text). Opcodes are strings, unknown ones included.
+    """
+
+    __slots__ = ("attributes", "metadata", "name", "offset", "opcode", "operands", "shape")
+
+    def __init__(self, name: str, opcode: str, shape: Shape, operands: tuple[HloInstruction, ...] = (),
+                 attributes: Attributes = NO_ATTRIBUTES, metadata: Metadata | None = None,
+                 offset: int = -1) -> None:
+        self.name = name
+        self.opcode = opcode
+        self.shape = shape
+        self.operands = operands
+        self.attributes = attributes
+        self.metadata = metadata
+        self.offset = offset
+
+    @property
+    def literal(self) -> Literal:
+        """The value of a constant; KeyError elsewhere."""
+        value: Literal = self.attributes["literal"]
+        return value
+
+    @property
+    def parameter_number(self) -> int:
+        """The number of a parameter; KeyError elsewhere."""
+        value: int = self.attributes["parameter_number"]
+        return value
+
+    def called_computations(self) -> tuple[HloComputation, ...]:
+        """The computations that the attributes name, in order."""
+        found: list[HloComputation] = []
+        for value in self.attributes.values():
+            if type(value) is HloComputation:
+                found.append(value)
+            elif type(value) is tuple and value and type(value[0]) is HloComputation:
+                found.extend(value)
+        return tuple(found)
+
+    def control_predecessors(self) -> tuple[HloInstruction, ...]:
+        value: tuple[HloInstruction, ...] = self.attributes.get("control-predecessors", ())
+        return value
+
+    def __repr__(self) -> str:
+        operands = ", ".join(o.name for o in self.operands)
+        return f"<{self.name} = {self.shape} {self.opcode}({operands})>"
+
+
+class HloComputation:
+    """A list of instructions in the order of the text, with a root."""
+
+    __slots__ = ("attributes", "instructions", "name", "offset", "root")
+
+    def __init__(self, name: str, instructions: list[HloInstruction] | None = None,
+                 root: HloInstruction | None = None, attributes: Attributes = NO_ATTRIBUTES,
+                 offset: int = -1) -> None:
+        self.name = name
+        self.instructions: list[HloInstruction] = instructions if instructions is not None else []
+        self._set_root(root)
+        #: what stands after the closing brace: execution_thread
+        self.attributes = attributes
+        self.offset = offset
+
+    def _set_root(self, root: HloInstruction | None) -> None:
+        if root is None and self.instructions:
+            root = self.instructions[-1]
+        self.root: HloInstruction = root  # type: ignore[assignment]  # a computation in the making has none
+
+    def parameters(self) -> list[HloInstruction]:
+        """The parameter instructions in the order of their numbers."""
+        found = [i for i in self.instructions if i.opcode == "parameter"]
+        return sorted(found, key=lambda p: p.parameter_number)
+
+    def __repr__(self) -> str:
+        return f"<computation {self.name}, {len(self.instructions)} instructions>"
+
+
+@dataclass(slots=True, eq=False)
+class HloModule:
+    """A module. `computations` stand in the order of the text; `entry` is one of them."""
+
+    name: str
+    computations: list[HloComputation] = field(default_factory=list)
+    entry: HloComputation = None  # type: ignore[assignment]  # set when the module is complete
+    #: header attributes by name: is_scheduled, input_output_alias, entry_computation_layout, ...
+    attributes: Attributes = NO_ATTRIBUTES
+    #: FileNames, FunctionNames, FileLocations, StackFrames: section name to its lines, as written
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    source: Source | None = None
+    #: info-level diagnostics of reading: old and new forms that were met, each with its generation
+    notes: list[Any] = field(default_factory=list)
+
+    def instructions(self) -> Iterator[HloInstruction]:
+        """Every instruction of every computation."""
+        for computation in self.computations:
+            yield from computation.instructions
+
+    def position(self, item: HloInstruction | HloComputation) -> Position:
+        """Where an instruction or computation stands in the source; line 0 when it was not read from one."""
+        if self.source is None or item.offset < 0:
+            return Position(0, 0)
+        return self.source.position(item.offset)
+
+    def __str__(self) -> str:
+        if _printer is None:
+            raise RuntimeError("import hlotool.text to print modules")
+        return _printer(self)
+
+
+_printer: Callable[[HloModule], str] | None = None
+
+
+def set_printer(printer: Callable[[HloModule], str]) -> None:
+    """Called by hlotool.text, which lives a floor up, so that str(module) is HLO text."""
+    global _printer
+    _printer = printer

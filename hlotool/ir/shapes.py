@@ -1,0 +1,224 @@
+"""Shapes and layouts: immutable and interned, so `is` and `==` mean the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hlotool.ir.dtypes import DTYPES, DType
+from hlotool.ir.interning import Interned
+
+#: size of a dimension without a bound (`?` in text)
+UNBOUNDED = -1
+#: extent of a tile dimension that combines with the next more minor one (`*` in text)
+COMBINE = -(2**63)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class SplitConfig(metaclass=Interned):
+    """Where one dimension is split over several memories: `SC(dimension:indices)`."""
+
+    dimension: int
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Layout(metaclass=Interned):
+    """How an array lies in memory, in the order of the text form. Source: xla_data.proto, LayoutProto."""
+
+    minor_to_major: tuple[int, ...] = ()
+    #: `D(D,C)`: dense, compressed, singleton, loose-compressed, each with `+` and `~`; as written
+    dim_level_types: tuple[str, ...] = ()
+    #: `T(8,128)(2,1)`; COMBINE stands for `*`
+    tiles: tuple[tuple[int, ...], ...] = ()
+    #: `L(1024)`, in elements
+    tail_padding_alignment: int = 1
+    #: `#(u32)` and `*(u64)`, left from sparse layouts
+    index_type: str | None = None
+    pointer_type: str | None = None
+    #: `E(4)`, in bits; 0: the element type's own
+    element_size: int = 0
+    #: `S(1)`
+    memory_space: int = 0
+    split_configs: tuple[SplitConfig, ...] = ()
+    #: `P(f32[8]{0})`
+    physical_shape: Shape | None = None
+    #: `M(16)`, in bytes
+    dynamic_shape_metadata_prefix: int = 0
+
+    def __str__(self) -> str:
+        # The text form lives here because shapes print themselves in every message.
+        suffix = "".join(self._suffixes())
+        order = ",".join(map(str, self.minor_to_major))
+        return f"{{{order}:{suffix}}}" if suffix else f"{{{order}}}"
+
+    def _suffixes(self) -> Iterator[str]:
+        if self.dim_level_types:
+            yield f"D({','.join(self.dim_level_types)})"
+        if self.tiles:
+            yield "T" + "".join(
+                f"({','.join('*' if d == COMBINE else str(d) for d in tile)})" for tile in self.tiles
+            )
+        if self.tail_padding_alignment != 1:
+            yield f"L({self.tail_padding_alignment})"
+        if self.index_type:
+            yield f"#({self.index_type})"
+        if self.pointer_type:
+            yield f"*({self.pointer_type})"
+        if self.element_size:
+            yield f"E({self.element_size})"
+        if self.memory_space:
+            yield f"S({self.memory_space})"
+        for split in self.split_configs:
+            yield f"SC({split.dimension}:{','.join(map(str, split.indices))})"
+        if self.physical_shape is not None:
+            yield f"P({self.physical_shape})"
+        if self.dynamic_shape_metadata_prefix:
+            yield f"M({self.dynamic_shape_metadata_prefix})"
+
+    @staticmethod
+    def descending(rank: int) -> Layout:
+        """The default layout of that rank: the last dimension is the most minor one."""
+        return Layout(tuple(range(rank - 1, -1, -1)))
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Shape(metaclass=Interned):
+    """The shape of a value: an array, a tuple of shapes, a token, an opaque value or a buffer.
+
+    `element_type` is an element type's name ("f32") or "tuple", "token", "opaque", "buffer". For arrays `dims`
+    holds sizes or upper bounds (UNBOUNDED for `?`) and `dynamic` says which are bounds (empty: none is).
+    `elements` holds a tuple's members, or the one array of a buffer. `layout` is None where the text gives none.
+    Source: xla_data.proto, ShapeProto.
+    """
+
+    element_type: str
+    dims: tuple[int, ...] = ()
+    layout: Layout | None = None
+    dynamic: tuple[bool, ...] = ()
+    elements: tuple[Shape, ...] = ()
+
+    @staticmethod
+    def array(element_type: str, dims: tuple[int, ...] = (), layout: Layout | None = None,
+              dynamic: tuple[bool, ...] = ()) -> Shape:
+        """An array shape; `dynamic` without a true flag is dropped."""
+        return Shape(element_type, tuple(dims), layout, tuple(dynamic) if any(dynamic) else ())
+
+    @staticmethod
+    def tuple(*elements: Shape) -> Shape:
+        """A tuple of shapes."""
+        return Shape("tuple", elements=elements)
+
+    @staticmethod
+    def token() -> Shape:
+        return Shape("token")
+
+    @property
+    def is_array(self) -> bool:
+        return self.element_type in DTYPES
+
+    @property
+    def is_tuple(self) -> bool:
+        return self.element_type == "tuple"
+
+    @property
+    def is_token(self) -> bool:
+        return self.element_type == "token"
+
+    @property
+    def is_buffer(self) -> bool:
+        return self.element_type == "buffer"
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.is_array and not self.dims
+
+    @property
+    def dtype(self) -> DType:
+        """The element type's record; KeyError for shapes that are not arrays."""
+        return DTYPES[self.element_type]
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of an array (with every dynamic dimension at its bound)."""
+        return math.prod(self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether no dimension, at any depth, is bounded-dynamic or unbounded."""
+        return not self.dynamic and UNBOUNDED not in self.dims and all(e.is_static for e in self.elements)
+
+    def is_dynamic_dim(self, dim: int) -> bool:
+        return bool(self.dynamic) and self.dynamic[dim]
+
+    def with_dims(self, dims: tuple[int, ...], dynamic: tuple[bool, ...] = ()) -> Shape:
+        """The same element type with other dimensions and no layout."""
+        return Shape.array(self.element_type, dims, None, dynamic)
+
+    def with_element_type(self, element_type: str) -> Shape:
+        return replace(self, element_type=element_type)
+
+    def with_layout(self, layout: Layout | None) -> Shape:
+        return replace(self, layout=layout)
+
+    def without_layout(self) -> Shape:
+        """The same shape with every layout removed, at any depth."""
+        if self.layout is None and not self.elements:
+            return self
+        return Shape(self.element_type, self.dims, None, self.dynamic,
+                     tuple(e.without_layout() for e in self.elements))
+
+    def leaves(self) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        """(index, shape) of every shape in the tree that is not a tuple, in order."""
+        stack: list[tuple[tuple[int, ...], Shape]] = [((), self)]
+        while stack:
+            index, shape = stack.pop()
+            if shape.is_tuple:
+                stack.extend(((*index, i), e) for i, e in reversed(list(enumerate(shape.elements))))
+            else:
+                yield index, shape
+
+    def at(self, index: tuple[int, ...]) -> Shape | None:
+        """The shape at a tuple index, or None where there is none."""
+        shape = self
+        for i in index:
+            if not shape.is_tuple or not 0 <= i < len(shape.elements):
+                return None
+            shape = shape.elements[i]
+        return shape
+
+    def compatible(self, other: Shape) -> bool:
+        """Whether both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
+        return self is other or _plain(self) is _plain(other)
+
+    def text(self, layout: bool = True) -> str:
+        """The shape as HLO writes it, with or without layouts."""
+        return str(self if layout else self.without_layout())
+
+    def __str__(self) -> str:
+        if self.element_type == "tuple":
+            # XLA marks every fifth member with its index.
+            return "(" + ", ".join(f"/*index={i}*/{e}" if i and i % 5 == 0 else str(e)
+                                   for i, e in enumerate(self.elements)) + ")"
+        if self.element_type == "buffer":
+            return f"b({self.elements[0]})"
+        if not self.is_array:
+            return f"{self.element_type}[]"
+        flags = self.dynamic or (False,) * len(self.dims)
+        dims = ",".join("?" if d == UNBOUNDED else f"<={d}" if f else str(d)
+                        for d, f in zip(self.dims, flags, strict=True))
+        layout = self.layout
+        # A layout of rank 0 is written only where it says something.
+        shown = str(layout) if layout is not None and (self.dims or str(layout) != "{}") else ""
+        return f"{self.element_type}[{dims}]{shown}"
+
+
+def _plain(shape: Shape) -> Shape:
+    if not shape.elements:
+        return Shape(shape.element_type, shape.dims)
+    return Shape(shape.element_type, elements=tuple(map(_plain, shape.elements)))

@@ -1,0 +1,133 @@
+"""Shardings of all three generations, replica groups, and the device meshes they share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hlotool.ir.interning import Interned
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class IotaTile(metaclass=Interned):
+    """`[dims]<=[reshape]T(permutation)`: the device numbers 0..n-1 reshaped, transposed, and cut to `dims`.
+
+    Source: XLA's IotaTileAssignment.
+    """
+
+    dims: tuple[int, ...]
+    reshape_dims: tuple[int, ...]
+    permutation: tuple[int, ...]
+
+    def devices(self) -> tuple[int, ...]:
+        """The device numbers in row-major order of `dims`."""
+        import numpy as np
+
+        grid = np.arange(math.prod(self.reshape_dims)).reshape(self.reshape_dims).transpose(self.permutation)
+        return tuple(int(d) for d in grid.reshape(-1))
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Mesh(metaclass=Interned):
+    """`mesh['x'=2,'y'=4]`, with `device_ids=(...)` (row-major) or an iota where they are not 0..n-1.
+
+    `maximal_device` is set for `maximal_mesh[device_id=n]`.
+    """
+
+    axes: tuple[tuple[str, int], ...]
+    device_ids: tuple[int, ...] | IotaTile | None = None
+    maximal_device: int | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class AxisRef(metaclass=Interned):
+    """A mesh axis, or the part of one: `'b':(2)2` has pre_size 2 and size 2."""
+
+    name: str
+    pre_size: int | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class DimSharding(metaclass=Interned):
+    """The axes that one dimension is split over; open (`?`) dimensions may be split further."""
+
+    axes: tuple[AxisRef, ...] = ()
+    is_open: bool = False
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Sharding(metaclass=Interned):
+    """How a value is spread over devices.
+
+    `kind` is one of replicated, maximal, manual, unknown, unreduced, tiled (V1 and V2), named (V3), tuple.
+    Source: xla_data.proto, OpSharding and NamedSharding.
+    """
+
+    kind: str
+    #: maximal: the device
+    device: int | None = None
+    #: tiled: number of tiles for each dimension (subgroup dimensions included), and the devices in row-major order
+    tile_dims: tuple[int, ...] = ()
+    devices: tuple[int, ...] | IotaTile | None = None
+    #: the last tile dimension is replication
+    last_tile_dim_replicate: bool = False
+    #: kinds of the trailing subgroup dimensions (`last_tile_dims={manual, replicated}`)
+    last_tile_dims: tuple[str, ...] = ()
+    #: `shard_as` / `shard_like` and its number
+    shard_group: tuple[str, int] | None = None
+    #: `metadata={...}` as written
+    metadata: str | None = None
+    #: tuple: one for each leaf
+    elements: tuple[Sharding, ...] = ()
+    #: named: the mesh, the dimensions, and the axes that stand outside them
+    mesh: Mesh | None = None
+    dim_shardings: tuple[DimSharding, ...] = ()
+    replicated_axes: tuple[AxisRef, ...] = ()
+    unreduced_axes: tuple[AxisRef, ...] = ()
+    manual_axes: tuple[AxisRef, ...] = ()
+    #: reduction of unreduced axes where it is not a sum: `unreduced=max{'x'}`
+    unreduced_kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class ReplicaGroups(metaclass=Interned):
+    """`replica_groups=`: a list of groups (V1), an iota (V2), or mesh axes (V3)."""
+
+    groups: tuple[tuple[int, ...], ...] = ()
+    iota: IotaTile | None = None
+    mesh: Mesh | None = None
+    axes: tuple[AxisRef, ...] = ()
+
+    def lists(self) -> tuple[tuple[int, ...], ...]:
+        """The groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`."""
+        if self.iota is not None:
+            devices, (count, size) = self.iota.devices(), self.iota.dims
+            return tuple(devices[i * size:(i + 1) * size] for i in range(count))
+        return self._of_mesh(self.mesh) if self.mesh is not None else self.groups
+
+    def _of_mesh(self, mesh: Mesh) -> tuple[tuple[int, ...], ...]:
+        import numpy as np
+
+        ids = mesh.device_ids
+        total = math.prod(size for _, size in mesh.axes)
+        order = ids.devices() if isinstance(ids, IotaTile) else ids or tuple(range(total))
+        # Split every axis that is used in part, so that each reference is a whole dimension of the grid.
+        dims: list[int] = []
+        chosen: dict[int, int] = {}
+        for name, size in mesh.axes:
+            cuts = sorted({1, size} | {c for a in self.axes if a.name == name and a.pre_size is not None
+                                       and a.size is not None for c in (a.pre_size, a.pre_size * a.size)})
+            for low, high in zip(cuts, cuts[1:], strict=False):
+                for position, axis in enumerate(self.axes):
+                    start = axis.pre_size or 1
+                    stop = start * axis.size if axis.size is not None else size
+                    if axis.name == name and start <= low and high <= stop:
+                        chosen[len(dims)] = position
+                dims.append(high // low)
+        inside = sorted(chosen, key=lambda d: (chosen[d], d))
+        outside = [d for d in range(len(dims)) if d not in chosen]
+        grid = np.asarray(order).reshape(dims or (1,)).transpose([*outside, *inside] or None)
+        width = math.prod(dims[d] for d in inside)
+        return tuple(tuple(int(x) for x in row) for row in grid.reshape(-1, width))

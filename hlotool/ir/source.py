@@ -1,0 +1,59 @@
+"""Where something stands in a text: offsets, kept small, turned into lines and columns when asked."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of character offsets in a Source."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Line and column, both counted from 1; columns count characters."""
+
+    line: int
+    column: int
+
+
+class Source:
+    """A text with its file name, and the arithmetic between offsets, lines and columns."""
+
+    __slots__ = ("_starts", "filename", "first_line", "text")
+
+    def __init__(self, text: str, filename: str = "<string>", first_line: int = 1) -> None:
+        self.text = text
+        self.filename = filename
+        #: the line of the file at which `text` begins, counted from 1
+        self.first_line = first_line
+        self._starts: list[int] | None = None
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            starts, at = [0], self.text.find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = self.text.find("\n", at + 1)
+            self._starts = starts
+        return self._starts
+
+    def position(self, offset: int) -> Position:
+        """Line and column of an offset; offsets past the end are those of the end."""
+        starts = self._line_starts()
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect.bisect_right(starts, offset) - 1
+        return Position(line + self.first_line, offset - starts[line] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line (counted as `position` does), without its line end; '' where there is none."""
+        starts, i = self._line_starts(), number - self.first_line
+        if not 0 <= i < len(starts):
+            return ""
+        end = starts[i + 1] - 1 if i + 1 < len(starts) else len(self.text)
+        return self.text[starts[i]:end].rstrip("\r")

@@ -1,0 +1,82 @@
+"""Orders and uses, computed when asked; nothing here is stored."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from hlotool.ir.module import HloComputation, HloInstruction, HloModule
+
+
+def post_order(computation: HloComputation) -> list[HloInstruction]:
+    """The instructions in an order where operands and control predecessors come before users.
+
+    Text order where that already holds.
+    """
+    done: set[int] = set()
+    order: list[HloInstruction] = []
+    for start in computation.instructions:
+        stack = [(start, False)]
+        while stack:
+            instruction, ready = stack.pop()
+            if id(instruction) in done:
+                continue
+            if ready:
+                done.add(id(instruction))
+                order.append(instruction)
+                continue
+            stack.append((instruction, True))
+            before = (*instruction.operands, *instruction.control_predecessors())
+            stack.extend((b, False) for b in reversed(before) if id(b) not in done)
+    return order
+
+
+def uses(computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
+    """Users of each instruction, in text order, one entry a use."""
+    found: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
+    for instruction in computation.instructions:
+        for operand in instruction.operands:
+            found[operand].append(instruction)
+    return found
+
+
+def callees_first(module: HloModule) -> list[HloComputation]:
+    """The computations in an order where callees come before callers; text order where that already holds.
+
+    On a cycle (which the verifier reports) the order is that of the text.
+    """
+    done: set[int] = set()
+    opened: set[int] = set()
+    order: list[HloComputation] = []
+    for start in module.computations:
+        stack = [(start, False)]
+        while stack:
+            computation, ready = stack.pop()
+            if id(computation) in done:
+                continue
+            if ready:
+                done.add(id(computation))
+                order.append(computation)
+                continue
+            opened.add(id(computation))
+            stack.append((computation, True))
+            called = called_by(computation)
+            stack.extend((c, False) for c in reversed(called) if id(c) not in opened)
+    return order
+
+
+def called_by(computation: HloComputation) -> list[HloComputation]:
+    """The computations that a computation's instructions call, each once, in order."""
+    return list(dict.fromkeys(c for i in computation.instructions if i.attributes
+                              for c in i.called_computations()))
+
+
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, or `wanted.1`, `wanted.2`, ... : the first that is not taken."""
+    names = taken if isinstance(taken, (set, dict)) else set(taken)
+    if wanted not in names:
+        return wanted
+    number = 1
+    while f"{wanted}.{number}" in names:
+        number += 1
+    return f"{wanted}.{number}"

@@ -1,0 +1,1 @@
+"""Configuration of the linter, suppression, applying fixes."""

@@ -1,0 +1,1 @@
+"""Export to StableHLO and import from it."""

@@ -1,0 +1,180 @@
+"""How an operation goes to StableHLO and comes back: one value for both directions.
+
+Operations see MLIR through the two protocols here, which hlotool.mlir implements, so that this room imports no
+MLIR. MLIR attributes are written as their text ("array<i64: 1, 2>", "2 : i64", "#stablehlo<fft_type FFT>").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+from hlotool.ir import HloComputation, HloInstruction, Shape
+
+#: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
+Value = Any
+
+
+class Emitter(Protocol):
+    """Writes operations of the function that is being exported."""
+
+    def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = ...,
+           regions: Sequence[Any] = ()) -> Value:
+        """Append `dialect.op` (no dot: of stablehlo); one result for each leaf of `result`, nested like it.
+
+        `operands` may be nested; they are flattened. `attributes` map names to MLIR attribute text.
+        """
+
+    def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> Any:
+        """A region holding the computation, ended by stablehlo.return of its root's leaves.
+
+        Its arguments are the leaves of the parameters; with `bound` (a value for each parameter) it has none,
+        and the parameters are those values.
+        """
+
+    def call(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
+        """func.call of the computation, exported as a function once."""
+
+    def inline(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
+        """The computation's instructions appended here, its parameters bound to the operands."""
+
+    def constant(self, array: Any, shape: Shape) -> Value:
+        """stablehlo.constant of a NumPy array of that shape."""
+
+    def shape_of(self, value: Value) -> Shape:
+        """The shape of a value, a tuple's as a tuple."""
+
+    def refuse(self, instruction: HloInstruction, reason: str) -> NoReturn:
+        """Report that this instruction has no StableHLO form, and why; other instructions are still tried."""
+
+
+class Reader(Protocol):
+    """One StableHLO operation that is being imported, and the computation that it goes into."""
+
+    name: str
+
+    def operands(self) -> tuple[HloInstruction, ...]:
+        """What the operands became."""
+
+    def shape(self) -> Shape:
+        """The result's shape; a tuple of shapes for several results, or for none."""
+
+    def has(self, attribute: str) -> bool: ...
+
+    def ints(self, attribute: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """A DenseI64Array, dense tensor of integers (row-major) or array of integers."""
+
+    def int(self, attribute: str, default: int = 0) -> int: ...
+
+    def float(self, attribute: str, default: float = 0.0) -> float: ...
+
+    def bool(self, attribute: str, default: bool = False) -> bool: ...
+
+    def string(self, attribute: str, default: str = "") -> str: ...
+
+    def word(self, attribute: str, default: str = "") -> str:
+        """The value of an enum attribute: "EQ" of #stablehlo<comparison_direction EQ>."""
+
+    def text(self, attribute: str, default: str = "") -> str:
+        """The attribute as MLIR prints it."""
+
+    def fields(self, attribute: str) -> dict[str, tuple[int, ...]]:
+        """The integer fields of a struct attribute such as #stablehlo.dot<...>; what it leaves out is missing."""
+
+    def array(self, attribute: str) -> Any:
+        """A dense elements attribute as a NumPy array."""
+
+    def computation(self, region: int, hint: str = "region") -> HloComputation:
+        """The region as a computation with a parameter for each of its arguments.
+
+        A region with several results gets a tuple root. Captured values raise through `refuse`.
+        """
+
+    def closure(self, region: int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
+        """The region as a computation of one tuple parameter: its arguments, then the values that it captures."""
+
+    def called(self, attribute: str = "callee") -> HloComputation:
+        """The function that a symbol attribute names, as a computation."""
+
+    def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
+            attributes: Mapping[str, Any] = ...) -> HloInstruction:
+        """Append an instruction with a fresh name."""
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Report that this operation cannot be imported, and why."""
+
+
+Emit = Callable[[Emitter, HloInstruction, Sequence[Value]], Value]
+Lift = Callable[[Reader], HloInstruction]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """Both directions. `names` are the MLIR operations ("stablehlo.add") that `lift` reads back."""
+
+    emit: Emit
+    lift: Lift | None = None
+    names: tuple[str, ...] = ()
+
+
+def renamed(name: str, dialect: str = "stablehlo") -> Lowering:
+    """The default: the same operands and result, no attributes, another name."""
+    full = f"{dialect}.{name}"
+
+    def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        return e.op(full, operands, instruction.shape)
+
+    def lift(r: Reader) -> HloInstruction:
+        # The opcode is the record's own: the importer finds the record by the operation's name.
+        return r.add(_opcode_of(full), r.shape(), r.operands())
+
+    return Lowering(emit, lift, (full,))
+
+
+def refused(reason: str) -> Lowering:
+    """For operations without a StableHLO form."""
+
+    def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        e.refuse(instruction, reason)
+
+    return Lowering(emit)
+
+
+def _opcode_of(name: str) -> str:
+    from hlotool.ops.registry import OPS
+
+    return next(opcode for opcode, record in OPS.items() if name in record.lowering.names)
+
+
+# Spellings of MLIR attributes.
+
+
+def i64(value: int) -> str:
+    return f"{value} : i64"
+
+
+def i64_array(values: Sequence[int]) -> str:
+    return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
+
+
+def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
+    """A two-dimensional dense tensor; [] gives 0x1, as StableHLO writes empty groups."""
+    if not rows:
+        return "dense<> : tensor<0x1xi64>"
+    body = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows)
+    return f"dense<[{body}]> : tensor<{len(rows)}x{len(rows[0])}xi64>"
+
+
+def boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def enum_attribute(mnemonic: str, value: str) -> str:
+    return f"#stablehlo<{mnemonic} {value}>"
+
+
+def string(value: str) -> str:
+    """A string attribute, its bytes escaped as MLIR reads them."""
+    plain = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in value.encode())
+    return f'"{plain}"'

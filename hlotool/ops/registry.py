@@ -1,0 +1,173 @@
+"""The operation record and the decorators that make one from a NumPy function."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlotool.ir import KINDS, HloInstruction, Kind, Shape
+from hlotool.ops.lowering import Lowering, renamed
+
+
+class ConstraintError(Exception):
+    """A shape rule's finding: the label of the constraint and a sentence that names the values."""
+
+    def __init__(self, label: str, message: str) -> None:
+        self.label = label
+        self.message = message
+        super().__init__(f"{message} [{label}]")
+
+
+def require(holds: bool, label: str, message: str) -> None:
+    """Raise ConstraintError unless the constraint holds.
+
+    `message` is a sentence about the values at hand: "min is f32[2], operand is f32[3]".
+    """
+    if not holds:
+        raise ConstraintError(label, message)
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+#: default of an attribute that must be written
+REQUIRED: Any = _Required()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of an operation: its name in HLO text, the kind that the name announces, its default."""
+
+    name: str
+    kind: Kind
+    default: Any = REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Everything that the product knows about one opcode.
+
+    `infer(*operand_shapes, declared=shape, **attributes)` gives the result shape or raises ConstraintError;
+    `declared` is the shape that the text states (None where it states none), for operations whose result does
+    not follow from their operands. `evaluate(*arrays, **attributes)` is the NumPy reference; it gets `shape=`
+    (the result's shape) when its signature asks for it, and called computations as callables.
+    """
+
+    opcode: str
+    operands: tuple[str, ...]
+    #: the last operand stands for any number of them
+    is_variadic: bool
+    attributes: tuple[Attribute, ...]
+    infer: Callable[..., Shape]
+    evaluate: Callable[..., Any]
+    lowering: Lowering
+    doc: str = ""
+    #: label -> constraint, read from the docstring
+    constraints: dict[str, str] = field(default_factory=dict)
+    #: element families or names that the first operand may have; empty: any
+    element_types: tuple[str, ...] = ()
+    flags: frozenset[str] = frozenset()
+    #: largest error of a correct implementation, in units in the last place of the result's type
+    ulps: float = 0.0
+    #: document and section
+    source: str = ""
+
+    def attribute(self, name: str) -> Attribute | None:
+        return next((a for a in self.attributes if a.name == name), None)
+
+    def attributes_of(self, instruction: HloInstruction) -> dict[str, Any]:
+        """The operation's own attributes of an instruction, defaults filled in; what is missing is left out."""
+        found = {}
+        for attribute in self.attributes:
+            value = instruction.attributes.get(attribute.name, attribute.default)
+            if value is not REQUIRED:
+                found[attribute.name] = value
+        return found
+
+    def infer_instruction(self, instruction: HloInstruction) -> Shape:
+        """The result shape of an instruction by this operation's rule.
+
+        Raises ConstraintError for what does not fit, with label `<opcode>-operands` for a wrong number of
+        operands and `<opcode>-attributes` for a missing attribute.
+        """
+        count, least = len(instruction.operands), len(self.operands) - self.is_variadic
+        fits = count >= least if self.is_variadic else count == least
+        expected = f"at least {least}" if self.is_variadic else str(least)
+        require(fits, f"{self.opcode}-operands",
+                f"{self.opcode} takes {expected} operand{'' if expected == '1' else 's'}, {count} given")
+        given = self.attributes_of(instruction)
+        for attribute in self.attributes:
+            require(attribute.name in given, f"{self.opcode}-attributes",
+                    f"{self.opcode} needs the attribute {attribute.name}")
+        return self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
+
+
+#: opcode -> record, in the order of declaration
+OPS: dict[str, Op] = {}
+
+_CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {8,}.+)*)", re.M)
+
+
+def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),
+       flags: Iterable[str] = (), ulps: float = 0.0, source: str = "") -> Callable[[Callable[..., Any]], Op]:
+    """Declare an operation: the decorated NumPy function is it.
+
+    The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
+    parameters the operands (`*rest`: any number), its keyword-only parameters the attributes with their
+    defaults; a keyword-only `shape` is the result's shape and no attribute. Lines `C1  text` of the docstring
+    are the constraints `<opcode>-c1` ... . The rule `infer` takes operand shapes by position, and by keyword
+    those of `declared` and the attributes that it names.
+    """
+
+    def declare(function: Callable[..., Any]) -> Op:
+        opcode = function.__name__.rstrip("_").replace("_", "-")
+        parameters = inspect.signature(function).parameters.values()
+        operands = tuple(p.name for p in parameters
+                         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL))
+        attributes = tuple(
+            Attribute(p.name.rstrip("_"), KINDS[p.name.rstrip("_")], REQUIRED if p.default is p.empty else p.default)
+            for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in RESERVED)
+        doc = inspect.cleandoc(function.__doc__ or "")
+        return register(Op(
+            opcode=opcode, operands=operands,
+            is_variadic=any(p.kind is p.VAR_POSITIONAL for p in parameters),
+            attributes=attributes, infer=_selecting(infer), evaluate=function,
+            lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
+            constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
+            element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source))
+
+    return declare
+
+
+#: keyword-only parameters of evaluate functions that are not attributes: the result's shape; `world` gives
+#: collectives their position (see hlotool/ops/collective.py)
+RESERVED = ("shape", "world")
+
+
+def register(record: Op) -> Op:
+    """Add a record to OPS. Raises AssertionError when the opcode is declared already."""
+    assert record.opcode not in OPS, f"{record.opcode} is declared twice"
+    OPS[record.opcode] = record
+    return record
+
+
+def _selecting(infer: Callable[..., Shape]) -> Callable[..., Shape]:
+    """`infer` called with those keywords only that its signature names."""
+    parameters = inspect.signature(infer).parameters.values()
+    names = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return infer
+
+    def call(*shapes: Shape, **keywords: Any) -> Shape:
+        return infer(*shapes, **{k: v for k, v in keywords.items() if k in names})
+
+    return call

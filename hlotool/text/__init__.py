@@ -1,0 +1,1 @@
+"""Parser and printer: HLO text to IR and back."""

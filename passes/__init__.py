@@ -1,0 +1,1 @@
+"""Passes over a module, one a file."""
