@@ -6,6 +6,7 @@ The same versions of JAX and jaxlib write the same bytes.
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import re
@@ -62,7 +63,7 @@ def mlp_train_step() -> Program:
         return jax.tree.map(lambda p, v: p - 0.01 * v, params, velocity), velocity, value
 
     sizes = (16, 32, 32, 10)
-    params = [{"w": of(m, n), "b": of(n)} for m, n in zip(sizes, sizes[1:], strict=False)]
+    params = [{"w": of(m, n), "b": of(n)} for m, n in itertools.pairwise(sizes)]
     return step, (params, params, of(8, 16), of(8, dtype=jnp.int32)), {"donate_argnums": (0, 1)}
 
 
