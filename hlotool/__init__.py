@@ -1,0 +1,73 @@
+"""hlotool: reads, checks, prints, lifts, builds and runs XLA's HLO.
+
+    module = hlotool.parse(text, filename="dump.hlo")
+    str(module)                       # HLO text again
+    hlotool.verify(module)            # -> list of Diagnostic
+    hlotool.lint(text)                # syntax and verification, for all problems at once
+    hlotool.to_stablehlo(module)      # -> jax.extend.mlir ir.Module
+    hlotool.from_stablehlo(mlir)      # -> HloModule
+    hlotool.execute(module, arguments, executor="pjrt:cpu")
+    hlotool.compare(module)           # the module on two executors
+
+Everything is imported when it is first used, so that `import hlotool` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
+    from hlotool.execution import compare, execute
+    from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+    from hlotool.lint import lint
+    from hlotool.mlir import from_stablehlo, to_stablehlo
+    from hlotool.ops import OPS as ops
+    from hlotool.passes.infer_shapes import infer_shapes
+    from hlotool.passes.read import parse
+    from hlotool.passes.verify import verify
+    from hlotool.text import PrintOptions, print_module
+
+__version__ = "0.1.0"
+
+#: public name -> (room, name there)
+_PUBLIC = {
+    "Diagnostic": ("hlotool.diagnostics", "Diagnostic"),
+    "Fix": ("hlotool.diagnostics", "Fix"),
+    "HloComputation": ("hlotool.ir", "HloComputation"),
+    "HloError": ("hlotool.diagnostics", "HloError"),
+    "HloInstruction": ("hlotool.ir", "HloInstruction"),
+    "HloModule": ("hlotool.ir", "HloModule"),
+    "PrintOptions": ("hlotool.text", "PrintOptions"),
+    "Severity": ("hlotool.diagnostics", "Severity"),
+    "Shape": ("hlotool.ir", "Shape"),
+    "compare": ("hlotool.execution", "compare"),
+    "execute": ("hlotool.execution", "execute"),
+    "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
+    "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
+    "lint": ("hlotool.lint", "lint"),
+    "ops": ("hlotool.ops", "OPS"),
+    "parse": ("hlotool.passes.read", "parse"),
+    "print_module": ("hlotool.text", "print_module"),
+    "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
+    "verify": ("hlotool.passes.verify", "verify"),
+}
+
+__all__ = [
+    "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
+    "Shape", "compare", "execute", "from_stablehlo", "infer_shapes", "lint", "ops", "parse", "print_module",
+    "to_stablehlo", "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'hlotool' has no attribute {name!r}")
+    room, inner = _PUBLIC[name]
+    value = globals()[name] = getattr(importlib.import_module(room), inner)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

@@ -1,1 +1,5 @@
-"""Configuration of the linter, suppression, applying fixes."""
+"""Linting: syntax errors and verification findings of a text."""
+
+from hlotool.lint.lint import lint
+
+__all__ = ["lint"]

@@ -1,0 +1,102 @@
+"""Opcodes and attributes of other times: what they were called, when, and what says the same today.
+
+Reading keeps them as they are; this table is for the notes, and hlotool.passes rewrites them.
+Source: the history of XLA's printer and parser (2017 to 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, Severity, define
+from hlotool.ir import HloModule
+
+GENERATION = define("P090", "other-generation", "a form of another time than today's printer: read as what it was",
+                    "xla/hlo/parser and its history")
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """When a form was in use and what replaced it."""
+
+    era: str
+    instead: str
+
+
+_COMPARISONS = {"equal-to": "EQ", "not-equal-to": "NE", "greater-than": "GT", "greater-than-or-equal-to": "GE",
+                "less-than": "LT", "less-than-or-equal-to": "LE"}
+
+#: opcodes that no printer writes any more
+OLD_OPCODES: dict[str, Old] = {
+    **{name: Old("until 2019", f"compare with direction={word}") for name, word in _COMPARISONS.items()},
+    **{f"logical-{name}": Old("early 2017", name) for name in ("and", "or", "not")},
+    "cross-replica-sum": Old("2017 to 2018", "all-reduce with an adding computation"),
+    "generate-token": Old("mid-2018", "after-all"),
+    "tuple-select": Old("2018 to 2022", "a select for each element, or conditional"),
+    "trace": Old("2017 to 2022", "nothing: it gives no value"),
+}
+
+#: (opcode or "" for any, attribute) to what the attribute was
+OLD_ATTRIBUTES: dict[tuple[str, str], Old] = {
+    **{(opcode, "calls"): Old("early 2017", "to_apply") for opcode in ("reduce", "map", "call", "reduce-window")},
+    ("gather", "output_window_dims"): Old("2018", "offset_dims"),
+    ("gather", "elided_window_dims"): Old("2018", "collapsed_slice_dims"),
+    ("gather", "gather_dims_to_operand_dims"): Old("2018", "start_index_map"),
+    ("gather", "window_bounds"): Old("2018", "slice_sizes"),
+    ("", "replica_group_ids"): Old("2018", "replica_groups"),
+    ("", "barrier"): Old("2018 to 2019", "nothing"),
+    ("", "all_reduce_id"): Old("2018 to 2019", "channel_id"),
+    ("", "opaque"): Old("2018 to 2019", "backend_config"),
+    ("", "is_cross_program_prefetch"): Old("2020 to 2022", "cross_program_prefetch_index=0"),
+    ("", "async_group_id"): Old("2022 to 2023", "nothing"),
+    ("dot", "sparsity"): Old("2024", "a dense operand"),
+    ("all-reduce", "mode"): Old("2025", "nothing: it follows from channel_id and use_global_device_ids"),
+}
+_OLD_ATTRIBUTE_NAMES = frozenset(name for _, name in OLD_ATTRIBUTES)
+#: operands that an opcode has since mid-2018, its token among them
+_WITH_TOKEN = {"send": 2, "recv": 1, "infeed": 1, "outfeed": 2}
+_OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput")
+
+
+def notes_of(module: HloModule) -> list[Diagnostic]:
+    """An info-level diagnostic for the first of each old form that the module holds."""
+    found: dict[str, Diagnostic] = {}
+    filename = module.source.filename if module.source else "<string>"
+    for instruction in module.instructions():
+        for key, message in _forms(instruction.opcode, instruction.attributes, len(instruction.operands)):
+            if key not in found:
+                at = module.position(instruction)
+                found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
+                                        at.column + len(instruction.name), filename)
+    return list(found.values())
+
+
+#: opcodes whose forms changed without a change of name
+_CHANGED = frozenset({"sort", "dot", "fusion", *_WITH_TOKEN})
+
+
+def _forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterator[tuple[str, str]]:
+    if opcode in OLD_OPCODES:
+        old = OLD_OPCODES[opcode]
+        yield opcode, f"{opcode} is an opcode of another time ({old.era}); today: {old.instead}"
+    if attributes and not _OLD_ATTRIBUTE_NAMES.isdisjoint(attributes):
+        for name in _OLD_ATTRIBUTE_NAMES.intersection(attributes):
+            form = OLD_ATTRIBUTES.get((opcode, name)) or OLD_ATTRIBUTES.get(("", name))
+            if form is not None:
+                yield f"{opcode} {name}", f"{name} of {opcode} is an old name ({form.era}); today: {form.instead}"
+    if opcode in _CHANGED:
+        yield from _changed_forms(opcode, attributes, operands)
+
+
+def _changed_forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterator[tuple[str, str]]:
+    if opcode == "sort" and "to_apply" not in attributes:
+        yield opcode, "sort without a comparator orders by its first operand (2017 to mid-2019)"
+    if opcode == "dot" and not any(name.endswith("_dims") for name in attributes):
+        yield opcode, ("dot without dimension numbers: in 2017 the last dimension of lhs with the last but one of "
+                       "rhs, today an outer product")
+    if operands < _WITH_TOKEN.get(opcode, 0):
+        yield opcode, f"{opcode} without a token (2017 to mid-2018)"
+    if opcode == "fusion" and attributes.get("kind") in _OLD_FUSION_KINDS:
+        yield "fusion kind", f"kind={attributes['kind']} of fusion is gone (until 2018); today: kCustom"

@@ -1,0 +1,416 @@
+"""HLO text to IR: modules, tables and computations. What is inside a computation is read by instructions.py.
+
+Reading goes on after an error, so that one run reports every independent problem, each once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import re
+
+from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ir import (
+    KINDS,
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Shape,
+    Source,
+    unique_name,
+)
+from hlotool.text.old_forms import notes_of
+from hlotool.text.instructions import InstructionReader
+from hlotool.text.phrases import PhraseError, read_shape
+from hlotool.text.scan import (
+    BAD_STATEMENT,
+    CLOSE_PLAIN,
+    HEADER,
+    NAME,
+    STATEMENT,
+    STRAY_TEXT,
+    STRING,
+    SYNTAX,
+    TRUNCATED,
+    Cut,
+    CutError,
+    cut_attributes,
+    cut_unnamed,
+    match_bracket,
+    next_statement,
+    skip_blank,
+)
+
+TWO_ENTRIES = define("P020", "two-entries", "more than one computation is marked ENTRY", SYNTAX)
+SAME_COMPUTATION = define("P022", "duplicate-computation", "two computations have one name", SYNTAX)
+UNKNOWN_COMPUTATION = define("P023", "undefined-computation", "a computation is named that the text does not define",
+                             SYNTAX)
+EMPTY = define("P024", "empty-module", "the text holds no computation, or a computation no instruction", SYNTAX)
+BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
+BAD_TABLE = define("P026", "bad-stack-frame-table", "a row or section of the stack-frame tables is not in order",
+                   SYNTAX)
+SECOND_MODULE = define("P027", "second-module", "a second module follows in the same text", SYNTAX)
+ROOT_SHAPE = define("P028", "header-result-shape", "the header's result shape is not that of the root", SYNTAX)
+NUL = define("P029", "nul-byte", "a NUL byte stands in the text", SYNTAX)
+
+_MODULE = re.compile(rf"HloModule\s+%?({NAME}|[\w.\-/<>$@]+)(\s*:)?")
+_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
+_TABLE_ROWS = {
+    "FileNames": rf"\d+\s+(?:{STRING})",
+    "FunctionNames": rf"\d+\s+(?:{STRING})",
+    "FileLocations": r"\d+\s*\{file_name_id=\d+,?\s+function_name_id=\d+,?\s+line=\d+,?\s+end_line=\d+,?\s+column=\d+,?"
+                     r"\s+end_column=\d+\s*\}",
+    "StackFrames": r"\d+\s*\{file_location_id=\d+,?\s+parent_frame_id=\d+\s*\}",
+}
+_ROW = {section: re.compile(rf"({row})\s*", re.S) for section, row in _TABLE_ROWS.items()}
+_COMPUTATION_START = re.compile(rf"(ENTRY\b\s*)?%?({NAME})\s*(?=[({{])")
+_LOOKS_LIKE_HLO = re.compile(rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
+_HEADER_LINE = re.compile(r"^(?:HloModule\s|ENTRY\s)", re.M)
+
+
+def parse(text: str, filename: str = "<string>") -> HloModule:
+    """The module that a text holds.
+
+    Raises HloError with every syntax error, each located. Shapes that the text leaves out are None until
+    hlotool.passes.infer_shapes fills them. Old and new forms that were met are in the module's `notes`.
+    Source of the syntax: grammars/*.lark.
+    """
+    module, diagnostics = parse_recovering(Source(_normal(text), filename))
+    if diagnostics:
+        raise HloError(diagnostics)
+    return module
+
+
+def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
+    """Whatever could be read of the module, and the errors; the module is whole only when there are none."""
+    was_enabled = gc.isenabled()
+    # Reading makes hundreds of thousands of objects and no garbage: collections would only walk them in vain.
+    gc.disable()
+    try:
+        reader = ModuleReader(source)
+        module = reader.read()
+    finally:
+        if was_enabled:
+            gc.enable()
+    diagnostics = sorted(reader.diagnostics, key=lambda d: (d.line, d.column))
+    return module, diagnostics
+
+
+def _normal(text: str) -> str:
+    """The text without byte-order mark and carriage returns, which change no line number."""
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+class ModuleReader(InstructionReader):
+    """Reads one module from one source."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.module = HloModule("", source=source)
+        self.entry_offset = -1
+
+    def read(self) -> HloModule:
+        """Read the whole text; errors are in `diagnostics`."""
+        text = self.text
+        if "\0" in text:
+            at = text.index("\0")
+            self.report(NUL, "a NUL byte stands in the text", at, at + 1,
+                        help="the file is truncated or not text" if text.rstrip("\0").find("\0") < 0 else "")
+            return self.module
+        at = self._skip_prose(skip_blank(text, 0))
+        if text.startswith("HloModule", at):
+            at = self._tables(self._header(at))
+        elif not self._is_computation(at):
+            self._single_instruction(at)
+            return self._finish()
+        else:
+            self.module.name = ""
+        while (at := skip_blank(text, at)) < len(text):
+            at = self._top_level(at)
+        return self._finish()
+
+    def _skip_prose(self, at: int) -> int:
+        """Past what stands in front of the module, which is reported."""
+        text = self.text
+        if at >= len(text):
+            self.report(EMPTY, "the text is empty", 0, max(1, len(text)))
+            return at
+        if _LOOKS_LIKE_HLO.match(text, at) or re.compile(r"[\w(]+\[|\(").match(text, at):
+            return at
+        found = _HEADER_LINE.search(text, at)
+        if found is None:
+            return at
+        end = len(text[:found.start()].rstrip())
+        self.report(STRAY_TEXT, "text stands in front of the module", at, min(end, at + 120),
+                    help="remove it: a module starts with `HloModule name`, or with `//` in front of a comment")
+        return found.start()
+
+    def _is_computation(self, at: int) -> bool:
+        found = _COMPUTATION_START.match(self.text, at)
+        if found is None:
+            return self.text.startswith("ENTRY", at)
+        if self.text[found.end()] == "{":
+            return True
+        try:
+            after = skip_blank(self.text, match_bracket(self.text, found.end()))
+        except CutError:
+            return True
+        return self.text.startswith("->", after)
+
+    # The header
+
+    def _header(self, at: int) -> int:
+        text = self.text
+        found = _MODULE.match(text, at)
+        if found is None:
+            self.report(BAD_HEADER, "expected a name after HloModule", at, at + len("HloModule"))
+            return at + len("HloModule")
+        self.module.name = found[1]
+        if found[2]:
+            self.note("2017", "a colon ends the header in the text of 2017 and 2018", found.start(2), found.end(2))
+        cut = Cut(at, False, "", at, "", at, "", at, "", at)
+        try:
+            cut_attributes(text, found.end(), cut)
+        except CutError as error:
+            self.report_cut(error)
+            return error.resume if error.resume is not None else next_statement(text, found.end())
+        values = self.read_attributes(cut.attributes, None)
+        for attribute in cut.attributes:
+            if attribute.name not in KINDS:
+                self.note("custom", f"{attribute.name} is a header field that XLA does not know: kept as it is",
+                          attribute.start, attribute.value_start + len(attribute.value))
+        self.module.attributes = Attributes(values)
+        return cut.end
+
+    def _tables(self, at: int) -> int:
+        text = self.text
+        at = skip_blank(text, at)
+        if not re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b").match(text, at):
+            return at
+        for section in _TABLES:
+            if not text.startswith(section, at):
+                self.report(BAD_TABLE, f"expected the section {section}", at, at + 1,
+                            help="the four tables FileNames, FunctionNames, FileLocations, StackFrames go together")
+                return next_statement(text, at)
+            at = skip_blank(text, at + len(section))
+            row, rows = _ROW[section], []
+            while found := row.match(text, at):
+                rows.append(found[1])
+                at = found.end()
+            self.module.tables[section] = tuple(rows)
+            if text[at:at + 1].isdigit():
+                line_end = text.find("\n", at)
+                self.report(BAD_TABLE, f"a row of {section} lacks a field or has one too many", at,
+                            len(text) if line_end < 0 else line_end, help=_row_help(section))
+                at = _after_rows(text, at)
+            at = skip_blank(text, at)
+        return at
+
+    # Computations
+
+    def _top_level(self, at: int) -> int:
+        text = self.text
+        found = HEADER.match(text, at)
+        if found is not None:
+            entry, name, _, result = found.groups()
+            return self._computation(at, bool(entry), name, found.start(2), result,
+                                     found.start(4) if result else 0, found.end())
+        start = _COMPUTATION_START.match(text, at)
+        if start is None:
+            return self._stray(at)
+        try:
+            return self._slow_header(at, start)
+        except CutError as error:
+            self.report_cut(error)
+            return error.resume if error.resume is not None and error.resume > at else next_statement(text, at)
+
+    def _slow_header(self, at: int, start: re.Match[str]) -> int:
+        text = self.text
+        result, result_start, position = None, 0, start.end()
+        if text[position] == "(":
+            position = skip_blank(text, match_bracket(text, position))
+            if not text.startswith("->", position):
+                self.report(BAD_HEADER, "expected '->' and the result's shape after the parameters", at, position,
+                            help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
+                return next_statement(text, position)
+            result_start = skip_blank(text, position + 2)
+            brace = self._header_brace(result_start)
+            result = text[result_start:brace].rstrip()
+            position = brace
+        return self._computation(at, bool(start[1]), start[2], start.start(2), result, result_start, position + 1)
+
+    def _header_brace(self, at: int) -> int:
+        """The brace that opens the body, after a result shape that may have layouts of its own."""
+        text = self.text
+        position = at
+        while True:
+            found = re.compile(r"[({\[]").search(text, position)
+            if found is None:
+                raise CutError(TRUNCATED, "the text ends in a computation's header", at, len(text), resume=len(text))
+            inner = text[skip_blank(text, found.end()):][:1]
+            if found[0] == "{" and not (inner.isdigit() or inner in ":}"):
+                return found.start()
+            if found[0] == "{" and inner == "}" and text[found.start() - 1].isspace():
+                return found.start()
+            position = match_bracket(text, found.start())
+
+    def _computation(self, at: int, is_entry: bool, name: str, name_start: int, result: str | None,
+                     result_start: int, body: int) -> int:
+        computation = HloComputation(name, offset=name_start)
+        at = self.read_body(computation, body)
+        self._close(computation, is_entry, name_start)
+        if result is not None:
+            self._check_result(computation, result, result_start)
+        return at
+
+    def _close(self, computation: HloComputation, is_entry: bool, offset: int) -> None:
+        if computation.name in self.computations:
+            first = self.computations[computation.name]
+            self.report(SAME_COMPUTATION, f"the computation {computation.name} is defined twice", offset,
+                        offset + len(computation.name), second=("first defined here", first.offset,
+                                                                first.offset + len(first.name)))
+        else:
+            self.computations[computation.name] = computation
+        self.module.computations.append(computation)
+        if not is_entry:
+            return
+        if self.module.entry is not None:
+            self.report(TWO_ENTRIES, "a second computation is marked ENTRY", offset, offset + len(computation.name),
+                        second=("the first is this one", self.module.entry.offset,
+                                self.module.entry.offset + len(self.module.entry.name)))
+            return
+        self.module.entry = computation
+
+    def _check_result(self, computation: HloComputation, text: str, offset: int) -> None:
+        try:
+            declared = self.shape(text)
+        except PhraseError as error:
+            self.report_phrase(error, offset)
+            return
+        root = computation.root
+        # A root that is in error, or waits for its shape to be inferred, has none to compare with.
+        actual: Shape | None = root.shape if root is not None else None
+        if actual is not None and not declared.compatible(actual):
+            self.report(ROOT_SHAPE, f"the header says that {computation.name} gives {declared.without_layout()}, "
+                        f"its root {root.name} is {actual.without_layout()}", offset, offset + len(text),
+                        second=(f"{root.name} is defined here", root.offset, root.offset + 1))
+
+    def end_of_body(self, computation: HloComputation, at: int) -> int:
+        """Read what stands behind a computation's closing brace at `at`; returns the offset after it."""
+        text = self.text
+        found = CLOSE_PLAIN.match(text, at)
+        if found is not None and text[found.end():found.end() + 1] != ",":
+            return found.end()
+        after = skip_blank(text, at + 1)
+        if text[after:after + 1] == ",":
+            cut = Cut(at, False, "", at, "", at, "", at, "", at)
+            cut_attributes(text, at + 1, cut)
+            computation.attributes = Attributes(self.read_attributes(cut.attributes, None))
+            return cut.end
+        return after
+
+    def inline_computation(self, value: str, offset: int) -> HloComputation:
+        """A body that is written in place of a computation's name. XLA calls it `_`."""
+        computation = HloComputation(unique_name("_", self.computations), offset=offset)
+        self.read_nested_body(computation, offset + 1)
+        self.computations[computation.name] = computation
+        self.module.computations.append(computation)
+        return computation
+
+    def _stray(self, at: int) -> int:
+        text = self.text
+        resume = max(next_statement(text, at), at + 1)
+        if text.startswith("HloModule", at):
+            self.report(SECOND_MODULE, "a second module follows in the same text", at, at + len("HloModule"),
+                        help="read files with hlotool.read_modules, which splits them")
+            return len(text)
+        if STATEMENT.match(text, at):
+            self.report(BAD_STATEMENT, "an instruction stands outside of any computation", at,
+                        at + len(text[at:].split("\n", 1)[0]))
+            return max(resume, at + 1)
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        self.report(STRAY_TEXT, f"expected a computation, found '{text[at:min(end, at + 40)]}'", at, end)
+        return resume
+
+    def _single_instruction(self, at: int) -> None:
+        """A text that is one instruction: every unknown operand that carries a shape becomes a parameter."""
+        computation = HloComputation("_", offset=at)
+        self.table = {}
+        self.missing_operands = []
+        found = STATEMENT.match(self.text, at)
+        try:
+            if found is not None:
+                end = self.read_statement(computation, at)
+            else:
+                end = self.build(computation, cut_unnamed(self.text, at))
+        except CutError as error:
+            self.report_cut(error)
+            end = len(self.text)
+        if (rest := skip_blank(self.text, end)) < len(self.text) and not self.diagnostics:
+            self.report(STRAY_TEXT, "text follows the single instruction", rest, len(self.text),
+                        help="write `HloModule name` and `ENTRY main { ... }` around several instructions")
+        computation.instructions[:0] = self.missing_operands
+        if computation.instructions:
+            root = computation.root or computation.instructions[-1]
+            root.name = root.name or unique_name("_", self.table)
+            computation.root = root
+            self.module.entry = computation
+            self.module.computations.append(computation)
+            self.module.name = "_"
+            self.note("single instruction", "the text is one instruction: its operands became parameters", at, at + 1)
+
+    # The end
+
+    def _finish(self) -> HloModule:
+        module = self.module
+        self._resolve_pending()
+        if not module.computations:
+            if not self.diagnostics:
+                self.report(EMPTY, "the module has no computations", 0, max(1, min(len(self.text), 40)),
+                            help="is the text truncated?")
+            return module
+        if module.entry is None:
+            module.entry = module.computations[-1]
+        if not module.name:
+            module.name = f"module_{module.entry.name}"
+        module.notes = [*self.notes, *notes_of(module)]
+        return module
+
+    def _resolve_pending(self) -> None:
+        for instruction, attribute, names, offset, many in self.pending:
+            found = []
+            for name in names:
+                computation = self.computations.get(name)
+                if computation is None:
+                    self._undefined_computation(name, offset)
+                    break
+                found.append(computation)
+            else:
+                value = tuple(found) if many else found[0]
+                instruction.attributes = instruction.attributes | {attribute: value}
+                self.note("hand-written", f"{names[0]} is called before it is defined, which XLA does not read", offset,
+                          offset + len(names[0]))
+
+    def _undefined_computation(self, name: str, offset: int) -> None:
+        close = difflib.get_close_matches(name, self.computations, 1)
+        self.report(UNKNOWN_COMPUTATION, f"there is no computation {name}", offset, offset + len(name),
+                    help=f"did you mean {close[0]}?" if close else "")
+
+
+def _row_help(section: str) -> str:
+    fields = {"FileLocations": "file_name_id function_name_id line end_line column end_column",
+              "StackFrames": "file_location_id parent_frame_id"}.get(section)
+    return f"its fields are, in this order: {fields}" if fields else 'a row is a number and a quoted string'
+
+
+def _after_rows(text: str, at: int) -> int:
+    """Past the rest of a table whose row is in error."""
+    found = re.compile(r"^(?=[^\d\s])", re.M).search(text, at)
+    return found.start() if found else len(text)
+
+
+__all__ = ["HloInstruction", "Kind", "ModuleReader", "parse", "parse_recovering", "read_shape"]

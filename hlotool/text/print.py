@@ -1,0 +1,177 @@
+"""IR to HLO text, in the spelling of XLA's own printer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.ir import (
+    KINDS,
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Literal,
+    Shape,
+    callees_first,
+    set_printer,
+)
+from hlotool.text.phrases import print_literal, print_value
+
+#: what stands in the operands' place, and so not among the attributes
+_PAYLOADS = ("literal", "parameter_number")
+_HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_passthrough_params",
+                 "entry_computation_layout")
+
+
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """What to print; the defaults give text that XLA reads back as the same module.
+
+    The names follow XLA's HloPrintOptions. `elide_above` replaces constants of more elements by `{...}`; None
+    keeps them all. `canonical` renames computations and instructions by their order, so that two modules that
+    differ in names only print alike.
+    """
+
+    percent: bool = True
+    operand_shapes: bool = False
+    layouts: bool = True
+    metadata: bool = True
+    backend_config: bool = True
+    elide_above: int | None = None
+    canonical: bool = False
+
+
+DEFAULT = PrintOptions()
+
+
+def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
+    """The module as HLO text, ended by a line feed.
+
+    Computations stand in an order that XLA reads: callees first; that of the module where it is such an order.
+    """
+    return _Printer(module, options).text()
+
+
+def print_instruction(instruction: HloInstruction, options: PrintOptions = DEFAULT) -> str:
+    """One instruction as a line of HLO text, without ROOT, indentation or line end."""
+    return _Printer(None, options).instruction(instruction, "")
+
+
+class _Printer:
+    def __init__(self, module: HloModule | None, options: PrintOptions) -> None:
+        self.module = module
+        self.options = options
+        self.percent = "%" if options.percent else ""
+        # Attribute sets and shapes are shared between instructions: each is spelled once.
+        self._attributes: dict[int, str] = {}
+        self._shapes: dict[Shape | None, str] = {None: ""}
+        self._names: dict[int, str] = {}
+        if options.canonical and module is not None:
+            self._rename(module)
+
+    def _rename(self, module: HloModule) -> None:
+        for number, computation in enumerate(callees_first(module)):
+            self._names[id(computation)] = f"c{number}"
+            for index, instruction in enumerate(computation.instructions):
+                self._names[id(instruction)] = f"i{index}"
+
+    def name(self, item: HloInstruction | HloComputation) -> str:
+        return self._names.get(id(item), item.name) if self._names else item.name
+
+    def text(self) -> str:
+        module = self.module
+        assert module is not None
+        parts = [self._header(module)]
+        for section, rows in module.tables.items():
+            parts.append("\n".join(["", section, *rows, ""]))
+        for computation in callees_first(module):
+            parts.append(self._computation(computation, computation is module.entry))
+        return "\n".join(parts)
+
+    def _header(self, module: HloModule) -> str:
+        values = module.attributes
+        order = [n for n in _HEADER_ORDER if n in values] + [n for n in values if n not in _HEADER_ORDER]
+        shown = "".join(f", {name}={self._value(name, values[name])}" for name in order)
+        return f"HloModule {module.name}{shown}\n"
+
+    def _computation(self, computation: HloComputation, is_entry: bool) -> str:
+        percent, root = self.percent, computation.root
+        parameters = ", ".join(f"{self.name(p)}: {self._plain(p.shape)}" for p in computation.parameters())
+        result = self._plain(root.shape)
+        entry = "ENTRY " if is_entry else ""
+        thread = "".join(f", {name}={self._value(name, value)}" for name, value in computation.attributes.items())
+        if root.shape is None:
+            lines = [f"{entry}{percent}{self.name(computation)} {{"]
+        else:
+            lines = [f"{entry}{percent}{self.name(computation)} ({parameters}) -> {result} {{"]
+        write = self.instruction
+        lines.extend([write(i, "  ROOT " if i is root else "  ") for i in computation.instructions])
+        lines.append(f"}}{thread}\n")
+        return "\n".join(lines)
+
+    def _plain(self, shape: Shape | None) -> str:
+        return shape.text(layout=False) if shape is not None else ""
+
+    def instruction(self, instruction: HloInstruction, indent: str) -> str:
+        """One line; `indent` stands in front of it."""
+        shape = self._shapes.get(instruction.shape)
+        if shape is None:
+            shape = self._shapes[instruction.shape] = self._shape(instruction.shape) + " "
+        attributes = instruction.attributes
+        operands, percent = instruction.operands, self.percent
+        if operands:
+            inside = self._operands(operands)
+        elif attributes and "literal" in attributes and instruction.opcode == "constant":
+            inside = self._literal(attributes["literal"])
+        elif attributes and "parameter_number" in attributes:
+            inside = str(attributes["parameter_number"])
+        else:
+            inside = ""
+        rest = ""
+        if attributes:
+            known = self._attributes.get(id(attributes))
+            rest = known if known is not None else self._attribute_text(attributes)
+        metadata = instruction.metadata
+        if metadata is not None and self.options.metadata:
+            rest = f"{rest}, metadata={metadata.text}"
+        return f"{indent}{percent}{self.name(instruction)} = {shape}{instruction.opcode}({inside}){rest}"
+
+    def _operands(self, operands: tuple[HloInstruction, ...]) -> str:
+        percent = self.percent
+        if self._names or self.options.operand_shapes or len(operands) > 5:
+            return ", ".join([self._operand(i, o) for i, o in enumerate(operands)])
+        return percent + f", {percent}".join([o.name for o in operands])
+
+    def _operand(self, index: int, operand: HloInstruction) -> str:
+        # XLA marks every fifth operand with its index.
+        mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
+        shape = f"{self._shape(operand.shape)} " if self.options.operand_shapes else ""
+        return f"{mark}{shape}{self.percent}{self.name(operand)}"
+
+    def _shape(self, shape: Shape) -> str:
+        return shape.text(self.options.layouts)
+
+    def _literal(self, literal: Literal) -> str:
+        limit = self.options.elide_above
+        if limit is None and literal.text is not None:
+            return literal.text
+        return print_literal(literal, elide_above=limit)
+
+    def _attribute_text(self, attributes: Attributes) -> str:
+        shown = [f", {name}={self._value(name, value)}" for name, value in attributes.items()
+                 if name not in _PAYLOADS and (name != "backend_config" or self.options.backend_config)]
+        text = self._attributes[id(attributes)] = "".join(shown)
+        return text
+
+    def _value(self, name: str, value: Any) -> str:
+        kind = KINDS.get(name, Kind.RAW)
+        if self._names and kind in (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS):
+            items = value if isinstance(value, tuple) else (value,)
+            names = ", ".join(f"{self.percent}{self.name(i)}" for i in items)
+            return names if kind is Kind.COMPUTATION else f"{{{names}}}"
+        return print_value(kind, value, percent=self.options.percent)
+
+
+set_printer(print_module)

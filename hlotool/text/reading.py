@@ -1,0 +1,153 @@
+"""Files, folders and streams to texts: compression, logs, several modules in a file, forms told apart by content."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ir import Source
+
+UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")
+NO_FILES = define("R002", "no-input-files", "a folder or pattern that holds no file of a known kind")
+
+#: suffixes of the files that are taken from a folder; a named file may have any
+SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
+_GZIP = b"\x1f\x8b"
+_BYTECODE = b"ML\xefR"
+#: what loggers write in front of a line: glog (I0521 12:04:45.883483 1509 file.cc:186]), absl, ISO time stamps
+_LOG_PREFIX = re.compile(
+    r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
+    r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)", re.M)
+_SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
+_MODULE_LINE = re.compile(r"^[ \t]*HloModule\s", re.M)
+_MLIR = re.compile(r"^\s*(?:(?://[^\n]*|#[\w.]+\s*=[^\n]*)\s*)*(?:\"?builtin\.)?module\b|^\s*(?:func\.)?func\b|"
+                   r"\bstablehlo\.\w+|#loc\d* = loc", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One module's worth of input. `kind` is hlo or mlir (in `source`), bytecode or proto (in `data`)."""
+
+    filename: str
+    kind: str
+    source: Source | None = None
+    data: bytes = b""
+
+
+def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> Iterator[Input]:
+    """Every module of files, folders (recursively, by suffix), glob patterns and `-` (standard input).
+
+    Raises HloError (R001, R002) for a path that gives nothing to read, when its turn comes.
+    """
+    for path in paths:
+        if str(path) == "-":
+            stream = stdin if stdin is not None else sys.stdin.buffer
+            yield from inputs_of(stream.read(), "<stdin>")
+            continue
+        for file in _files(Path(path)):
+            yield from inputs_of(_bytes(file), str(file))
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = sorted(f for f in path.rglob("*") if f.is_file() and f.name.removesuffix(".gz").endswith(SUFFIXES))
+        if not found:
+            raise _problem(NO_FILES, f"the folder {path} holds no HLO or MLIR file", str(path),
+                           f"files are known by their suffixes: {' '.join(SUFFIXES)}, each also with .gz")
+        return found
+    if not path.exists() and glob.has_magic(str(path)):
+        found = sorted(Path(f) for f in glob.glob(str(path), recursive=True) if Path(f).is_file())
+        if not found:
+            raise _problem(NO_FILES, f"no file fits the pattern {path}", str(path))
+        return found
+    return [path]
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise _problem(UNREADABLE, f"{file} cannot be read: {error.strerror or error}", str(file)) from error
+
+
+def _problem(code: str, message: str, filename: str, help: str = "") -> HloError:
+    return HloError([Diagnostic(code, message, filename=filename, help=help)])
+
+
+def inputs_of(data: bytes, filename: str) -> list[Input]:
+    """The modules that the bytes of a file hold; the form is told by content, not by name."""
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
+    if data.startswith(_BYTECODE):
+        return [Input(filename, "bytecode", data=data)]
+    if _is_binary(data):
+        return [Input(filename, "proto", data=data)]
+    # Bytes that are not UTF-8 come back as they were when the text is written the same way.
+    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not _MODULE_LINE.search(text) and _MLIR.search(text):
+        return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
+                for part in _separated(text, filename)]
+    return [Input(filename, "hlo", source) for source in split_modules(text, filename)]
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether bytes are a protobuf message rather than text: control characters that no text has."""
+    head = data[:4096]
+    return any(b < 9 or 13 < b < 27 for b in head) and not head.lstrip().startswith((b"HloModule", b"ENTRY"))
+
+
+def split_modules(text: str, filename: str = "<string>") -> list[Source]:
+    """One source for each module of a text, with its place in the file kept.
+
+    Modules are separated by `// -----` lines, or by the next `HloModule` line. Prefixes that a logger wrote in
+    front of every line are blanked out, so that columns stay what they are in the file.
+    """
+    parts = []
+    for part in _separated(without_log_prefixes(text), filename):
+        starts = [m.start() for m in _MODULE_LINE.finditer(part.text)]
+        if len(starts) < 2:
+            parts.append(part)
+            continue
+        bounds = [0, *starts[1:], len(part.text)]
+        for begin, end in zip(bounds, bounds[1:], strict=False):
+            parts.append(Source(part.text[begin:end], filename,
+                                part.first_line + part.text.count("\n", 0, begin)))
+    return parts
+
+
+def _separated(text: str, filename: str) -> list[Source]:
+    """The parts of a text between `// -----` lines that hold more than white space; at least one."""
+    parts, begin = [], 0
+    for found in [*_SEPARATOR.finditer(text), None]:
+        end = len(text) if found is None else found.start()
+        if text[begin:end].strip():
+            parts.append(Source(text[begin:end], filename, 1 + text.count("\n", 0, begin)))
+        if found is not None:
+            begin = found.end()
+    return parts or [Source(text, filename)]
+
+
+def without_log_prefixes(text: str) -> str:
+    """The text with logger prefixes replaced by blanks, and what was logged before the module emptied."""
+    first = _MODULE_LINE.search(text)
+    if first is not None and not _LOG_PREFIX.search(text, 0, first.start()):
+        return text
+    if not _LOG_PREFIX.search(text):
+        return text
+    blanked = _LOG_PREFIX.sub(lambda m: " " * len(m[0]), text)
+    first = _MODULE_LINE.search(blanked)
+    if first is None:
+        return text
+    return re.sub(r"[^\n]", " ", blanked[:first.start()]) + blanked[first.start():]

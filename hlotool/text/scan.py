@@ -1,0 +1,405 @@
+"""Cutting text into statements and statements into phrases; no phrase is understood here.
+
+Two ways lead to the same pieces. LINE cuts an instruction that is printed on one line, which nearly all are, in one
+match. What it cannot cut, `cut_instruction` takes apart token by token: several statements on a line, comments,
+missing shapes, strings with anything inside, and text that is wrong, for which it says what and where.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hlotool.diagnostics import Note, define
+from hlotool.ir import Source
+from hlotool.text.terminals import terminals
+
+_T = terminals("hlo")
+NAME, OPCODE, STRING = _T["NAME"], _T["OPCODE"], _T["STRING"]
+
+SYNTAX = "xla/hlo/parser/hlo_parser.cc, grammar in its comments"
+MISSING_CLOSE = define("P001", "unclosed-bracket", "a bracket is opened and not closed in its statement", SYNTAX)
+TRUNCATED = define("P002", "truncated", "the text ends in the middle of a statement or computation", SYNTAX)
+BAD_STATEMENT = define("P003", "bad-statement", "a statement that is not `name = shape opcode(operands)`", SYNTAX)
+STRAY_TEXT = define("P004", "stray-text", "text between statements that belongs to none", SYNTAX)
+BAD_ATTRIBUTE = define("P005", "bad-attribute-syntax", "what follows the operands is not `, name=value`", SYNTAX)
+
+#: one instruction on one line: ROOT, name, shape, opcode, operands (two levels of parentheses), the rest
+_FLAT = r"[^()\n]*"
+_NESTED = rf"{_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*\){_FLAT})*"
+LINE = re.compile(rf"(ROOT )?%?({NAME}) = (\(.*?\)|[^\s(]+) ({OPCODE})\(({_NESTED})\)(.*)\n\s*")
+HEADER = re.compile(rf"(ENTRY )?%?({NAME})(?: \((.*)\) -> (.*))? \{{[ \t\r]*\n\s*")
+CLOSE = re.compile(r"\}([^/\n{}=]|//[^\n]*)*\n\s*")
+#: the end of a computation with nothing but white space or a comment behind it
+CLOSE_PLAIN = re.compile(r"\}[ \t\r]*(?://[^\n]*)?(?:\n\s*|\Z)")
+BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
+
+_ROOT = re.compile(r"ROOT(?=\s|/)")
+_NAME = re.compile(rf"%?({NAME})")
+_ANY_NAME = re.compile(r"%?([\w.\-]+)")
+_OPCODE = re.compile(rf"({OPCODE})(?::k\w+)?")
+_WORD = re.compile(r"[\w.\-+]+")
+_ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+", re.S)
+_STRING = re.compile(STRING, re.S)
+#: everything that matters to bracket matching
+_BRACKET = re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|[()\[\]{{}}]|\n", re.S)
+#: what the beginning of a statement looks like, for not reading past it when a bracket is missing
+STATEMENT = re.compile(rf"(?:ROOT\s+)?%?({NAME})\s*=\s*(?![=\s])")
+_STATEMENT_LINE = re.compile(rf"[ \t]*(?:ROOT\s+)?%?{NAME}\s+=\s+(?:\(|\w+\[|{OPCODE}\()")
+_NEXT = re.compile(rf"\n[ \t]*(?=(?:ROOT\s+)?%?{NAME}\s*=\s|\}}|(?:ENTRY\s+)?%?{NAME}\s*(?:\(.*)?\{{[ \t\r]*\n)")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+class CutError(Exception):
+    """A statement that cannot be cut: offsets are those of the source; `resume` is where to go on."""
+
+    def __init__(self, code: str, message: str, start: int, end: int, *, resume: int | None = None,
+                 help: str = "", note: tuple[str, int, int] | None = None) -> None:
+        self.code = code
+        self.message = message
+        self.start = start
+        self.end = end
+        self.resume = resume
+        self.help = help
+        self.note = note
+        super().__init__(message)
+
+    def notes(self, source: Source) -> tuple[Note, ...]:
+        if self.note is None:
+            return ()
+        message, start, end = self.note
+        return (Note(message, source.position(start), source.position(end)),)
+
+
+@dataclass(slots=True)
+class CutAttribute:
+    """One attribute of a statement, uninterpreted, with its place in the source."""
+
+    name: str
+    value: str
+    start: int
+    value_start: int
+
+
+@dataclass(slots=True)
+class Cut:
+    """The pieces of one instruction, with their places in the source."""
+
+    start: int
+    is_root: bool
+    name: str
+    name_start: int
+    shape: str
+    shape_start: int
+    opcode: str
+    opcode_start: int
+    operands: str
+    operands_start: int
+    end: int = 0
+    attributes: list[CutAttribute] = field(default_factory=list)
+    #: legacy forms that were met while cutting: (code, message, start, end)
+    legacy: list[tuple[str, str, int, int]] = field(default_factory=list)
+
+
+def skip_blank(text: str, at: int) -> int:
+    """The offset after white space and comments."""
+    found = BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def match_bracket(text: str, at: int, limit: int | None = None) -> int:
+    """The offset after the bracket that closes the one at `at`.
+
+    Raises CutError when it is closed by another kind, by the start of the next statement, or not at all.
+    """
+    stack: list[tuple[str, int]] = []
+    position = at
+    end = len(text) if limit is None else limit
+    while found := _BRACKET.search(text, position, end):
+        token = found[0]
+        position = found.end()
+        if token in "([{":
+            stack.append((token, found.start()))
+        elif token in ")]}":
+            opener, opened = stack[-1]
+            if token != _CLOSING[opener]:
+                raise CutError(MISSING_CLOSE, f"expected '{_CLOSING[opener]}' before '{token}'",
+                               found.start(), found.end(), resume=next_statement(text, opened),
+                               note=(f"this '{opener}' is not closed", opened, opened + 1),
+                               help=f"add '{_CLOSING[opener]}'")
+            stack.pop()
+            if not stack:
+                return position
+        elif token == "\n" and stack and stack[0][0] == "(" and _STATEMENT_LINE.match(text, position):
+            _missing(text, stack[-1], found.start())
+    opener, opened = stack[-1]
+    raise CutError(TRUNCATED, f"the text ends before '{opener}' is closed", max(at, len(text.rstrip()) - 1), len(text),
+                   resume=len(text), note=(f"this '{opener}' is not closed", opened, opened + 1),
+                   help="the file is truncated: get the whole dump")
+
+
+def _missing(text: str, opener: tuple[str, int], line_end: int) -> None:
+    bracket, opened = opener
+    stop = opened + len(text[opened:line_end].rstrip())
+    raise CutError(MISSING_CLOSE, f"expected '{_CLOSING[bracket]}' before the end of the line", stop - 1, stop + 1,
+                   resume=next_statement(text, opened), help=f"add '{_CLOSING[bracket]}'",
+                   note=(f"this '{bracket}' is not closed", opened, opened + 1))
+
+
+def next_statement(text: str, at: int) -> int:
+    """Where the next statement, closing brace or computation begins on a line of its own after `at`."""
+    found = _NEXT.search(text, at)
+    return found.end() if found else len(text)
+
+
+def cut_instruction(text: str, start: int) -> Cut:
+    """Take one instruction apart, token by token; raises CutError."""
+    at = start
+    is_root = False
+    if found := _ROOT.match(text, at):
+        is_root, at = True, skip_blank(text, found.end())
+    name_start = at
+    # 2025's documents write the shape in front of the name as well.
+    named = _ANY_NAME.match(text, at)
+    if named is None:
+        raise _bad_statement(text, at)
+    name, at = named[1], skip_blank(text, named.end())
+    if text[at:at + 1] == "[" or (text[at:at + 1] in "%{" and "[" in text[name_start:at]):
+        return _cut_shape_first(text, start, name_start, is_root)
+    if text[at:at + 1] != "=":
+        raise _bad_statement(text, name_start, at)
+    return _cut_right(text, start, is_root, name, name_start, skip_blank(text, at + 1))
+
+
+def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
+    shape_end = _shape_end(text, at)
+    at = skip_blank(text, shape_end)
+    named = _NAME.match(text, at)
+    equals = skip_blank(text, named.end()) if named else at
+    if named is None or text[equals:equals + 1] != "=":
+        raise _bad_statement(text, start, at)
+    cut = _cut_right(text, start, is_root, named[1], named.start(), skip_blank(text, equals + 1))
+    cut.legacy.append(("2022 and 2025", "the shape in front of the name is the notation of the documents of 2022 and 2025",
+                       start, shape_end))
+    return cut
+
+
+def cut_unnamed(text: str, start: int) -> Cut:
+    """An instruction that is the whole text, without `name =` ("canonical" print)."""
+    return _cut_right(text, start, True, "", start, start)
+
+
+def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int, at: int) -> Cut:
+    shape_start, shape_end = at, _shape_end(text, at)
+    shape = text[shape_start:shape_end]
+    at = skip_blank(text, shape_end)
+    opcode = _OPCODE.match(text, at)
+    if opcode is None:
+        raise _no_opcode(text, at, shape_start)
+    opcode_start = at
+    at = skip_blank(text, opcode.end())
+    if text[at:at + 1] != "(":
+        if at >= len(text):
+            raise CutError(TRUNCATED, "the text ends in the middle of an instruction", start, at, resume=len(text),
+                           help="the file is truncated: get the whole dump")
+        word = _WORD.match(text, opcode_start)
+        found = word[0] if word else text[at:at + 1]
+        raise CutError(BAD_STATEMENT, f"expected '(' after the opcode {opcode[1]}" if found == opcode[1]
+                       else f"expected an opcode and its operands, found '{found}'",
+                       opcode_start, max(at, opcode_start + len(found)), resume=next_statement(text, start),
+                       help=_opcode_help(found))
+    close = match_bracket(text, at)
+    cut = Cut(start, is_root, name, name_start, shape, shape_start, opcode[1], opcode_start,
+              text[at + 1:close - 1], at + 1)
+    if opcode[0] != opcode[1]:
+        cut.attributes.append(CutAttribute("kind", opcode[0].partition(":")[2], opcode.start(), opcode_start))
+        cut.legacy.append(("graph label", "opcode:kind is how graphs and logs label a fusion", opcode.start(),
+                           opcode.end()))
+    cut_attributes(text, close, cut)
+    return cut
+
+
+def _opcode_help(found: str) -> str:
+    return f"is {found} an element type? write it as in f32[2,3]" if found[:1].isupper() else ""
+
+
+def _shape_end(text: str, at: int) -> int:
+    """The end of the shape at `at`, or `at` itself when an opcode stands there."""
+    if text[at:at + 1] == "(":
+        return match_bracket(text, at)
+    word = _WORD.match(text, at)
+    if word is None:
+        return at
+    end = word.end()
+    if text[end:end + 1] == "[":
+        end = match_bracket(text, end)
+        if text.startswith("sparse{", end):
+            end += len("sparse")
+        if text[end:end + 1] == "{":
+            end = match_bracket(text, end)
+    elif word[0] == "b" and text[end:end + 1] == "(":
+        end = match_bracket(text, end)
+    else:
+        return at
+    return end
+
+
+def cut_attributes(text: str, at: int, cut: Cut) -> None:
+    """The attributes from `at` on; sets `cut.end` to where the next statement may begin."""
+    while True:
+        after = skip_blank(text, at)
+        if text[after:after + 1] != ",":
+            cut.end = _legacy_tail(text, at, after, cut)
+            return
+        start = skip_blank(text, after + 1)
+        name = _ATTRIBUTE_NAME.match(text, start)
+        equals = skip_blank(text, name.end()) if name else start
+        if name is None or text[equals:equals + 1] != "=":
+            if start >= len(text):
+                raise CutError(TRUNCATED, "the text ends after a comma", after, after + 1, resume=len(text))
+            raise CutError(BAD_ATTRIBUTE, "expected an attribute `name=value` after the comma", after,
+                           max(start + 1, equals), resume=next_statement(text, cut.start))
+        value_start = skip_blank(text, equals + 1)
+        at = _value_end(text, value_start, name[0])
+        if at == value_start:
+            raise CutError(BAD_ATTRIBUTE, f"the attribute {name[0]} has no value", start, equals + 1,
+                           resume=next_statement(text, cut.start))
+        cut.attributes.append(CutAttribute(name[0], text[value_start:at], start, value_start))
+
+
+_EARLY_METADATA = re.compile(r"[ \t]*# metadata=([^\n]*)")
+_EARLY_DIMS = re.compile(r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
+
+
+def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
+    """Forms of early 2017 that stand after the attributes without a comma."""
+    if found := _EARLY_DIMS.match(text, at):
+        cut.attributes.append(CutAttribute("dim_labels", found[1], found.start(1), found.start(1)))
+        cut.legacy.append(("early 2017", "` dims: ...` after the window is the convolution text of early 2017",
+                           found.start(1), found.end(1)))
+        cut_attributes(text, found.end(), cut)
+        return cut.end
+    if found := _EARLY_METADATA.match(text, at):
+        fields = re.sub(r"(\w+):\s*", r"\1=", found[1]).strip()
+        cut.attributes.append(CutAttribute("metadata", f"{{{fields}}}", found.start(1), found.start(1)))
+        cut.legacy.append(("early 2017", "` # metadata=...` is how early 2017 printed metadata", found.start(1),
+                           found.end(1)))
+        return skip_blank(text, found.end())
+    return after
+
+
+def _value_end(text: str, at: int, name: str) -> int:
+    """The end of an attribute's value: atoms and balanced groups without white space between them.
+
+    Literals and mesh groups go on after a blank, and so do the protobuf texts of early 2017.
+    """
+    start = at
+    while at < len(text):
+        char = text[at]
+        if char in "{([":
+            at = match_bracket(text, at)
+        elif found := _ATOM.match(text, at):
+            if found[0].endswith("-") and text[found.end():found.end() + 1] == ">":
+                at = found.end() + 1
+            else:
+                at = found.end()
+        else:
+            more = skip_blank(text, at)
+            goes_on = (name == "literal" or text.startswith("mesh[", start)
+                       or (name == "padding" and text.startswith("dimensions", start) and text[at - 1] == "s"))
+            if not goes_on or more == at or more >= len(text) or text[more] in ",})" \
+                    or STATEMENT.match(text, more):
+                return at
+            at = more
+    return at
+
+
+def _bad_statement(text: str, at: int, found: int | None = None) -> CutError:
+    line_end = text.find("\n", at)
+    line_end = len(text) if line_end < 0 else line_end
+    shown = text[at:line_end].strip()
+    if not text[at if found is None else found:].strip():
+        return CutError(TRUNCATED, "the text ends in the middle of a statement", at, len(text), resume=len(text),
+                        help="the file is truncated: get the whole dump")
+    return CutError(BAD_STATEMENT, "expected an instruction `name = shape opcode(operands)`", at,
+                    at + max(1, len(shown)), resume=next_statement(text, at))
+
+
+def _no_opcode(text: str, at: int, shape_start: int) -> CutError:
+    if at >= len(text.rstrip()):
+        return CutError(TRUNCATED, "the text ends in the middle of an instruction", shape_start, len(text),
+                        resume=len(text), help="the file is truncated: get the whole dump")
+    word = re.compile(r"\S+").match(text, at)
+    end = word.end() if word else at + 1
+    where = "a shape and an opcode" if at == shape_start else "an opcode"
+    return CutError(BAD_STATEMENT, f"expected {where}, found '{text[at:end]}'", at, end,
+                    resume=next_statement(text, at))
+
+
+@dataclass(slots=True)
+class CutOperand:
+    """One operand: its shape text, name (or nested instruction), and place in the source."""
+
+    shape: str
+    name: str
+    start: int
+    end: int
+    #: opcode and operand text of an instruction written in place of a name
+    opcode: str = ""
+    nested: str = ""
+    nested_start: int = 0
+    #: `#0#1` after a name: tuple indices
+    index: tuple[int, ...] = ()
+
+
+_INDEX = re.compile(r"(?:#\d+)+")
+_SEPARATOR = re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|[()\[\]{{}},]", re.S)
+
+
+def split_commas(text: str, base: int = 0) -> list[tuple[int, int]]:
+    """Ranges between top-level commas, blanks and comments trimmed on the left; [] for blank text."""
+    ranges, depth, start = [], 0, 0
+    for found in _SEPARATOR.finditer(text):
+        token = found[0]
+        if token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+        elif token == "," and depth == 0:
+            ranges.append((start, found.start()))
+            start = found.end()
+    ranges.append((start, len(text)))
+    if len(ranges) == 1 and skip_blank(text, 0) == len(text):
+        return []
+    return [(base + skip_blank(text, a), base + b) for a, b in ranges]
+
+
+def cut_operand(text: str, start: int, end: int) -> CutOperand:
+    """The pieces of the operand in a range of the source; raises CutError."""
+    shape_end = min(_shape_end(text, start), end)
+    shape = text[start:shape_end]
+    at = skip_blank(text, shape_end)
+    if at >= end:
+        if not shape:
+            raise CutError(BAD_STATEMENT, "an operand is missing between the commas", start, max(end, start + 1))
+        return CutOperand(shape, "", start, shape_end)
+    opcode = _OPCODE.match(text, at)
+    if opcode and text[skip_blank(text, opcode.end()):][:1] == "(" and skip_blank(text, opcode.end()) < end:
+        inner = skip_blank(text, opcode.end())
+        close = match_bracket(text, inner)
+        return CutOperand(shape, "", start, close, opcode[1], text[inner + 1:close - 1], inner + 1)
+    named = _ANY_NAME.match(text, at)
+    if named is None:
+        if text.startswith("...", at):
+            raise CutError(BAD_STATEMENT, "operands were left out of the text (`...`)", at, end,
+                           help="compact logs cannot be read back: dump the module with all operands")
+        raise CutError(BAD_STATEMENT, f"expected an operand, found '{text[at:end].strip()}'", at, end)
+    stop = named.end()
+    index: tuple[int, ...] = ()
+    if found := _INDEX.match(text, stop):
+        stop, index = found.end(), tuple(map(int, found[0][1:].split("#")))
+    rest = skip_blank(text, stop)
+    if rest < end:
+        raise CutError(BAD_STATEMENT, f"expected ',' or ')' after the operand {named[1]}", rest, end)
+    return CutOperand(shape, named[1], at, stop, index=index)

@@ -1,0 +1,26 @@
+"""Reading a module whole: parse, then fill in the shapes that the text leaves out.
+
+    ENTRY e { x = f32[2] parameter(0)  ROOT y = add(x, x) }     ->  y = f32[2] add(x, x)
+"""
+
+from __future__ import annotations
+
+from hlotool.diagnostics import HloError
+from hlotool.ir import HloModule
+from hlotool.text import parse as parse_text
+
+
+def parse(text: str, filename: str = "<string>") -> HloModule:
+    """The module that an HLO text holds, every shape known.
+
+    Raises HloError with every syntax error, or with every shape that could not be inferred. Old and new forms
+    that were met are in the module's `notes`. Source of the syntax: grammars/*.lark.
+    """
+    module = parse_text(text, filename)
+    if any(i.shape is None for i in module.instructions()):
+        # Only modules that leave shapes out need to know the operations.
+        from hlotool.passes.infer_shapes import infer_shapes
+
+        if problems := infer_shapes(module):
+            raise HloError(problems)
+    return module
