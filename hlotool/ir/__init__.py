@@ -21,6 +21,7 @@ from hlotool.ir.attributes import (
     Statistics,
     Window,
     WindowDimension,
+    kind_of,
 )
 from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
 from hlotool.ir.literals import Literal
@@ -36,6 +37,7 @@ __all__ = [
     "DimSharding", "Domain", "EntryLayout", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule",
     "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "Padding", "PaddingDimension", "Position", "Raw",
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "SplitConfig",
-    "Statistics", "Window", "WindowDimension", "called_by", "callees_first", "dtype_of_numpy", "post_order",
+    "Statistics", "Window", "WindowDimension", "called_by", "callees_first", "dtype_of_numpy", "kind_of",
+    "post_order",
     "set_printer", "unique_name", "uses",
 ]

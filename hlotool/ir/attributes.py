@@ -324,6 +324,16 @@ _NAMES_BY_KIND: dict[Kind, str] = {
 KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES_BY_KIND.items() for name in names.split()}
 
 
+def kind_of(name: str, is_nested: bool = False) -> Kind:
+    """The kind of an attribute by its name.
+
+    `slice_sizes` alone has two: sizes of a gather, and (nested braces) of each copy of a collective-permute.
+    """
+    if is_nested and name == "slice_sizes":
+        return Kind.PAIRS
+    return KINDS.get(name, Kind.RAW)
+
+
 def attribute_names(kind: Kind) -> Iterator[str]:
     """The names of the attributes of a kind."""
     return (name for name, k in KINDS.items() if k is kind)

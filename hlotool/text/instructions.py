@@ -14,7 +14,6 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define
 from hlotool.ir import (
     DTYPES,
-    KINDS,
     NO_ATTRIBUTES,
     Attributes,
     HloComputation,
@@ -25,6 +24,7 @@ from hlotool.ir import (
     Metadata,
     Shape,
     Source,
+    kind_of,
     unique_name,
 )
 from hlotool.text.old_forms import GENERATION
@@ -72,7 +72,7 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
 #: words that are refused as names: element types always, the others where they stand without `%`
-_TYPE_WORDS = frozenset({*DTYPES, "token", "opaque", "tuple"})
+_TYPE_WORDS = frozenset({*DTYPES, "token", "opaque"})
 _KEYWORDS = frozenset("""true false inf nan HloModule ENTRY ROOT FileNames FunctionNames FileLocations StackFrames
     maximal replicated manual unknown unreduced shard_as shard_like last_tile_dim_replicate""".split())
 _RESERVED = _TYPE_WORDS | _KEYWORDS
@@ -149,6 +149,9 @@ class InstructionReader:
         text, size = self.text, len(self.text)
         while True:
             at = self._quick_lines(computation, at)
+            if (after := skip_blank(text, at)) != at:
+                at = after
+                continue
             if at >= size:
                 self._truncated(computation)
                 break
@@ -308,7 +311,7 @@ class InstructionReader:
             return None
         values: dict[str, Any] = {}
         for attribute in cut.attributes:
-            kind = KINDS.get(attribute.name, Kind.RAW)
+            kind = kind_of(attribute.name, attribute.value.startswith("{{"))
             if kind is Kind.INSTRUCTIONS or attribute.name in values:
                 return None
             try:
@@ -483,7 +486,7 @@ class InstructionReader:
 
     def _read_attribute(self, attribute: CutAttribute, owner: HloInstruction | None) -> Any:
         name, text, offset = attribute.name, attribute.value, attribute.value_start
-        kind = KINDS.get(name, Kind.RAW)
+        kind = kind_of(name, text.startswith("{{"))
         self._note_found(generation(kind, text), text, offset)
         if kind is Kind.INSTRUCTIONS:
             return self._named_instructions(text, offset)
@@ -511,12 +514,18 @@ class InstructionReader:
 
     def _operand_list(self, computation: HloComputation, text: str, base: int) -> tuple[HloInstruction, ...]:
         operands = []
-        for start, end in split_commas(text, base):
+        ranges = split_commas(text, base)
+        for start, end in ranges:
             try:
-                operand = self._operand(computation, cut_operand(self.text, start, end))
+                cut = cut_operand(self.text, start, end)
             except CutError as error:
                 self.report_cut(error)
                 continue
+            if not cut.name and not cut.opcode and self.missing_operands is None and (start, end) != ranges[-1]:
+                # XLA reads over a comma between an operand's shape and its name, and forgets the shape.
+                self.note("hand-written", "a comma stands between an operand's shape and its name", start, end)
+                continue
+            operand = self._operand(computation, cut)
             if operand is not None:
                 operands.append(operand)
         return tuple(operands)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import (
-    KINDS,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -15,6 +14,7 @@ from hlotool.ir import (
     Literal,
     Shape,
     callees_first,
+    kind_of,
     set_printer,
 )
 from hlotool.text.phrases import print_literal, print_value
@@ -166,7 +166,7 @@ class _Printer:
         return text
 
     def _value(self, name: str, value: Any) -> str:
-        kind = KINDS.get(name, Kind.RAW)
+        kind = kind_of(name, type(value) is tuple and bool(value) and type(value[0]) is tuple)
         if self._names and kind in (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS):
             items = value if isinstance(value, tuple) else (value,)
             names = ", ".join(f"{self.percent}{self.name(i)}" for i in items)

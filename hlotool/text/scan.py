@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from hlotool.diagnostics import Note, define
-from hlotool.ir import Source
+from hlotool.ir import DTYPES, Source
 from hlotool.text.terminals import terminals
 
 _T = terminals("hlo")
@@ -232,12 +232,15 @@ def _shape_end(text: str, at: int) -> int:
     if word is None:
         return at
     end = word.end()
-    if text[end:end + 1] == "[":
-        end = match_bracket(text, end)
+    dims = skip_blank(text, end)
+    if text[dims:dims + 1] == "[" and (dims == end or word[0] in DTYPES):
+        end = match_bracket(text, dims)
         if text.startswith("sparse{", end):
-            end += len("sparse")
-        if text[end:end + 1] == "{":
-            end = match_bracket(text, end)
+            end = match_bracket(text, end + len("sparse"))
+        layout = skip_blank(text, end)
+        # A brace is a layout only if a number or ':' follows it; `{}` only where it touches the shape.
+        if text[layout:layout + 1] == "{" and (layout == end or text[skip_blank(text, layout + 1)] in "0123456789:"):
+            end = match_bracket(text, layout)
     elif word[0] == "b" and text[end:end + 1] == "(":
         end = match_bracket(text, end)
     else:

@@ -1,0 +1,82 @@
+"""Literals to text: the shortest numbers that read back to the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlotool.ir import DTYPES, DType, Literal
+from hlotool.text.literals_text import nested_text
+
+
+def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:
+    """What stands inside constant(...); arrays of more than `elide_above` elements become `{...}`."""
+    shape = literal.shape
+    if shape.is_tuple and literal.elements:
+        return "(" + ", ".join(print_literal(e, elide_above=elide_above) for e in literal.elements) + ")"
+    if elide_above is not None and shape.is_array and shape.dims and shape.size > elide_above:
+        return "{...}"
+    if literal.text is not None:
+        return literal.text
+    if literal.is_elided:
+        return "{...}"
+    return "()" if shape.is_tuple else nested_text(shape.dims, _tokens(shape.dtype, literal.array))
+
+
+def _tokens(dtype: DType, array: Any) -> list[str]:
+    """The elements of an array as HLO text, in row-major order."""
+    import numpy as np
+
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if dtype.family == "pred":
+        if np.ndim(array) == 0:
+            return ["true" if flat[0] else "false"]
+        return ["1" if v else "0" for v in flat.tolist()]
+    if dtype.is_integral:
+        return list(map(str, flat.astype(np.uint64 if dtype.name == "u64" else np.int64).tolist()))
+    if dtype.is_complex:
+        component = DTYPES["f32" if dtype.name == "c64" else "f64"]
+        parts = _float_tokens(component, flat.view(component.numpy))
+        return [f"({a}, {b})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return _float_tokens(dtype, flat)
+
+
+def _float_tokens(dtype: DType, flat: Any) -> list[str]:
+    import numpy as np
+
+    wide = flat.astype(np.float64)
+    if dtype.name == "f64":
+        texts = [repr(v) for v in wide.tolist()]
+    elif dtype.name == "f32":
+        texts = [_shortest(str(v)) for v in flat]
+    else:
+        texts = [_short_of(dtype, v, wide_value) for v, wide_value in zip(flat, wide.tolist(), strict=True)]
+    finished = [t[:-2] if t.endswith(".0") else t for t in texts]
+    for index in np.flatnonzero(np.isnan(wide)).tolist():
+        finished[index] = _nan_text(dtype, flat[index:index + 1])
+    return finished
+
+
+def _shortest(text: str) -> str:
+    return text
+
+
+def _short_of(dtype: DType, value: Any, wide: float) -> str:
+    """The shortest decimal that rounds to the value in its narrow type."""
+    if wide != wide or wide in (float("inf"), float("-inf")):
+        return repr(wide)
+    kind = dtype.numpy.type
+    for digits in range(1, 18):
+        text = f"{wide:.{digits}g}"
+        if kind(float(text)) == value:
+            return repr(float(text))
+    return repr(wide)
+
+
+def _nan_text(dtype: DType, one: Any) -> str:
+    """A NaN with its sign, and its payload where it is not the default. XLA: util.h, NanWithSignAndPayload."""
+    bits = int(one.view(f"u{one.dtype.itemsize}")[0])
+    sign = "-" if bits >> (dtype.bits - 1) & 1 and dtype.name[-4:] != "fnuz" and dtype.name != "f8e8m0fnu" else ""
+    if dtype.name.endswith(("fn", "fnuz", "fnu")):
+        return f"{sign}nan"
+    payload = bits & ((1 << dtype.mantissa_bits) - 1)
+    return f"{sign}nan" if payload == 1 << (dtype.mantissa_bits - 1) else f"{sign}nan({payload:#x})"

@@ -1,0 +1,621 @@
+"""Literals from text: what stands inside constant(...).
+
+Well-formed literals are checked in bulk: their braces and commas must be exactly those of the shape, and what is
+left must be numbers. Everything else (legacy forms, loose commas, mistakes) goes token by token.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from hlotool.ir import DTYPES, DType, Literal, Shape
+from hlotool.text.phrase_errors import (
+    BAD_LITERAL,
+    BAD_NAN,
+    BAD_NUMBER,
+    OUT_OF_RANGE,
+    RAGGED_LITERAL,
+    PhraseError,
+)
+from hlotool.text.phrase_grammar import blank_comments
+from hlotool.text.shapes_text import read_shape
+from hlotool.text.terminals import terminals
+
+#: splats (a scalar for a whole array) up to this size are written out, so that older readers take them too
+_LARGEST_SPLAT = 1 << 16
+_ELIDED = "{...}"
+
+_PLAIN = str.maketrans("", "", "0123456789.-{}, \n\r\te")
+_EXPONENTS = str.maketrans("", "", "+Einfa")
+_BRACES_TO_BLANKS = str.maketrans("{}", "  ")
+_LEADING_DOT = re.compile(r"\.(?<![\d\-]\.)")
+_LOOSE_PLUS = re.compile(r"\+(?<![eE]\+)")
+_NOT_STRUCTURE = re.compile(r"[^{},]+")
+
+
+@functools.cache
+def _token_pattern() -> re.Pattern[str]:
+    t = terminals("literal")
+    return re.compile(rf"\s*(?:({t['NUMBER']}|{t['BOOLEAN']})|({t['SHAPE']})|(\.\.\.)|([{{}}(),:\[\]]))")
+
+
+def read_literal(shape: Shape, text: str) -> Literal:
+    """The literal of a shape that a text says; PhraseError where the text is wrong for the shape."""
+    return _read(shape, blank_comments(text), 0, text)
+
+
+def _read(shape: Shape, text: str, offset: int, whole: str) -> Literal:
+    """The literal in `text`, which stands at `offset` of `whole`."""
+    try:
+        if shape.is_array:
+            return _read_array(shape, text)
+        if shape.is_tuple:
+            return _read_tuple(shape, text)
+    except PhraseError as error:
+        error.start += offset
+        error.end += offset
+        raise
+    raise PhraseError(BAD_LITERAL, f"a {shape} has no literal", offset, offset + len(text))
+
+
+# Tuples
+
+def _read_tuple(shape: Shape, text: str) -> Literal:
+    at = _after_shape(text, shape)
+    if text[at:at + 1] != "(":
+        raise PhraseError(BAD_LITERAL, f"expected '(' in front of the {len(shape.elements)} elements of a tuple", at)
+    at += 1
+    elements: list[Literal] = []
+    for number, element in enumerate(shape.elements):
+        if number:
+            at = _expect(text, at, ",", f"expected ',' after element {number} of {len(shape.elements)}")
+        start = _skip(text, at)
+        at = _segment_end(text, start)
+        elements.append(_read(element, text[start:at], start, text))
+    end = _expect(text, at, ")", f"expected ')' after the {len(shape.elements)} elements of the tuple")
+    if text[end:].strip():
+        raise PhraseError(BAD_LITERAL, "text follows the literal", _skip(text, end), len(text))
+    joined = ", ".join(e.text or "" for e in elements)
+    return Literal(shape, elements=tuple(elements), text=f"({joined})")
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _expect(text: str, at: int, sign: str, message: str) -> int:
+    at = _skip(text, at)
+    if text[at:at + 1] != sign:
+        raise PhraseError(BAD_LITERAL, message, at)
+    return at + 1
+
+
+_SHAPE_HEAD = re.compile(r"\s*(?:[a-z]\w*\[[^\]]*\](?:sparse\{\d+\})?(?:\{[\d,:][^{}]*\}|\{\})?(?=\s*[{(\w\-])"
+                         r"|\((?=[^{}]*\]\s*(?:\{[\d,:][^{}]*\})?\s*\)\s*\())")
+
+
+def _after_shape(text: str, shape: Shape) -> int:
+    """Where the value starts: behind a repeated shape (2017 to 2019), which must agree with `shape`."""
+    match = _SHAPE_HEAD.match(text)
+    if match is None:
+        return _skip(text, 0)
+    end = match.end()
+    if match[0].strip() == "(":
+        end = _balanced_end(text, text.index("("))
+    repeated = read_shape(text[:end].strip())
+    if not repeated.compatible(shape):
+        raise PhraseError(BAD_LITERAL, f"the literal repeats the shape {repeated}, the constant is {shape}",
+                          _skip(text, 0), end)
+    return _skip(text, end)
+
+
+_BRACKET = re.compile(r"[{}()]")
+
+
+def _balanced_end(text: str, at: int) -> int:
+    depth = 0
+    for match in _BRACKET.finditer(text, at):
+        depth += 1 if match[0] in "{(" else -1
+        if depth == 0:
+            return match.end()
+    raise PhraseError(BAD_LITERAL, f"'{text[at]}' is never closed", at)
+
+
+_SCALAR_END = re.compile(r"[^,(){}]*(?:\([^()]*\))?")
+
+
+def _segment_end(text: str, at: int) -> int:
+    """Where the literal that starts at `at` ends inside a tuple."""
+    head = _SHAPE_HEAD.match(text, at)
+    if head is not None:
+        shape_end = head.end() if head[0].strip() != "(" else _balanced_end(text, text.index("(", at))
+        return _segment_end(text, _skip(text, shape_end))
+    if text[at:at + 1] in ("{", "("):
+        return _balanced_end(text, at)
+    match = _SCALAR_END.match(text, at)
+    return match.end() if match else at
+
+
+# Arrays
+
+def _read_array(shape: Shape, text: str) -> Literal:
+    try:
+        return _read_quickly(shape, text) or _TokenReader(shape, text).read()
+    except _AtElement:
+        return _TokenReader(shape, text).read()  # finds the same mistake, and where it stands
+
+
+def _read_quickly(shape: Shape, text: str) -> Literal | None:
+    """Scalars and well-formed arrays; None where a closer look is needed."""
+    dtype = shape.dtype
+    if not shape.dims:
+        token = text.strip()
+        if not _is_plain_number(dtype, token):
+            return None
+        _check_values(dtype, [token])
+        return Literal(shape, text=token, reader=array_of)
+    if dtype.is_complex:
+        return None
+    pieces = _bulk_pieces(shape, text)
+    if pieces is None:
+        return None
+    _check_values(dtype, pieces)
+    return Literal(shape, text=" ".join(text.split()), reader=array_of)
+
+
+def _is_plain_number(dtype: DType, token: str) -> bool:
+    if dtype.family in ("signed", "unsigned"):
+        return token.isascii() and (token[1:] if token[:1] == "-" else token).isdigit()
+    if dtype.is_floating:
+        return _SIMPLE_FLOAT.fullmatch(token) is not None
+    return token in ("true", "false")
+
+
+_SIMPLE_FLOAT = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|inf)")
+
+
+@functools.lru_cache(256)
+def _skeleton(dims: tuple[int, ...]) -> str:
+    """The braces and commas of a literal of these dimensions."""
+    row = "{" + "," * (dims[-1] - 1) + "}"
+    for size in reversed(dims[:-1]):
+        row = "{" + ",".join([row] * size) + "}"
+    return row
+
+
+def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
+    """The numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
+    rest = text.translate(_PLAIN)
+    if rest and rest.translate(_EXPONENTS):
+        return None
+    if "+" in rest and _LOOSE_PLUS.search(text):
+        return None
+    if "." in text and _LEADING_DOT.search(text):
+        return None
+    if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \
+            and shape.size:
+        return None
+    if _NOT_STRUCTURE.sub("", text) != _skeleton(shape.dims):
+        return None
+    blanked = text.translate(_BRACES_TO_BLANKS)
+    return blanked.split(",") if shape.size else ([] if not blanked.replace(",", "").strip() else None)
+
+
+def _ranges(dtype: DType) -> tuple[int, int]:
+    if dtype.family == "unsigned":
+        return 0, 2**dtype.bits - 1
+    return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
+
+
+def _check_values(dtype: DType, pieces: list[str]) -> None:
+    """Raise where a number has the wrong form or does not fit; positions are found by `_blame`."""
+    if dtype.family == "pred":
+        if any(p.strip() not in ("0", "1", "true", "false") for p in pieces):
+            for number, piece in enumerate(pieces):
+                _pred_of(piece.strip(), number)
+        return
+    if dtype.is_integral:
+        _check_integers(dtype, pieces)
+        return
+    _check_floats(dtype, pieces)
+
+
+def _pred_of(token: str, number: int) -> bool:
+    if token in ("true", "false"):
+        return token == "true"
+    if re.fullmatch(r"-?\d+", token):
+        return int(token) != 0
+    _blame(number, BAD_LITERAL, f"a pred is true or false, 1 or 0, not {token}")
+
+
+class _AtElement(PhraseError):
+    """A complaint about one element by its number; the token reader turns the number into a place."""
+
+    def __init__(self, number: int, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.number = number
+
+
+def _blame(number: int, code: str, message: str) -> NoReturn:
+    raise _AtElement(number, code, message)
+
+
+def _check_integers(dtype: DType, pieces: list[str]) -> None:
+    try:
+        values = list(map(int, pieces))
+    except ValueError:
+        for number, piece in enumerate(pieces):
+            if not re.fullmatch(r"-?\d+", piece.strip()):
+                _blame(number, BAD_LITERAL, f"{dtype} needs whole numbers, not {piece.strip()}")
+        raise
+    low, high = _ranges(dtype)
+    if dtype.name == "u64":
+        low = -(2**63)  # XLA reads through int64, and old printers wrote u64 so
+    if values and (min(values) < low or max(values) > high):
+        number = next(n for n, v in enumerate(values) if not low <= v <= high)
+        _blame(number, OUT_OF_RANGE, f"{values[number]} does not fit {dtype}, which holds {_ranges(dtype)[0]} to "
+               f"{high}")
+
+
+def _check_floats(dtype: DType, pieces: list[str]) -> None:
+    try:
+        values = list(map(float, pieces))
+    except ValueError:
+        values = [_float_of(dtype, p.strip(), n) for n, p in enumerate(pieces)]
+    highest, lowest, ties = _float_limits(dtype.name)
+    top, bottom = max(values, default=0.0), min(values, default=0.0)
+    if lowest < bottom and top < highest:  # false where a nan stands
+        return
+    for number, value in enumerate(values):
+        if value != value or (math.isinf(value) and "inf" in pieces[number]):
+            continue
+        if value > highest or value < lowest or (not ties and value in (highest, lowest)):
+            low, high = _largest(dtype.name)
+            _blame(number, OUT_OF_RANGE, f"{pieces[number].strip()} does not fit {dtype}, whose finite values are "
+                   f"{low:.8g} to {high:.8g}")
+
+
+_NAN = re.compile(r"-?nan\(0x([0-9a-fA-F]+)\)")
+
+
+def _float_of(dtype: DType, token: str, number: int) -> float:
+    match = _NAN.fullmatch(token)
+    if match is not None:
+        _check_payload(dtype, int(match[1], 16), number)
+        return math.nan
+    try:
+        return float(token)
+    except ValueError:
+        if token in ("true", "false"):
+            _blame(number, BAD_LITERAL, f"{dtype} needs numbers, not {token}")
+        _blame(number, BAD_NUMBER, f"{token or 'nothing'} is not a number")
+
+
+def _payload_bits(dtype: DType) -> int:
+    """Width of a NaN's payload; 0 for types whose NaN has none. XLA: util.h, NanPayloadBits."""
+    component = {"c64": "f32", "c128": "f64"}.get(dtype.name, dtype.name)
+    if component.endswith(("fn", "fnuz", "fnu")):
+        return 0
+    return DTYPES[component].mantissa_bits
+
+
+def _check_payload(dtype: DType, payload: int, number: int) -> None:
+    bits = _payload_bits(dtype)
+    if payload == 0:
+        _blame(number, BAD_NAN, "the payload of a NaN cannot be 0: that would be an infinity")
+    if payload == 1 << 51:  # the default of f64 stands for the default of every type
+        return
+    if bits == 0:
+        _blame(number, BAD_NAN, f"NaNs of {dtype} have no payload")
+    if payload >= 1 << bits:
+        _blame(number, BAD_NAN, f"the payload {payload:#x} does not fit the {bits} mantissa bits of {dtype}")
+
+
+_FLOAT_MAX = {  # largest finite value and the unit in its last place, where not as IEEE has them
+    "f8e4m3fn": (448.0, 32.0), "f8e4m3b11fnuz": (30.0, 2.0), "f8e5m2fnuz": (57344.0, 8192.0),
+    "f8e4m3fnuz": (240.0, 16.0), "f4e2m1fn": (6.0, 2.0), "f6e2m3fn": (7.5, 0.5), "f6e3m2fn": (28.0, 4.0),
+    "f8e8m0fnu": (2.0**127, 2.0**127),
+}
+
+
+@functools.cache
+def _largest(name: str) -> tuple[float, float]:
+    """The smallest and the largest finite value."""
+    name = {"c64": "f32", "c128": "f64"}.get(name, name)
+    if name in _FLOAT_MAX:
+        high = _FLOAT_MAX[name][0]
+        return (2.0**-127 if name == "f8e8m0fnu" else -high), high
+    row = DTYPES[name]
+    bias = 2 ** (row.exponent_bits - 1) - 1
+    high = float((2 - Fraction(1, 2**row.mantissa_bits)) * Fraction(2) ** bias)
+    return -high, high
+
+
+@functools.cache
+def _float_limits(name: str) -> tuple[float, float, bool]:
+    """What a number may not pass, and whether it may reach it: XLA rounds before it compares."""
+    plain = {"c64": "f32", "c128": "f64"}.get(name, name)
+    low, high = _largest(plain)
+    if plain == "f64":
+        return math.inf, -math.inf, False
+    if plain in _FLOAT_MAX:
+        # Halfway goes to the even neighbour; f4 and f6 have no infinity or NaN to overflow into: they saturate.
+        unit = _FLOAT_MAX[plain][1]
+        if plain.startswith(("f4", "f6")):
+            return math.inf, -math.inf, True
+        limit = high + unit / 2
+        return limit, (0.0 if plain == "f8e8m0fnu" else -limit), plain == "f8e4m3fn"
+    row = DTYPES[plain]
+    exponent = 2 ** (row.exponent_bits - 1) - 1 - row.mantissa_bits
+    limit = float(Fraction(high) + Fraction(2) ** exponent / 2)
+    return limit, -limit, False
+
+
+class _TokenReader:
+    """Reads one array literal token by token, as XLA does, and says where it goes wrong."""
+
+    def __init__(self, shape: Shape, text: str) -> None:
+        self.shape = shape
+        self.dtype = shape.dtype
+        self.text = text
+        self.tokens: list[str] = []
+        self.places: list[tuple[int, int]] = []
+        self.seen = [0] * len(shape.dims)
+        self.depth = 0
+        self.sparse: dict[tuple[int, ...], int] = {}
+
+    def read(self) -> Literal:
+        """The literal; PhraseError at the first mistake."""
+        start = _after_shape(self.text, self.shape)
+        head = self.text[start:start + 1]
+        if head == "{":
+            elided = self._nested(start)
+        elif head == "(" and not self.dtype.is_complex:
+            raise PhraseError(BAD_LITERAL, f"parentheses are for complex numbers and tuples, not for {self.dtype}",
+                              start)
+        else:
+            return self._scalar(start)
+        if elided:
+            return Literal(self.shape, text=_ELIDED, is_elided=True)
+        self._check()
+        if self.sparse or (not self.tokens and self.shape.size):
+            return self._from_sparse()
+        return Literal(self.shape, text=self._dense_text(self.tokens), reader=array_of)
+
+    def _check(self) -> None:
+        try:
+            tokens = self.tokens
+            if self.dtype.is_complex:
+                tokens = [part for token in tokens for part in token[1:-1].split(",")]
+                _check_floats(self.dtype, tokens)
+            else:
+                _check_values(self.dtype, tokens)
+        except _AtElement as error:
+            number = error.number // 2 if self.dtype.is_complex else error.number
+            place = self.places[number] if number < len(self.places) else (0, len(self.text))
+            raise PhraseError(error.code, error.message, *place, help=error.help) from None
+
+    def _scalar(self, start: int) -> Literal:
+        at = self._element(start)
+        if self.text[at:].strip():
+            self._unexpected(_skip(self.text, at))
+        self._check()
+        shape, token = self.shape, self.tokens[0]
+        if not shape.dims:
+            return Literal(shape, text=token, reader=array_of)
+        text = self._dense_text([token] * shape.size) if shape.size <= _LARGEST_SPLAT else token
+        return Literal(shape, text=text, reader=array_of)
+
+    def _element(self, at: int) -> int:
+        """Take one number, word or complex pair that starts at `at`; returns its end."""
+        if self.text[at:at + 1] == "(":
+            match = _complex_pattern().match(self.text, at)
+            if match is None:
+                raise PhraseError(BAD_NUMBER, "expected a complex number like (1, -2.5)", at,
+                                  _balanced_end(self.text, at))
+            self.tokens.append(f"({match[1]}, {match[2]})")
+        else:
+            match = _token_pattern().match(self.text, at)
+            if match is None or match[1] is None:
+                self._unexpected(at)
+            if self.dtype.is_complex:
+                raise PhraseError(BAD_LITERAL, f"{self.dtype} needs pairs like (1, 2), not {match[1]}", match.start(1),
+                                  match.end())
+            self.tokens.append(match[1])
+        self.places.append((at, match.end()))
+        return match.end()
+
+    def _unexpected(self, at: int) -> NoReturn:
+        at = _skip(self.text, at)
+        match = re.compile(r"[^\s{},()]+|.|$", re.S).match(self.text, at)
+        word = match[0] if match else ""
+        if not word:
+            raise PhraseError(BAD_LITERAL, f"the {self.shape} literal ends too early", at)
+        if word.lower().startswith(("0x", "-0x")):
+            raise PhraseError(BAD_NUMBER, f"{word}: hexadecimal numbers are not HLO text", at, at + len(word))
+        if word[:1] in "+.":
+            raise PhraseError(BAD_NUMBER, f"{word}: a number starts with a digit or '-'", at, at + len(word))
+        raise PhraseError(BAD_LITERAL, f"unexpected '{word}' in a {self.shape} literal", at, at + len(word))
+
+    def _nested(self, at: int) -> bool:
+        """Read from '{' to its '}'; says whether the values are elided."""
+        elided = False
+        dims = self.shape.dims
+        pattern = _token_pattern()
+        while True:
+            match = pattern.match(self.text, at)
+            if match is None:
+                self._unexpected(at)
+            value, shape, dots, sign = match.group(1, 2, 3, 4)
+            start, at = match.start(match.lastindex or 0), match.end()
+            if sign == "{":
+                self._open(start)
+            elif sign == "}":
+                self._close(start, elided)
+                if self.depth == 0:
+                    break
+            elif sign == ",":
+                continue
+            elif dots:
+                if self.depth != 1:
+                    raise PhraseError(BAD_LITERAL, "'...' stands for a whole literal, directly inside the first brace, "
+                                      f"not at depth {self.depth}", start, at)
+                elided = True
+            elif sign == "[" or (value and self._is_sparse(at)):
+                at = self._sparse_entry(start)
+            elif shape:
+                continue
+            elif value or sign == "(":
+                if sign == "(" and not self.dtype.is_complex:
+                    raise PhraseError(BAD_LITERAL, f"parentheses are for complex numbers, not for {self.dtype}", start)
+                self._count(start, at)
+                at = self._element(start)
+            else:
+                self._unexpected(start)
+        if self.text[at:].strip():
+            raise PhraseError(BAD_LITERAL, "text follows the literal", _skip(self.text, at), len(self.text))
+        del dims
+        return elided
+
+    def _row(self, depth: int) -> str:
+        index = ", ".join(str(n - 1) for n in self.seen[:depth])
+        return f"row [{index}]" if depth else "the literal"
+
+    def _open(self, at: int) -> None:
+        dims = self.shape.dims
+        self.depth += 1
+        if self.depth > len(dims):
+            raise PhraseError(RAGGED_LITERAL, f"{self.shape} has {len(dims)} dimensions, the literal nests deeper", at)
+        if self.depth > 1:
+            self.seen[self.depth - 2] += 1
+            if self.seen[self.depth - 2] > dims[self.depth - 2]:
+                raise PhraseError(RAGGED_LITERAL, f"{self._row(self.depth - 2)} has more than the "
+                                  f"{dims[self.depth - 2]} rows that {self.shape} wants", at)
+
+    def _close(self, at: int, elided: bool) -> None:
+        dims = self.shape.dims
+        self.depth -= 1
+        depth = self.depth
+        if not (elided and depth == 0) and not self.sparse and self.seen[depth] != dims[depth]:
+            what = "elements" if depth == len(dims) - 1 else "rows"
+            raise PhraseError(RAGGED_LITERAL, f"{self._row(depth)} has {self.seen[depth]} {what}, {self.shape} wants "
+                              f"{dims[depth]}", at)
+        self.seen[depth] = 0
+
+    def _count(self, start: int, end: int) -> None:
+        dims = self.shape.dims
+        if self.depth != len(dims):
+            raise PhraseError(RAGGED_LITERAL, f"a number at depth {self.depth}: {self.shape} nests {len(dims)} deep",
+                              start, end)
+        self.seen[-1] += 1
+        if self.seen[-1] > dims[-1]:
+            raise PhraseError(RAGGED_LITERAL, f"{self._row(self.depth - 1)} has more than the {dims[-1]} elements that "
+                              f"{self.shape} wants", start, end)
+
+    # Sparse literals, 2018 to 2020: {[0, 1]: 5, [1, 2]: 6}, of rank 1 {1: 2, 3: 4}
+
+    def _is_sparse(self, end: int) -> bool:
+        return self.depth == 1 and len(self.shape.dims) == 1 and self.text[_skip(self.text, end):][:1] == ":"
+
+    def _sparse_entry(self, start: int) -> int:
+        match = re.compile(r"(?:\[\s*([\d,\s]+)\]|(\d+))\s*:\s*").match(self.text, start)
+        if match is None or self.depth != 1:
+            self._unexpected(start)
+        index = tuple(map(int, (match[1] or match[2]).split(",")))
+        inside = len(index) == self.shape.rank and all(i < d for i, d in zip(index, self.shape.dims, strict=True))
+        if not inside:
+            raise PhraseError(BAD_LITERAL, f"the index {list(index)} is outside {self.shape}", start, match.end())
+        self.sparse[index] = len(self.tokens)
+        return self._element(match.end())
+
+    def _from_sparse(self) -> Literal:
+        zero = "(0, 0)" if self.dtype.is_complex else "false" if self.dtype.family == "pred" else "0"
+        tokens = [zero] * self.shape.size
+        for index, number in self.sparse.items():
+            flat = 0
+            for i, size in zip(index, self.shape.dims, strict=True):
+                flat = flat * size + i
+            tokens[flat] = self.tokens[number]
+        return Literal(self.shape, text=self._dense_text(tokens), reader=array_of)
+
+    def _dense_text(self, tokens: list[str]) -> str:
+        return nested_text(self.shape.dims, tokens)
+
+
+@functools.cache
+def _complex_pattern() -> re.Pattern[str]:
+    number = terminals("literal")["NUMBER"]
+    return re.compile(rf"\(\s*({number})\s*,\s*({number})\s*\)")
+
+
+def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
+    """Elements in row-major order as a literal of these dimensions, rows separated as XLA does on one line."""
+    if not dims:
+        return tokens[0]
+    rows = tokens
+    for depth in range(len(dims) - 1, -1, -1):
+        count = math.prod(dims[:depth])
+        width = dims[depth]
+        left, right = ("{", "}") if depth == len(dims) - 1 else ("{ ", " }")
+        rows = [left + ", ".join(rows[i * width:(i + 1) * width]) + right for i in range(count)]
+    return rows[0] if rows else "{}"
+
+
+# Arrays from normalised text
+
+_ELEMENT = re.compile(r"[^\s{},()]+(?:\(0x[0-9a-fA-F]+\))?")
+
+
+def array_of(shape: Shape, text: str) -> Any:
+    """The NumPy array of a literal's normalised text."""
+    import numpy as np
+
+    dtype = shape.dtype
+    plain = "(" not in text
+    tokens = text.translate(_BRACES_TO_BLANKS).replace(",", " ").split() if plain else _ELEMENT.findall(text)
+    if dtype.family == "pred":
+        flat = np.array([_pred_of(t, n) for n, t in enumerate(tokens)], bool)
+    elif dtype.is_integral:
+        wide = np.uint64 if dtype.name == "u64" else np.int64
+        flat = np.array([int(t) % 2**64 if dtype.name == "u64" else int(t) for t in tokens], wide).astype(dtype.numpy)
+    elif dtype.is_complex:
+        component = "f32" if dtype.name == "c64" else "f64"
+        flat = _floats(DTYPES[component], tokens).view(dtype.numpy)
+    else:
+        flat = _floats(dtype, tokens)
+    return np.full(shape.dims, flat[0]) if flat.size == 1 and shape.size != 1 else flat.reshape(shape.dims)
+
+
+def _floats(dtype: DType, tokens: list[str]) -> Any:
+    import numpy as np
+
+    values = np.array([math.nan if "nan" in t else float(t) for t in tokens], np.float64)
+    with np.errstate(all="ignore"):
+        if dtype.bits == 16:
+            values = values.astype(np.float32)  # XLA goes through float for both 16-bit types
+        flat = values.astype(dtype.numpy)
+    if any("nan" in t for t in tokens):
+        _set_nans(dtype, tokens, flat)
+    return flat
+
+
+def _set_nans(dtype: DType, tokens: list[str], flat: Any) -> None:
+    bits = _payload_bits(dtype)
+    if bits == 0:
+        return
+    view = flat.view(f"u{flat.dtype.itemsize}")
+    infinity = ((1 << dtype.exponent_bits) - 1) << bits
+    quiet = 1 << (bits - 1)
+    for number, token in enumerate(tokens):
+        if "nan" not in token:
+            continue
+        match = _NAN.fullmatch(token)
+        payload = int(match[1], 16) if match else 1 << 51
+        payload = quiet if payload == 1 << 51 else payload
+        view[number] = infinity | payload | ((1 << (dtype.bits - 1)) if token[0] == "-" else 0)

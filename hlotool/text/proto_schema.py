@@ -1,0 +1,168 @@
+"""The messages of HloModuleProto: fields and numbers in one table, classes made from it on first use.
+
+Source: xla/service/hlo.proto and xla/xla_data.proto. Strings are read as bytes, because XLA does not hold them to
+UTF-8; enumerations as integers, so that new values come through; floats of literals as the words that hold them, so
+that every bit of a NaN does; maps as the repeated entries that they are. Every field has presence.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+#: int64 (and enumerations), uint64, bool, bytes, float, double, 32 and 64 bits kept as they are
+_SCALARS = {"i": 3, "u": 4, "b": 8, "y": 12, "f": 2, "d": 1, "w": 7, "q": 6}
+_MESSAGE, _OPTIONAL, _REPEATED = 11, 1, 3
+
+# message: field=number:type, the type a letter of _SCALARS or a message, with * where it repeats
+_MESSAGES = """
+Snapshot: hlo=1:Hlo
+Hlo: hlo_module=1:Module
+Module: name=1:y entry_computation_name=2:y computations=3:*Computation host_program_shape=4:ProgramShape id=5:i
+    entry_computation_id=6:i schedule=7:Schedule input_output_alias=8:AliasTable cross_program_prefetches=10:*Prefetch
+    is_dynamic=11:b spmd_output_sharding=12:OpSharding profile_info=13:*y spmd_parameters_shardings=14:*OpSharding
+    device_assignment=15:y use_auto_spmd_partitioning=16:b stack_frame_index=17:StackFrameIndex
+    buffer_donor=18:DonorTable frontend_attributes=19:Map original_value_recovery_table=20:RecoveryTable
+    device_type=21:y payloads=22:*y pjrt_id=23:i
+Computation: name=1:y instructions=2:*Instruction program_shape=4:ProgramShape id=5:i root_id=6:i
+    is_fusion_computation=7:b execution_thread=8:y
+Instruction: name=1:y opcode=2:y shape=3:Shape metadata=7:Metadata literal=8:Literal parameter_number=9:i
+    fusion_kind=11:y tuple_index=13:i dimensions=14:*i window=15:Window convolution_dimension_numbers=16:ConvDims
+    slice_dimensions=17:*SliceDim exponent_bits=18:i mantissa_bits=19:i dynamic_slice_sizes=20:*i
+    padding_config=21:Padding outfeed_config=22:y distribution=23:i epsilon=24:f feature_index=25:i channel_id=26:i
+    infeed_config=27:y custom_call_target=28:y outfeed_shape=29:Shape dot_dimension_numbers=30:DotDims fft_type=31:i
+    fft_length=32:*i gather_dimension_numbers=33:GatherDims gather_slice_sizes=34:*i id=35:i operand_ids=36:*i
+    control_predecessor_ids=37:*i called_computation_ids=38:*i sharding=40:OpSharding backend_config=43:y
+    all_reduce_id=45:i is_host_transfer=47:b scatter_dimension_numbers=48:ScatterDims replica_groups=49:*Group
+    feature_group_count=50:i precision_config=51:Precision source_target_pairs=52:*Pair
+    domain_entry_sharding=54:OpSharding domain_exit_sharding=55:OpSharding constrain_layout=56:b
+    operand_shapes_with_layout=57:*Shape batch_group_count=58:i triangular_solve_options=59:TriangularSolve
+    is_stable=60:b parameter_replication=61:Replication cholesky_options=62:Cholesky comparison_direction=63:y
+    custom_call_has_side_effect=65:b delta=66:i indices_are_sorted=67:b frontend_attributes=68:Map unique_indices=69:b
+    rng_algorithm=70:i use_global_device_ids=71:b comparison_type=72:y is_cross_program_prefetch=73:b
+    output_operand_aliasing=74:*OperandAlias padding_type=75:i custom_call_schedule=76:i custom_call_api_version=77:i
+    async_execution_thread=79:y cross_program_prefetch_index=80:i k=81:i statistics_viz=82:Statistics largest=85:b
+    collective_device_list=87:DeviceList original_value=88:OriginalValue is_composite=89:b
+    ragged_dot_dimension_numbers=90:RaggedDotDims result_accuracy=91:Accuracy iota_collective_device_list=92:IotaGroups
+    mesh_axes_replica_group_list=93:MeshGroups is_reverse=94:b num_carries=95:i is_associative=96:i conv_kind=97:i
+    sparsity_config=98:Sparsity backend_config_payload=99:Payload
+Payload: value=1:y id=2:i
+Schedule: sequences=1:*Sequence
+Sequence: key=1:i value=2:InstructionIds
+InstructionIds: instruction_ids=1:*i
+AliasTable: entries=1:*Alias
+Alias: output_shape_index=1:*i parameter_number=2:i parameter_shape_index=3:*i kind=4:i
+DonorTable: entries=1:*Donor
+Donor: parameter_number=1:i parameter_shape_index=2:*i
+Prefetch: parameter=1:i index=2:*i offset=3:i
+StackFrameIndex: file_names=1:*y function_names=2:*y file_locations=3:*FileLocation stack_frames=4:*StackFrame
+FileLocation: file_name_id=1:i function_name_id=2:i line=3:i column=4:i end_line=5:i end_column=6:i
+StackFrame: file_location_id=1:i parent_frame_id=2:i
+RecoveryTable: entries=1:*Recovery
+Recovery: old_original_array=1:OriginalArray new_original_array=2:OriginalArray recovery_module=3:Module
+OriginalArray: instruction_name=1:y shape_index=2:*i
+OriginalValue: elements=1:*OriginalElement is_synthetic_call=2:b
+OriginalElement: shape_index=1:*i original_array=2:OriginalArray
+ProgramShape: parameters=1:*Shape result=2:Shape parameter_names=3:*y
+Shape: element_type=2:i dimensions=3:*i tuple_shapes=4:*Shape layout=5:Layout is_dynamic_dimension=6:*b
+Layout: minor_to_major=1:*i tiles=6:*Tile element_size_in_bits=7:i memory_space=8:i dim_level_types=9:*i
+    physical_shape=10:Shape index_primitive_type=11:i pointer_primitive_type=12:i dim_unique=13:*b dim_ordered=14:*b
+    dynamic_shape_metadata_prefix_bytes=15:i tail_padding_alignment_in_elements=16:i split_configs=17:*Split
+Tile: dimensions=1:*i
+Split: dimension=1:i split_indices=2:*i
+Literal: shape=1:Shape preds=2:*b u8s=3:y s32s=4:*i s64s=5:*i u32s=6:*u u64s=7:*u f32s=8:*w f64s=9:*q
+    tuple_literals=10:*Literal f16s=11:y c64s=12:*w bf16s=13:y sparse_indices=14:*i s8s=15:y u16s=16:y s16s=17:y
+    c128s=18:*q f8e5m2s=19:y f8e4m3fns=20:y s4s=21:y u4s=22:y f8e4m3b11fnuzs=23:y f8e5m2fnuzs=24:y f8e4m3fnuzs=25:y
+    s2s=26:y u2s=27:y f8e4m3s=28:y f8e3m4s=29:y s1s=30:y u1s=31:y f4e2m1fns=32:y f8e8m0fnus=33:y dynamic_sizes=34:*i
+    f6e3m2fns=35:y f6e2m3fns=36:y
+Metadata: op_type=1:y op_name=2:y source_file=3:y source_line=4:i profile_type=5:*i
+    size_of_generated_code_in_bytes=8:i size_of_memory_working_set_in_bytes=9:i profile_info=10:y
+    deduplicated_name=12:y preserve_layout=13:b stack_frame_id=15:i scheduling_name=16:y source_end_line=17:i
+    source_column=18:i source_end_column=19:i metadata_payload=20:Payload
+Window: dimensions=1:*WindowDim
+WindowDim: size=1:i stride=2:i padding_low=3:i padding_high=4:i window_dilation=5:i base_dilation=6:i
+    window_reversal=7:b
+ConvDims: kernel_input_feature_dimension=3:i kernel_output_feature_dimension=4:i kernel_spatial_dimensions=6:*i
+    input_batch_dimension=7:i input_feature_dimension=8:i output_batch_dimension=9:i output_feature_dimension=10:i
+    input_spatial_dimensions=11:*i output_spatial_dimensions=12:*i
+SliceDim: start=1:i limit=2:i stride=3:i
+Padding: dimensions=1:*PaddingDim
+PaddingDim: edge_padding_low=1:i edge_padding_high=2:i interior_padding=3:i
+DotDims: lhs_contracting_dimensions=1:*i rhs_contracting_dimensions=2:*i lhs_batch_dimensions=3:*i
+    rhs_batch_dimensions=4:*i
+RaggedDotDims: dot_dimension_numbers=1:DotDims lhs_ragged_dimensions=2:*i rhs_group_dimensions=3:*i
+GatherDims: offset_dims=1:*i collapsed_slice_dims=2:*i start_index_map=3:*i index_vector_dim=4:i
+    operand_batching_dims=5:*i start_indices_batching_dims=6:*i
+ScatterDims: update_window_dims=1:*i inserted_window_dims=2:*i scatter_dims_to_operand_dims=3:*i index_vector_dim=4:i
+    input_batching_dims=5:*i scatter_indices_batching_dims=6:*i
+Precision: operand_precision=1:*i algorithm=2:i
+TriangularSolve: left_side=1:b lower=2:b unit_diagonal=3:b transpose_a=4:i
+Cholesky: lower=1:b
+Replication: replicated_at_leaf_buffers=1:*b
+OperandAlias: output_shape_index=1:*i operand_index=2:i operand_shape_index=3:*i
+Pair: source=1:i target=2:i
+Map: map=1:*MapEntry
+MapEntry: key=1:y value=2:y
+Statistics: stat_index_to_visualize=1:i statistics=2:*Statistic
+Statistic: stat_name=1:y stat_val=2:d
+Accuracy: mode=1:i tolerance=2:Tolerance
+Tolerance: atol=1:d rtol=2:d ulps=3:i
+Sparsity: lhs=1:TensorSparsity rhs=2:TensorSparsity
+TensorSparsity: num_non_zero=1:i block_size=2:i dimension=3:i stride=4:i
+Group: replica_ids=1:*i
+DeviceList: replica_groups=1:*Group iota_replica_group_list=2:IotaGroups
+IotaGroups: num_replica_groups=1:i num_devices_per_group=2:i iota_reshape_dims=3:*i iota_transpose_perm=4:*i
+MeshGroups: mesh=1:Mesh axes=2:*AxisRef
+Mesh: axes=1:*MeshAxis device_ids=2:*i iota_transform=3:MeshIota
+MeshAxis: name=1:y size=2:i
+MeshIota: reshape_dims=1:*i transpose_perm=2:*i
+AxisRef: mesh_axis_index=1:i sub_axis_info=2:SubAxis
+SubAxis: pre_size=1:i size=2:i
+NamedSharding: tuple_shardings=1:*NamedSharding mesh=2:Mesh dim_shardings=3:*DimSharding replicated_axes=4:*AxisRef
+    unreduced_axes=5:*AxisRef metadata=6:*Metadata manual_axes=7:*AxisRef
+DimSharding: axes=1:*AxisRef is_closed=2:b
+OpSharding: type=1:i tile_shape=2:Shape tile_assignment_dimensions=3:*i tile_assignment_devices=4:*i
+    tuple_shardings=5:*OpSharding replicate_on_last_tile_dim=6:b metadata=7:*Metadata last_tile_dims=8:*i
+    iota_reshape_dims=9:*i iota_transpose_perm=10:*i is_shard_group=11:b shard_group_id=12:i shard_group_type=13:i
+    named_sharding=14:NamedSharding
+"""
+
+
+@functools.cache
+def messages() -> dict[str, list[tuple[str, int, str, bool]]]:
+    """Message name to its fields: name, number, type, whether it repeats."""
+    found: dict[str, list[tuple[str, int, str, bool]]] = {}
+    for entry in _MESSAGES.replace("\n    ", " ").strip().splitlines():
+        name, _, fields = entry.partition(": ")
+        found[name] = []
+        for field in fields.split():
+            spelled, _, kind = field.partition(":")
+            field_name, _, number = spelled.partition("=")
+            found[name].append((field_name, int(number), kind.removeprefix("*"), kind.startswith("*")))
+    return found
+
+
+@functools.cache
+def message_class(name: str) -> Any:
+    """The protobuf class of a message of the table."""
+    from google.protobuf import message_factory
+
+    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"hlotool.{name}"))
+
+
+@functools.cache
+def _pool() -> Any:
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    # Of proto2, whose singular fields all have presence; on the wire it is the same.
+    file = descriptor_pb2.FileDescriptorProto(name="hlotool_module.proto", package="hlotool", syntax="proto2")
+    for name, fields in messages().items():
+        message = file.message_type.add(name=name)
+        for field, number, kind, repeats in fields:
+            added = message.field.add(name=field, number=number, label=_REPEATED if repeats else _OPTIONAL)
+            added.type = _SCALARS.get(kind, _MESSAGE)
+            if kind not in _SCALARS:
+                added.type_name = f".hlotool.{kind}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return pool
