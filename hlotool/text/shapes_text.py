@@ -152,16 +152,16 @@ def shape_transformer() -> Any:
         def dims(self, *dims: Any) -> Any:
             return tuple(d for d in dims if d is not None)
 
-        def size(self, token: Any) -> tuple[int, bool]:
+        def size(self, token: Any) -> Any:
             if int(token) < 0:
                 raise PhraseError(BAD_SHAPE, f"a dimension cannot have the size {token}", token.start_pos,
                                   token.end_pos)
             return _checked(token), False
 
-        def bound(self, token: Any) -> tuple[int, bool]:
+        def bound(self, token: Any) -> Any:
             return self.size(token)[0], True
 
-        def unbounded(self) -> tuple[int, bool]:
+        def unbounded(self) -> Any:
             return UNBOUNDED, True
 
         def sparse(self, token: Any) -> int:

@@ -281,8 +281,8 @@ def _check_labels(side: str, labels: str, text: str) -> None:
     if len(set(known)) != len(known):
         raise PhraseError(BAD_ATTRIBUTE, f"a label stands twice in the {side} labels {labels}", 0, len(text))
     if spatial != list(range(len(spatial))):
-        raise PhraseError(BAD_ATTRIBUTE, f"the spatial dimensions of the {side} labels {labels} are not numbered from 0",
-                          0, len(text))
+        raise PhraseError(BAD_ATTRIBUTE, f"the spatial dimensions of the {side} labels {labels} do not count from 0", 0,
+                          len(text))
 
 
 def _raw(text: str, name: str) -> Raw:
@@ -613,7 +613,8 @@ def attribute_transformer() -> Any:
         def statistic(self, name: Any, number: Any) -> Any:
             return str(name)[:-1], str(number)
 
-    return merge_transformers(AttributeTransformer(), shape=shape_transformer(), sharding=sharding_transformer())
+    merge: Callable[..., Any] = merge_transformers
+    return merge(AttributeTransformer(), shape=shape_transformer(), sharding=sharding_transformer())
 
 
 def int_of(token: Any) -> int:
