@@ -1,0 +1,127 @@
+"""compare, clamp and select."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import HloInstruction, Shape
+from hlotool.ops.elementwise import SPECIFICATION, paired
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
+from hlotool.ops.numbers import Array, computed, dtype_of, signed_bits, wide_dtype
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import ANY, merged, require_array, require_same_type, require_type, same_dims
+
+DIRECTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "EQ": np.equal, "NE": np.not_equal, "GE": np.greater_equal, "GT": np.greater, "LE": np.less_equal, "LT": np.less}
+#: comparison types that an element family takes, the default first
+COMPARISONS = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
+               "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
+
+
+def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = None) -> Shape:
+    """Constraints 1 to 5 of compare."""
+    shape = paired("compare", lhs, rhs, ANY)
+    require(direction in DIRECTIONS, "compare-c4",
+            f"direction is {direction}; it is one of {', '.join(DIRECTIONS)}")
+    allowed = COMPARISONS[lhs.dtype.family]
+    require(type is None or type in allowed, "compare-c5",
+            f"type is {type}; elements of {lhs.element_type} are compared as {' or '.join(allowed)}")
+    return shape.with_element_type("pred")
+
+
+def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    kind = attributes.get("type") or COMPARISONS[instruction.operands[0].shape.dtype.family][0]
+    return e.op("stablehlo.compare", operands, instruction.shape, {
+        "comparison_direction": enum_attribute("comparison_direction", attributes["direction"]),
+        "compare_type": enum_attribute("comparison_type", kind)})
+
+
+def _lift_compare(r: Reader) -> HloInstruction:
+    operands, kind = r.operands(), r.word("compare_type")
+    attributes = {"direction": r.word("comparison_direction")}
+    if kind not in ("", "NOTYPE", COMPARISONS[operands[0].shape.dtype.family][0]):
+        attributes["type"] = kind
+    return r.add("compare", r.shape(), operands, attributes)
+
+
+def total_order(array: Array) -> Array:
+    """Keys that order floats as their bits do: -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN."""
+    if dtype_of(array.dtype).family != "float":
+        return array
+    bits = signed_bits(array)
+    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+
+
+@op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",)), element_types=ANY,
+    flags=("elementwise",), source=SPECIFICATION)
+def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None) -> Array:
+    """Compare element by element.
+
+    FLOAT is IEEE's partial order: NaN differs from everything, -0 equals +0. TOTALORDER orders the bits of floats.
+
+    C1  lhs and rhs are arrays.
+    C2  Both have one element type.
+    C3  Both have the same dimensions: HLO has no implicit broadcast.
+    C4  direction is EQ, NE, GE, GT, LE or LT.
+    C5  type fits the elements: FLOAT or TOTALORDER for floats, FLOAT for complex, SIGNED, UNSIGNED for integers,
+        UNSIGNED for pred.
+    """
+    if type == "TOTALORDER":
+        lhs, rhs = total_order(lhs), total_order(rhs)
+    wide = wide_dtype(lhs.dtype)
+    return np.asarray(DIRECTIONS[direction](lhs.astype(wide, copy=False), rhs.astype(wide, copy=False)))
+
+
+def clamp_shape(min: Shape, operand: Shape, max: Shape) -> Shape:
+    """Constraints 1 to 4 of clamp."""
+    for shape, name in ((min, "min"), (operand, "operand"), (max, "max")):
+        require_array(shape, "clamp-c4", name)
+    for shape, name, label in ((min, "min", "clamp-c1"), (max, "max", "clamp-c2")):
+        require(not shape.dims or same_dims(shape, operand), label,
+                f"{name} is {shape.text(False)}, operand is {operand.text(False)}; "
+                f"{name} must be a scalar or have the operand's dimensions")
+    require_same_type((operand, min, max), "clamp-c3", ("operand", "min", "max"))
+    return operand
+
+
+@op(clamp_shape, element_types=ANY, flags=("elementwise",), source=SPECIFICATION)
+def clamp(min: Array, operand: Array, max: Array) -> Array:
+    """Hold every element of `operand` between `min` and `max`.
+
+    NaN in any of the three gives NaN; where min is above max the result is max.
+
+    C1  min is a scalar or has the dimensions of operand.
+    C2  max is a scalar or has the dimensions of operand.
+    C3  All three have one element type.
+    C4  All three are arrays.
+    """
+    return computed(lambda x, low, high: np.minimum(np.maximum(x, low), high), operand, min, max)
+
+
+def select_shape(pred: Shape, on_true: Shape, on_false: Shape) -> Shape:
+    """Constraints 1 to 4 of select."""
+    require_array(on_true, "select-c4", "on_true")
+    require_array(on_false, "select-c4", "on_false")
+    require_type(pred, ("pred",), "select-c3", "the predicate")
+    require(same_dims(on_true, on_false) and on_true.element_type == on_false.element_type, "select-c2",
+            f"on_true is {on_true.text(False)}, on_false is {on_false.text(False)}: they must have one shape")
+    require(not pred.dims or same_dims(pred, on_true), "select-c1",
+            f"the predicate is {pred.text(False)}, on_true is {on_true.text(False)}; "
+            "it must be a scalar or have the same dimensions")
+    return merged(on_true, on_false)
+
+
+@op(select_shape, element_types=("pred",), flags=("elementwise",), source=SPECIFICATION)
+def select(pred: Array, on_true: Array, on_false: Array) -> Array:
+    """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.
+
+    C1  pred is a scalar or has the dimensions of on_true.
+    C2  on_true and on_false have one shape and element type.
+    C3  pred holds pred elements.
+    C4  on_true and on_false are arrays.
+    """
+    return np.where(pred, on_true, on_false).astype(on_true.dtype, copy=False)

@@ -1,0 +1,249 @@
+"""convolution: windows, strides, dilations, reversal and both kinds of groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import UNBOUNDED, ConvolutionDimensions, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ops.contraction import precision_config, precision_words, result_type
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
+from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import NUMERIC, require_array, same_size
+
+NO_WINDOW = Window()
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Where one array's dimensions stand: its two named ones and the spatial ones in order."""
+
+    first: int
+    second: int
+    spatial: tuple[int, ...]
+
+    @staticmethod
+    def of(labels: str, first: str, second: str) -> Roles | None:
+        """None where the labels are not a permutation of the two letters and 0, 1, ..., n-1."""
+        spatial = sorted(c for c in labels if c.isdigit())
+        if sorted(labels) != sorted([first, second, *map(str, range(len(spatial)))]):
+            return None
+        return Roles(labels.index(first), labels.index(second),
+                     tuple(labels.index(str(i)) for i in range(len(spatial))))
+
+
+def dilated(size: int, factor: int) -> int:
+    """The extent of `size` elements with factor - 1 holes between neighbours."""
+    return 0 if size == 0 else (size - 1) * factor + 1
+
+
+def window_output(size: int, d: WindowDimension) -> int:
+    """How many places the window takes along a dimension. Source: XLA, ShapeInference::InferWindowOutputShape."""
+    if size == UNBOUNDED:
+        return UNBOUNDED
+    padded = dilated(size, d.base_dilation) + d.pad_low + d.pad_high
+    extent = dilated(d.size, d.window_dilation)
+    return 0 if padded == 0 or extent > padded else (padded - extent) // d.stride + 1
+
+
+def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window | None = None,
+                      dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
+                      sparsity_config: Any = None, declared: Shape | None = None) -> Shape:
+    """Constraints 1 to 13 of convolution."""
+    require_array(lhs, "convolution-c1", "lhs")
+    require_array(rhs, "convolution-c1", "rhs")
+    require(not sparsity or sparsity_config is not None, "convolution-c2",
+            f"{2 + len(sparsity)} operands are given; more than two need sparsity_config")
+    require(feature_group_count > 0, "convolution-c3", f"feature_group_count is {feature_group_count}")
+    require(batch_group_count > 0, "convolution-c4", f"batch_group_count is {batch_group_count}")
+    require(min(feature_group_count, batch_group_count) == 1, "convolution-c5",
+            f"feature_group_count is {feature_group_count} and batch_group_count {batch_group_count}: one must be 1")
+    rows = (window or NO_WINDOW).dimensions
+    roles = _require_labels(lhs, rhs, dim_labels, rows)
+    _require_window(rhs, roles[1], rows)
+    _require_groups(lhs, rhs, roles, feature_group_count, batch_group_count, bool(sparsity))
+    return _output(lhs, rhs, roles, rows, batch_group_count).with_element_type(result_type(lhs, rhs, declared))
+
+
+def _require_labels(lhs: Shape, rhs: Shape, labels: ConvolutionDimensions,
+                    rows: Sequence[WindowDimension]) -> tuple[Roles, Roles, Roles]:
+    sides = ((labels.lhs, "b", "f", "lhs"), (labels.rhs, "i", "o", "rhs"), (labels.output, "b", "f", "output"))
+    found = []
+    for text, first, second, name in sides:
+        # `?` marks a dimension without a role.
+        roles = Roles.of(text, first, second)
+        require(roles is not None, "convolution-c6",
+                f"the {name} labels {text} are no permutation of {first}, {second} and the spatial dimensions 0, 1, ...")
+        assert roles is not None
+        found.append(roles)
+    n = len(found[0].spatial)
+    require(all(len(r.spatial) == n for r in found), "convolution-c6",
+            f"{labels.lhs}_{labels.rhs}->{labels.output}: the numbers of spatial dimensions differ")
+    require(len(rows) == n, "convolution-c7", f"the window has {len(rows)} dimensions, the labels name {n} spatial ones")
+    for shape, name in ((lhs, "lhs"), (rhs, "rhs")):
+        require(shape.rank == n + 2, "convolution-c8",
+                f"{name} is {shape.text(False)}; with {n} spatial dimensions it must have {n + 2} dimensions")
+    return found[0], found[1], found[2]
+
+
+def _require_window(rhs: Shape, kernel: Roles, rows: Sequence[WindowDimension]) -> None:
+    for i, row in enumerate(rows):
+        require(min(row.size, row.stride, row.base_dilation, row.window_dilation) > 0, "convolution-c9",
+                f"window dimension {i} has size {row.size}, stride {row.stride}, dilations {row.base_dilation} and "
+                f"{row.window_dilation}; all must be positive")
+        size = rhs.dims[kernel.spatial[i]]
+        require(same_size(row.size, size), "convolution-c10",
+                f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {size} there")
+
+
+def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], feature_groups: int,
+                    batch_groups: int, is_sparse: bool) -> None:
+    batch, features = lhs.dims[roles[0].first], lhs.dims[roles[0].second]
+    inner, outer = rhs.dims[roles[1].first], rhs.dims[roles[1].second]
+    require(is_sparse or UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
+            f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
+            f"in each of {feature_groups} groups")
+    for groups, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):
+        require(outer == UNBOUNDED or outer % groups == 0, "convolution-c12",
+                f"the kernel {rhs.text(False)} gives {outer} features, which {name} {groups} does not divide")
+    require(batch == UNBOUNDED or batch % batch_groups == 0, "convolution-c13",
+            f"lhs {lhs.text(False)} has batch size {batch}, which batch_group_count {batch_groups} does not divide")
+
+
+def _output(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], rows: Sequence[WindowDimension],
+            batch_groups: int) -> Shape:
+    image, kernel, out = roles
+    dims, flags = [0] * lhs.rank, [False] * lhs.rank
+    batch = lhs.dims[image.first]
+    dims[out.first] = UNBOUNDED if batch == UNBOUNDED else batch // batch_groups
+    flags[out.first] = lhs.is_dynamic_dim(image.first)
+    dims[out.second] = rhs.dims[kernel.second]
+    for i, row in enumerate(rows):
+        dims[out.spatial[i]] = window_output(lhs.dims[image.spatial[i]], row)
+        flags[out.spatial[i]] = lhs.is_dynamic_dim(image.spatial[i])
+    return lhs.with_dims(tuple(dims), tuple(flags))
+
+
+def _letters(labels: str) -> str:
+    return "[" + ", ".join(labels) + "]"
+
+
+def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    if len(operands) > 2:
+        e.refuse(instruction, "convolution with sparse operands has no StableHLO form")
+    rows = (attributes.get("window") or NO_WINDOW).dimensions
+    labels = attributes["dim_labels"]
+    reversal = ", ".join("true" if d.reversal else "false" for d in rows)
+    padding = i64_tensor([(d.pad_low, d.pad_high) for d in rows]) if rows else "dense<> : tensor<0x2xi64>"
+    return e.op("stablehlo.convolution", operands, instruction.shape, {
+        "window_strides": i64_array([d.stride for d in rows]), "padding": padding,
+        "lhs_dilation": i64_array([d.base_dilation for d in rows]),
+        "rhs_dilation": i64_array([d.window_dilation for d in rows]),
+        "window_reversal": f"array<i1: {reversal}>" if rows else "array<i1>",
+        "dimension_numbers": f"#stablehlo.conv<{_letters(labels.lhs)}x{_letters(labels.rhs)}->{_letters(labels.output)}>",
+        "feature_group_count": i64(attributes.get("feature_group_count", 1)),
+        "batch_group_count": i64(attributes.get("batch_group_count", 1)),
+        "precision_config": precision_config(attributes)})
+
+
+def _lift_convolution(r: Reader) -> HloInstruction:
+    operands = r.operands()[:2]
+    found = re.search(r"\[([^\]]*)\]x\[([^\]]*)\]->\[([^\]]*)\]", r.text("dimension_numbers"))
+    if found is None:
+        r.refuse(f"dimension_numbers {r.text('dimension_numbers')} are not understood")
+    labels = ConvolutionDimensions(*(re.sub(r"[,\s]", "", part) for part in found.groups()))
+    n, kernel = labels.spatial_rank, operands[1].shape
+    ones = (1,) * n
+    strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones
+    holes, padding = r.ints("rhs_dilation") or ones, r.ints("padding") or (0,) * (2 * n)
+    reversal = [word == "true" for word in re.findall(r"true|false", r.text("window_reversal"))] or [False] * n
+    rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], padding[2 * i], padding[2 * i + 1],
+                                 base[i], holes[i], reversal[i]) for i in range(n))
+    attributes: dict[str, Any] = {"window": Window(rows)} if rows else {}
+    attributes["dim_labels"] = labels
+    for name in ("feature_group_count", "batch_group_count"):
+        if r.int(name, 1) != 1:
+            attributes[name] = r.int(name, 1)
+    return r.add("convolution", r.shape(), operands, {**attributes, **precision_words(r)})
+
+
+@op(convolution_shape, element_types=NUMERIC, ulps=16, source=SPECIFICATION,
+    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)))
+def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
+                dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
+                operand_precision: tuple[str, ...] = (), sparsity_config: Any = None, shape: Shape) -> Array:
+    """Slide the kernel over the image and sum the products at each place.
+
+    Padding may be negative: it cuts off elements after lhs dilation. Holes of padding and dilation are zero.
+
+    C1   lhs and rhs are arrays.
+    C2   Further operands, which describe sparsity, need sparsity_config.
+    C3   feature_group_count is positive.
+    C4   batch_group_count is positive.
+    C5   One of the two group counts is 1.
+    C6   dim_labels names each role once in each array, and as many spatial dimensions in all three.
+    C7   The window has that many dimensions.
+    C8   lhs and rhs have two dimensions more.
+    C9   Window sizes, strides and dilations are positive.
+    C10  Window sizes are those of the kernel.
+    C11  lhs has feature_group_count times the kernel's input features.
+    C12  Both group counts divide the kernel's output features.
+    C13  batch_group_count divides the batch size.
+    """
+    rows = (window or NO_WINDOW).dimensions
+    target = shape.dtype.numpy
+    wide = wide_dtype(np.dtype(target), precise=True)
+    image, kernel, out = (Roles.of(text, *letters) for text, letters in (
+        (dim_labels.lhs, "bf"), (dim_labels.rhs, "io"), (dim_labels.output, "bf")))
+    assert image and kernel and out
+    base = converted(converted(lhs, target), wide).transpose(image.first, image.second, *image.spatial)
+    taps = converted(converted(rhs, target), wide).transpose(kernel.second, kernel.first, *kernel.spatial)
+    for i, row in enumerate(rows):
+        base = _spread(base, i + 2, row)
+        taps = np.flip(taps, i + 2) if row.reversal else taps
+    parts = _slide(base, taps, rows, [shape.dims[d] for d in out.spatial], feature_group_count, batch_group_count)
+    places = (out.first, out.second, *out.spatial)
+    return np.ascontiguousarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)))
+
+
+def _spread(array: Array, axis: int, row: WindowDimension) -> Array:
+    """Dilate and pad one dimension."""
+    size = array.shape[axis]
+    dims = list(array.shape)
+    dims[axis] = dilated(size, row.base_dilation)
+    wide = np.zeros(dims, array.dtype)
+    wide[(np.s_[:],) * axis + (np.s_[::row.base_dilation],)] = array
+    edges = [(0, 0)] * array.ndim
+    edges[axis] = (max(row.pad_low, 0), max(row.pad_high, 0))
+    wide = np.pad(wide, edges)
+    cut = np.s_[max(-row.pad_low, 0):wide.shape[axis] - max(-row.pad_high, 0)]
+    return wide[(np.s_[:],) * axis + (cut,)]
+
+
+def _slide(base: Array, taps: Array, rows: Sequence[WindowDimension], places: list[int],
+           feature_groups: int, batch_groups: int) -> Array:
+    """[batch, feature, spatial...] of the result; base is [batch, feature, ...], taps [output, input, ...]."""
+    groups = max(feature_groups, batch_groups)
+    batch, outputs = base.shape[0] // batch_groups, taps.shape[0]
+    result = np.zeros([batch, outputs, *places], base.dtype)
+    if result.size == 0:
+        return result
+    for g in range(groups):
+        share = np.s_[g * (outputs // groups):(g + 1) * (outputs // groups)]
+        some = base[g * batch:(g + 1) * batch] if batch_groups > 1 else base
+        width = taps.shape[1]
+        some = some[:, g * width:(g + 1) * width] if feature_groups > 1 else some
+        for tap in np.ndindex(*taps.shape[2:]):
+            cut = tuple(np.s_[t * r.window_dilation:t * r.window_dilation + (p - 1) * r.stride + 1:r.stride]
+                        for t, r, p in zip(tap, rows, places, strict=True))
+            with np.errstate(all="ignore"):
+                product = np.tensordot(taps[(share, np.s_[:], *tap)], some[(np.s_[:], np.s_[:], *cut)], ((1,), (1,)))
+                result[:, share] += np.moveaxis(product, 0, 1)
+    return result

@@ -1,0 +1,294 @@
+"""Operations that work element by element: about fifty rows, and the few that are not rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import DTYPES, KINDS, Shape
+from hlotool.ops.accuracy import accurate
+from hlotool.ops.integers import (
+    clz,
+    divided,
+    multiplied_high,
+    popcount,
+    powered,
+    remaindered,
+    shifted_left,
+    shifted_right_arithmetic,
+    shifted_right_logical,
+)
+from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
+from hlotool.ops.numbers import Array, computed, dtype_of, narrow
+from hlotool.ops.registry import Attribute, Op, register, require
+from hlotool.ops.rules import (
+    ANY,
+    COMPONENT,
+    FLOAT,
+    FLOAT_OR_COMPLEX,
+    INTEGER,
+    LOGICAL,
+    NUMERIC,
+    SIGNED,
+    merged,
+    require_same_type,
+    require_type,
+    same_dims,
+    type_words,
+)
+
+Function = Callable[..., Any]
+SPECIFICATION = "XLA Operation Semantics"
+
+
+def _same(operand: Shape) -> Shape:
+    return operand
+
+
+def component_shape(operand: Shape) -> Shape:
+    """Complex elements become their component type."""
+    return operand.with_element_type(COMPONENT.get(operand.element_type, operand.element_type))
+
+
+def _component_dtype(dtype: Any) -> Any:
+    kind = dtype_of(dtype)
+    return DTYPES[COMPONENT[kind.name]].numpy if kind.is_complex else dtype
+
+
+def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
+          lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
+          ulps: float = 0.0, flags: Sequence[str] = ()) -> Op:
+    """Declare an elementwise operation of one operand.
+
+    `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, else in a
+    wider one; `raw` hands the array over as it is. `accuracy` adds the attribute result_accuracy.
+    """
+    label = f"{opcode}-c1"
+
+    def infer(operand: Shape, **_: Any) -> Shape:
+        require_type(operand, types, label)
+        return result(operand)
+
+    def evaluate(operand: Array, **_: Any) -> Array:
+        if raw:
+            return np.asarray(function(operand))
+        return computed(function, operand, precise=not exact)
+
+    name = opcode.replace("-", "_")
+    return register(Op(
+        opcode, ("operand",), False,
+        (Attribute("result_accuracy", KINDS["result_accuracy"], None),) if accuracy else (),
+        infer, evaluate, lowering or (accurate(name) if accuracy else renamed(name)),
+        doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
+        constraints={label: f"The operand is an array of {type_words(types)}."},
+        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION))
+
+
+def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
+           lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
+           flags: Sequence[str] = ()) -> Op:
+    """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`."""
+
+    def infer(lhs: Shape, rhs: Shape, **_: Any) -> Shape:
+        return result(paired(opcode, lhs, rhs, types))
+
+    def evaluate(lhs: Array, rhs: Array, **_: Any) -> Array:
+        return np.asarray(function(lhs, rhs)) if raw else computed(function, lhs, rhs, precise=not exact)
+
+    constraints = pair_constraints(opcode, types)
+    lines = "\n".join(f"C{n}  {text}" for n, text in enumerate(constraints.values(), 1))
+    return register(Op(
+        opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
+        doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
+        flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION))
+
+
+def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
+    """What every elementwise operation of two operands asks."""
+    return {f"{opcode}-c1": f"lhs is an array of {type_words(types)}, and rhs is an array.",
+            f"{opcode}-c2": "Both have one element type.",
+            f"{opcode}-c3": "Both have the same dimensions: HLO has no implicit broadcast."}
+
+
+def paired(opcode: str, lhs: Shape, rhs: Shape, types: Sequence[str]) -> Shape:
+    """Test those constraints; the common shape."""
+    require_type(lhs, types, f"{opcode}-c1", "lhs")
+    require(rhs.is_array, f"{opcode}-c1", f"rhs is {rhs}, which is not an array")
+    require_same_type((lhs, rhs), f"{opcode}-c2", ("lhs", "rhs"))
+    require(same_dims(lhs, rhs), f"{opcode}-c3",
+            f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions differ, and {opcode} does not broadcast")
+    return merged(lhs, rhs)
+
+
+# Functions that NumPy has otherwise or not at all.
+
+
+def _sign(x: Array) -> Array:
+    if x.dtype.kind == "c":
+        return np.where(x == 0, x, x / np.abs(x))
+    return np.where((x == 0) | np.isnan(x), x, np.sign(x)) if x.dtype.kind == "f" else np.sign(x)
+
+
+def _nearest_away(x: Array) -> Array:
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x).astype(x.dtype), whole)
+
+
+def _logistic(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: Array) -> Array:
+    return 1 / np.sqrt(x)
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _atan2(y: Array, x: Array) -> Array:
+    if y.dtype.kind == "c":
+        return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    return np.arctan2(y, x)
+
+
+def _part(array: Array, imaginary: bool) -> Array:
+    if array.dtype.kind != "c":
+        return np.zeros_like(array) if imaginary else array
+    return np.ascontiguousarray(array.imag if imaginary else array.real)
+
+
+def _magnitude(array: Array) -> Array:
+    return narrow(computed(np.abs, array, result=_component_dtype(array.dtype), precise=True), _component_dtype(array.dtype))
+
+
+def _complex(real: Array, imaginary: Array) -> Array:
+    made = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    made.real, made.imag = real, imaginary
+    return made
+
+
+def _is_finite(array: Array) -> Array:
+    return np.isfinite(array.astype(np.float64))
+
+
+def _pred_shape(operand: Shape) -> Shape:
+    return operand.with_element_type("pred")
+
+
+def _complex_shape(operand: Shape) -> Shape:
+    return operand.with_element_type("c64" if operand.element_type == "f32" else "c128")
+
+
+# Rows: opcode, NumPy function, element types, meaning.
+
+abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
+             result=component_shape, raw=True, ulps=1)
+acos = unary("acos", np.arccos, FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
+             accuracy=True, ulps=4)
+acosh = unary("acosh", np.arccosh, FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.", lowering=accurate("acosh", "chlo"),
+              accuracy=True, ulps=4)
+asin = unary("asin", np.arcsin, FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
+             accuracy=True, ulps=4)
+asinh = unary("asinh", np.arcsinh, FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.", lowering=accurate("asinh", "chlo"),
+              accuracy=True, ulps=4)
+atanh = unary("atanh", np.arctanh, FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
+              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=4)
+cbrt = unary("cbrt", np.cbrt, FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
+ceil = unary("ceil", np.ceil, FLOAT, "Least whole number that is not below.", exact=True)
+count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
+                            "Zero bits above the highest set bit, within the element's own width.", raw=True)
+cosine = unary("cosine", np.cos, FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4)
+cosh = unary("cosh", np.cosh, FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
+             accuracy=True, ulps=4)
+erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8)
+exponential = unary("exponential", np.exp, FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True, ulps=4)
+exponential_minus_one = unary("exponential-minus-one", np.expm1, FLOAT_OR_COMPLEX,
+                              "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4)
+floor = unary("floor", np.floor, FLOAT, "Greatest whole number that is not above.", exact=True)
+imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
+             result=component_shape, raw=True)
+is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neither infinite nor NaN.",
+                  result=_pred_shape, raw=True)
+log = unary("log", np.log, FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
+log_plus_one = unary("log-plus-one", np.log1p, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
+                     accuracy=True, ulps=4)
+logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8)
+negate = unary("negate", np.negative, NUMERIC, "Minus each element; integers wrap.", exact=True)
+not_ = unary("not", np.invert, LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True)
+popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True)
+real = unary("real", lambda x: _part(x, False), FLOAT_OR_COMPLEX, "Real part; floats stay themselves.",
+             result=component_shape, raw=True)
+round_nearest_afz = unary("round-nearest-afz", _nearest_away, FLOAT, "Nearest whole number, halves away from zero.",
+                          exact=True)
+round_nearest_even = unary("round-nearest-even", np.rint, FLOAT, "Nearest whole number, halves to the even one.",
+                           exact=True)
+rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf.", accuracy=True, ulps=4)
+sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4)
+sine = unary("sine", np.sin, FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4)
+sinh = unary("sinh", np.sinh, FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
+             accuracy=True, ulps=4)
+sqrt = unary("sqrt", np.sqrt, FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2)
+tan = unary("tan", np.tan, FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8)
+tanh = unary("tanh", np.tanh, FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8)
+
+COMMUTES = ("commutative",)
+add = binary("add", np.add, ANY, "Sum; integers wrap; pred: or.", flags=COMMUTES)
+and_ = binary("and", np.bitwise_and, LOGICAL, "Logical and of pred, of the bits of integers.", flags=COMMUTES)
+atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
+               exact=False, ulps=8)
+complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
+divide = binary("divide", divided, NUMERIC,
+                "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1)
+maximum = binary("maximum", np.maximum, ANY, "The greater; NaN if either is; pred: or.", flags=COMMUTES)
+minimum = binary("minimum", np.minimum, ANY, "The less; NaN if either is; pred: and.", flags=COMMUTES)
+multiply = binary("multiply", np.multiply, ANY, "Product; integers wrap; pred: and.", flags=COMMUTES)
+or_ = binary("or", np.bitwise_or, LOGICAL, "Logical or of pred, of the bits of integers.", flags=COMMUTES)
+power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8)
+remainder = binary("remainder", remaindered, NUMERIC,
+                   "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.")
+shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True)
+shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
+                                "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True)
+shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
+                             "Bits moved down, zeros entering; past the width: 0.", raw=True)
+subtract = binary("subtract", np.subtract, NUMERIC, "Difference; integers wrap.")
+xor = binary("xor", np.bitwise_xor, LOGICAL, "Logical exclusive or of pred, of the bits of integers.", flags=COMMUTES)
+
+
+def _emit_mulhi(e: Emitter, instruction: Any, operands: Sequence[Value]) -> Value:
+    shape = instruction.shape
+    kind = shape.dtype
+    if kind.bits > 32:
+        return _mulhi_by_halves(e, shape, operands)
+    wide = shape.with_element_type(("s" if kind.is_signed else "u") + str(max(8, kind.bits * 2)))
+    lhs, rhs = (e.op("stablehlo.convert", [o], wide) for o in operands)
+    product = e.op("stablehlo.multiply", [lhs, rhs], wide)
+    by = e.constant(np.full(shape.dims, kind.bits, wide.dtype.numpy), wide)
+    return e.op("stablehlo.convert", [e.op("stablehlo.shift_right_arithmetic", [product, by], wide)], shape)
+
+
+def _mulhi_by_halves(e: Emitter, shape: Shape, operands: Sequence[Value]) -> Value:
+    # Schoolbook multiplication of 32-bit halves; the high halves carry the sign.
+    def constant(value: int) -> Value:
+        return e.constant(np.full(shape.dims, value, shape.dtype.numpy), shape)
+
+    def apply(name: str, *values: Value) -> Value:
+        return e.op(f"stablehlo.{name}", values, shape)
+
+    mask, by = constant(0xFFFFFFFF), constant(32)
+    down = "shift_right_arithmetic" if shape.dtype.is_signed else "shift_right_logical"
+    (al, ah), (bl, bh) = ((apply("and", o, mask), apply(down, o, by)) for o in operands)
+    low = apply("shift_right_logical", apply("multiply", al, bl), by)
+    middle = apply("add", apply("multiply", ah, bl), low)
+    other = apply("add", apply("multiply", al, bh), apply("and", middle, mask))
+    high = apply("add", apply("multiply", ah, bh), apply(down, middle, by))
+    return apply("add", high, apply(down, other, by))
+
+
+mulhi = binary("mulhi", multiplied_high, INTEGER, "The high half of the product of twice the width.", raw=True,
+               flags=COMMUTES, lowering=Lowering(_emit_mulhi))
+
+__all__ = [name for name, value in list(globals().items()) if isinstance(value, Op)] + ["binary", "paired", "unary"]

@@ -1,0 +1,353 @@
+"""gather and scatter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array
+from hlotool.ops.numbers import Array
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import (
+    ANY,
+    listed,
+    require_array,
+    require_in_range,
+    require_sorted,
+    require_type,
+    require_unique,
+    same_size,
+)
+
+Ints = tuple[int, ...]
+
+
+def _require_indices(opcode: str, indices: Shape, index_vector_dim: int, label: str) -> tuple[int, ...]:
+    """The dimensions of the index array, the implicit last one of size 1 included."""
+    require_type(indices, ("signed", "unsigned"), f"{opcode}-c1", "the index array")
+    require(0 <= index_vector_dim <= indices.rank, label,
+            f"index_vector_dim is {index_vector_dim}; the indices {indices.text(False)} have {indices.rank} dimensions")
+    return indices.dims if index_vector_dim < indices.rank else (*indices.dims, 1)
+
+
+def _require_map(label: str, name: str, mapped: Ints, vector: int, rank: int) -> None:
+    require(len(mapped) == vector or vector == UNBOUNDED, label,
+            f"{name}={{{listed(mapped)}}} has {len(mapped)} entries, index vectors have {vector}")
+    require_in_range(mapped, rank, label, f"{name} entry")
+    require_unique(mapped, label, name)
+
+
+def _require_dims(label: str, name: str, dims: Ints, rank: int, *, ascending: bool = True) -> None:
+    require_in_range(dims, rank, label, f"{name} entry")
+    require_unique(dims, label, name)
+    if ascending:
+        require_sorted(dims, label, name)
+
+
+def _require_disjoint(label: str, one: str, a: Ints, other: str, b: Ints) -> None:
+    shared = sorted(set(a) & set(b))
+    require(not shared, label, f"dimension {listed(shared)} stands in both {one} and {other}")
+
+
+def _require_batching(label: str, operand: Shape, dims: Ints, indices: Ints, index_dims: Ints,
+                      index_vector_dim: int, names: tuple[str, str]) -> None:
+    require(len(dims) == len(index_dims), label,
+            f"{names[0]} has {len(dims)} entries, {names[1]} has {len(index_dims)}")
+    _require_dims(label, names[0], dims, operand.rank)
+    _require_dims(label, names[1], index_dims, len(indices), ascending=False)
+    require(index_vector_dim not in index_dims, label, f"{names[1]} names index_vector_dim {index_vector_dim}")
+    for d, i in zip(dims, index_dims, strict=True):
+        require(same_size(operand.dims[d], indices[i]), label,
+                f"dimension {d} of the operand has size {operand.dims[d]}, dimension {i} of the indices {indices[i]}")
+
+
+def gather_shape(operand: Shape, start_indices: Shape, *, offset_dims: Ints, collapsed_slice_dims: Ints,
+                 start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
+                 operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = ()) -> Shape:
+    """Constraints 1 to 10 of gather."""
+    require_array(operand, "gather-c1")
+    indices = _require_indices("gather", start_indices, index_vector_dim, "gather-c2")
+    batch = [i for i in range(len(indices)) if i != index_vector_dim]
+    rank = len(batch) + len(offset_dims)
+    _require_dims("gather-c3", "offset_dims", offset_dims, rank)
+    _require_map("gather-c4", "start_index_map", start_index_map, indices[index_vector_dim], operand.rank)
+    _require_dims("gather-c5", "collapsed_slice_dims", collapsed_slice_dims, operand.rank)
+    _require_batching("gather-c6", operand, operand_batching_dims, indices, start_indices_batching_dims,
+                      index_vector_dim, ("operand_batching_dims", "start_indices_batching_dims"))
+    _require_disjoint("gather-c7", "collapsed_slice_dims", collapsed_slice_dims,
+                      "operand_batching_dims", operand_batching_dims)
+    _require_disjoint("gather-c7", "start_index_map", start_index_map, "operand_batching_dims", operand_batching_dims)
+    count = len(offset_dims) + len(collapsed_slice_dims) + len(operand_batching_dims)
+    require(operand.rank == count, "gather-c8",
+            f"the operand {operand.text(False)} has {operand.rank} dimensions; "
+            f"offset, collapsed and batching dimensions are {count}")
+    _require_slice_sizes(operand, slice_sizes, (*collapsed_slice_dims, *operand_batching_dims))
+    kept = [d for d in range(operand.rank) if d not in collapsed_slice_dims and d not in operand_batching_dims]
+    dims, flags = [0] * rank, [False] * rank
+    for place, d in zip(offset_dims, kept, strict=True):
+        dims[place] = slice_sizes[d]
+        flags[place] = operand.is_dynamic_dim(d) and slice_sizes[d] == operand.dims[d]
+    others = [i for i in range(rank) if i not in offset_dims]
+    for place, i in zip(others, batch, strict=True):
+        dims[place], flags[place] = indices[i], start_indices.is_dynamic_dim(i)
+    return operand.with_dims(tuple(dims), tuple(flags))
+
+
+def _require_slice_sizes(operand: Shape, sizes: Ints, flat: Ints) -> None:
+    require(len(sizes) == operand.rank, "gather-c9",
+            f"slice_sizes={{{listed(sizes)}}} has {len(sizes)} entries, the operand {operand.text(False)} "
+            f"has {operand.rank} dimensions")
+    for i, (size, whole) in enumerate(zip(sizes, operand.dims, strict=True)):
+        require(size >= 0 and (size <= whole or whole == UNBOUNDED), "gather-c9",
+                f"slice size {size} does not fit dimension {i} of the operand, which has size {whole}")
+    for d in flat:
+        require(sizes[d] <= 1, "gather-c10", f"dimension {d} is collapsed or batching; its slice size is {sizes[d]}")
+
+
+def _fields(attributes: dict[str, Any], renames: dict[str, str]) -> str:
+    rows = [f"{theirs} = [{', '.join(map(str, attributes.get(ours, ())))}]" for ours, theirs in renames.items()]
+    return ", ".join([*rows, f"index_vector_dim = {attributes['index_vector_dim']}"])
+
+
+def _unfields(r: Reader, attribute: str, renames: dict[str, str], optional: Sequence[str]) -> dict[str, Any]:
+    """The dimension lists of a struct attribute; the batching ones only where they list something."""
+    text = r.text(attribute)
+    found: dict[str, Any] = {}
+    for ours, theirs in renames.items():
+        listing = re.search(rf"\b{theirs} = \[([^\]]*)\]", text)
+        values = tuple(int(v) for v in listing[1].split(",") if v.strip()) if listing else ()
+        if values or ours not in optional:
+            found[ours] = values
+    vector = re.search(r"\bindex_vector_dim = (\d+)", text)
+    return {**found, "index_vector_dim": int(vector[1]) if vector else 0}
+
+
+GATHER_FIELDS = {"offset_dims": "offset_dims", "collapsed_slice_dims": "collapsed_slice_dims",
+                 "operand_batching_dims": "operand_batching_dims",
+                 "start_indices_batching_dims": "start_indices_batching_dims", "start_index_map": "start_index_map"}
+
+
+def _emit_gather(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    return e.op("stablehlo.gather", operands, instruction.shape, {
+        "dimension_numbers": f"#stablehlo.gather<{_fields(attributes, GATHER_FIELDS)}>",
+        "slice_sizes": i64_array(attributes.get("slice_sizes", ())),
+        "indices_are_sorted": boolean(attributes.get("indices_are_sorted", False))})
+
+
+def _lift_gather(r: Reader) -> HloInstruction:
+    attributes = _unfields(r, "dimension_numbers", GATHER_FIELDS,
+                           ("operand_batching_dims", "start_indices_batching_dims"))
+    attributes["slice_sizes"] = r.ints("slice_sizes")
+    if r.bool("indices_are_sorted"):
+        attributes["indices_are_sorted"] = True
+    return r.add("gather", r.shape(), r.operands(), attributes)
+
+
+@op(gather_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",)))
+def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
+           start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
+           operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
+           indices_are_sorted: bool = False) -> Array:
+    """Cut a slice for each index vector and stitch the slices together; starts are clamped so that slices fit.
+
+    C1   The operand is an array, start_indices an array of integers.
+    C2   index_vector_dim is a dimension of start_indices, or their rank (each index is then a scalar).
+    C3   offset_dims are dimensions of the result, ascending.
+    C4   start_index_map has an entry for each element of an index vector: different dimensions of the operand.
+    C5   collapsed_slice_dims are dimensions of the operand, ascending.
+    C6   operand_batching_dims and start_indices_batching_dims pair up dimensions of equal sizes.
+    C7   Batching dimensions are neither collapsed nor indexed.
+    C8   Offset, collapsed and batching dimensions together are as many as the operand has.
+    C9   slice_sizes has one size for each dimension of the operand, between 0 and the dimension's size.
+    C10  Slices have at most one element in collapsed and batching dimensions.
+    """
+    indices = start_indices[..., None] if index_vector_dim == start_indices.ndim else start_indices
+    vectors = np.moveaxis(indices, index_vector_dim, -1).astype(np.int64)
+    flat = {*collapsed_slice_dims, *operand_batching_dims}
+    kept = [d for d in range(operand.ndim) if d not in flat]
+    rank = vectors.ndim - 1 + len(offset_dims)
+    others = [i for i in range(rank) if i not in offset_dims]
+    spread = [1] * rank
+    for place, size in zip(others, vectors.shape[:-1], strict=True):
+        spread[place] = size
+    rows: list[Array] = []
+    for d in range(operand.ndim):
+        rows.append(np.zeros([1] * rank, np.int64))
+        if d in start_index_map:
+            start = np.clip(vectors[..., start_index_map.index(d)], 0, operand.shape[d] - slice_sizes[d])
+            rows[d] = start.reshape(spread)
+        elif d in operand_batching_dims:
+            dim = start_indices_batching_dims[operand_batching_dims.index(d)]
+            place = others[dim - (dim > index_vector_dim)]
+            rows[d] = _along(np.arange(operand.shape[d]), place, rank)
+        if d in kept:
+            rows[d] = rows[d] + _along(np.arange(slice_sizes[d]), offset_dims[kept.index(d)], rank)
+    result_dims = [spread[i] for i in range(rank)]
+    for place, d in zip(offset_dims, kept, strict=True):
+        result_dims[place] = slice_sizes[d]
+    if 0 in result_dims:
+        return np.zeros(result_dims, operand.dtype)
+    return np.ascontiguousarray(np.broadcast_to(operand[tuple(rows)] if rows else operand, result_dims))
+
+
+def _along(row: Array, place: int, rank: int) -> Array:
+    return row.reshape([-1 if i == place else 1 for i in range(rank)])
+
+
+# scatter
+
+
+def scatter_shape(*inputs: Shape, update_window_dims: Ints, inserted_window_dims: Ints,
+                  scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
+                  scatter_indices_batching_dims: Ints = (), to_apply: HloComputation) -> Shape:
+    """Constraints 1 to 12 of scatter."""
+    require(len(inputs) >= 3 and len(inputs) % 2 == 1, "scatter-c2",
+            f"scatter takes N operands, the indices and N updates; {len(inputs)} operands are given")
+    count = len(inputs) // 2
+    operands, scatter_indices, updates = inputs[:count], inputs[count], inputs[count + 1:]
+    operand, update = operands[0], updates[0]
+    _require_scatter_arrays(operands, updates)
+    indices = _require_indices("scatter", scatter_indices, index_vector_dim, "scatter-c4")
+    rank = len(indices) - 1 + len(update_window_dims)
+    require(update.rank == rank, "scatter-c5",
+            f"the update is {update.text(False)}; it must have {rank} dimensions: {len(indices) - 1} of the indices "
+            f"{scatter_indices.text(False)} and {len(update_window_dims)} of the window")
+    _require_dims("scatter-c6", "update_window_dims", update_window_dims, rank)
+    _require_dims("scatter-c7", "inserted_window_dims", inserted_window_dims, operand.rank)
+    _require_batching("scatter-c8", operand, input_batching_dims, indices, scatter_indices_batching_dims,
+                      index_vector_dim, ("input_batching_dims", "scatter_indices_batching_dims"))
+    _require_disjoint("scatter-c8", "inserted_window_dims", inserted_window_dims,
+                      "input_batching_dims", input_batching_dims)
+    total = len(update_window_dims) + len(inserted_window_dims) + len(input_batching_dims)
+    require(operand.rank == total, "scatter-c9",
+            f"the operand {operand.text(False)} has {operand.rank} dimensions; window, inserted and batching "
+            f"dimensions are {total}")
+    _require_map("scatter-c10", "scatter_dims_to_operand_dims", scatter_dims_to_operand_dims,
+                 indices[index_vector_dim], operand.rank)
+    flat = {*inserted_window_dims, *input_batching_dims}
+    window = [operand.dims[d] for d in range(operand.rank) if d not in flat]
+    _require_update(update, update_window_dims, window, [s for i, s in enumerate(indices) if i != index_vector_dim])
+    _require_reducer(to_apply, operands, updates)
+    return operand if count == 1 else Shape.tuple(*operands)
+
+
+def _require_scatter_arrays(operands: Sequence[Shape], updates: Sequence[Shape]) -> None:
+    for i, (shape, update) in enumerate(zip(operands, updates, strict=True)):
+        require_array(shape, "scatter-c1", f"operand {i}")
+        require_array(update, "scatter-c1", f"update {i}")
+        require(shape.dims == operands[0].dims and update.dims == updates[0].dims, "scatter-c3",
+                f"operand {i} is {shape.text(False)} with update {update.text(False)}, "
+                f"operand 0 is {operands[0].text(False)} with update {updates[0].text(False)}: the dimensions differ")
+        require(shape.element_type == update.element_type, "scatter-c3",
+                f"operand {i} is {shape.text(False)}, its update {update.text(False)}: the element types differ")
+
+
+def _require_update(update: Shape, window_dims: Ints, window: Sequence[int], scattered: Sequence[int]) -> None:
+    for place, whole in zip(window_dims, window, strict=True):
+        size = update.dims[place]
+        require(size <= whole or whole == UNBOUNDED, "scatter-c11",
+                f"dimension {place} of the update has size {size}; the operand's window has only {whole}")
+    places = [i for i in range(update.rank) if i not in window_dims]
+    for place, size in zip(places, scattered, strict=True):
+        require(same_size(update.dims[place], size), "scatter-c12",
+                f"dimension {place} of the update has size {update.dims[place]}, the indices have {size} there")
+
+
+def _require_reducer(computation: HloComputation, operands: Sequence[Shape], updates: Sequence[Shape]) -> None:
+    parameters, count = computation.parameters(), len(operands)
+    require(len(parameters) == 2 * count, "scatter-c13",
+            f"{computation.name} has {len(parameters)} parameters; it must take {2 * count}")
+    for parameter in parameters:
+        require(parameter.shape.is_scalar, "scatter-c13",
+                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, not a scalar")
+    result = computation.root.shape
+    leaves = result.elements if result.is_tuple else (result,)
+    require(len(leaves) == count and all(leaf.is_scalar for leaf in leaves), "scatter-c13",
+            f"{computation.name} gives {result}; it must give {'a scalar' if count == 1 else f'{count} scalars'}")
+    for leaf, operand in zip(leaves, operands, strict=True):
+        require(leaf.dtype.family == operand.dtype.family, "scatter-c13",
+                f"{computation.name} gives {leaf}, the operand holds {operand.element_type}")
+
+
+SCATTER_FIELDS = {"update_window_dims": "update_window_dims", "inserted_window_dims": "inserted_window_dims",
+                  "input_batching_dims": "input_batching_dims",
+                  "scatter_indices_batching_dims": "scatter_indices_batching_dims",
+                  "scatter_dims_to_operand_dims": "scatter_dims_to_operand_dims"}
+
+
+def _emit_scatter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    return e.op("stablehlo.scatter", operands, instruction.shape, {
+        "scatter_dimension_numbers": f"#stablehlo.scatter<{_fields(attributes, SCATTER_FIELDS)}>",
+        "indices_are_sorted": boolean(attributes.get("indices_are_sorted", False)),
+        "unique_indices": boolean(attributes.get("unique_indices", False))}, [e.region(attributes["to_apply"])])
+
+
+def _lift_scatter(r: Reader) -> HloInstruction:
+    attributes = _unfields(r, "scatter_dimension_numbers", SCATTER_FIELDS,
+                           ("input_batching_dims", "scatter_indices_batching_dims"))
+    for name in ("indices_are_sorted", "unique_indices"):
+        if r.bool(name):
+            attributes[name] = True
+    return r.add("scatter", r.shape(), r.operands(), {**attributes, "to_apply": r.computation(0)})
+
+
+@op(scatter_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",)))
+def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
+            scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
+            scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,
+            unique_indices: bool = False, to_apply: Callable[..., Any]) -> Any:
+    """Combine updates into the operands at the places that index vectors name, in row-major order of the updates.
+
+    Elements that fall outside the operand are dropped one by one, as the specification has it; XLA's CPU backend
+    drops a window as a whole when part of it lies outside.
+
+    C1   Operands and updates are arrays, the indices an array of integers.
+    C2   There are N operands, one index array and N updates.
+    C3   All operands have the same dimensions, all updates too, and each update its operand's element type.
+    C4   index_vector_dim is a dimension of the indices, or their rank (each index is then a scalar).
+    C5   The update has the dimensions of the indices but the vector's, and those of the window.
+    C6   update_window_dims are dimensions of the update, ascending.
+    C7   inserted_window_dims are dimensions of the operand, ascending.
+    C8   input_batching_dims and scatter_indices_batching_dims pair up dimensions of equal sizes, none of them inserted.
+    C9   Window, inserted and batching dimensions together are as many as the operand has.
+    C10  scatter_dims_to_operand_dims has an entry for each element of an index vector: different dimensions.
+    C11  The update's window fits the operand.
+    C12  The update's other dimensions have the sizes of the indices.
+    C13  to_apply takes N current values and N updates, scalars, and gives N scalars of the operands' types.
+    """
+    count = len(inputs) // 2
+    operands, indices, updates = inputs[:count], inputs[count], inputs[count + 1:]
+    if index_vector_dim == indices.ndim:
+        indices = indices[..., None]
+    vectors = np.moveaxis(indices, index_vector_dim, -1).astype(np.int64)
+    flat = {*inserted_window_dims, *input_batching_dims}
+    window = [d for d in range(operands[0].ndim) if d not in flat]
+    batch_places = [i for i in range(updates[0].ndim) if i not in update_window_dims]
+    results = [o.copy() for o in operands]
+    for place in np.ndindex(updates[0].shape):
+        group = [place[i] for i in batch_places]
+        target = [0] * operands[0].ndim
+        for component, d in zip(vectors[tuple(group)], scatter_dims_to_operand_dims, strict=True):
+            target[d] += int(component)
+        for d, dim in zip(input_batching_dims, scatter_indices_batching_dims, strict=True):
+            target[d] = group[dim - (dim > index_vector_dim)]
+        for d, i in zip(window, update_window_dims, strict=True):
+            target[d] += place[i]
+        at = tuple(target)
+        if all(0 <= t < size for t, size in zip(at, operands[0].shape, strict=True)):
+            given = [np.asarray(a[at]) for a in results] + [np.asarray(u[place]) for u in updates]
+            found = to_apply(*given)
+            for result, value in zip(results, found if count > 1 else (found,), strict=True):
+                result[at] = value
+    return results[0] if count == 1 else tuple(results)
+
+

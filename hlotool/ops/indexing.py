@@ -1,0 +1,140 @@
+"""dynamic-slice and dynamic-update-slice; gather and scatter are in gathering.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
+from hlotool.ops.numbers import Array
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_same_type
+
+
+def _require_starts(opcode: str, operand: Shape, starts: Sequence[Shape]) -> None:
+    """One integral scalar a dimension, all of one type; or, as until 2019, one integral vector."""
+    for i, start in enumerate(starts):
+        require(start.is_array and start.dtype.is_integral, f"{opcode}-c3",
+                f"start index {i} is {start}, which is not an array of integers")
+    if len(starts) == 1 and starts[0].rank == 1:
+        require(starts[0].dims[0] in (operand.rank, UNBOUNDED), f"{opcode}-c2",
+                f"the start indices are {starts[0].text(False)}, the operand {operand.text(False)} "
+                f"has {operand.rank} dimensions")
+        return
+    require(len(starts) == operand.rank, f"{opcode}-c2",
+            f"{len(starts)} start indices are given, the operand {operand.text(False)} has {operand.rank} dimensions")
+    for i, start in enumerate(starts):
+        require(not start.dims, f"{opcode}-c3", f"start index {i} is {start.text(False)}, which is not a scalar")
+    require_same_type(starts, f"{opcode}-c3", [f"start index {i}" for i in range(len(starts))])
+
+
+def dynamic_slice_shape(operand: Shape, *start_indices: Shape, dynamic_slice_sizes: tuple[int, ...]) -> Shape:
+    """Constraints 1 to 5 of dynamic-slice."""
+    sizes = dynamic_slice_sizes
+    require_array(operand, "dynamic-slice-c1")
+    _require_starts("dynamic-slice", operand, start_indices)
+    require(len(sizes) == operand.rank, "dynamic-slice-c4",
+            f"dynamic_slice_sizes={{{listed(sizes)}}} has {len(sizes)} entries, "
+            f"the operand {operand.text(False)} has {operand.rank} dimensions")
+    for i, (size, whole) in enumerate(zip(sizes, operand.dims, strict=True)):
+        require(size >= 0 and (size <= whole or whole == UNBOUNDED), "dynamic-slice-c5",
+                f"slice size {size} does not fit dimension {i}, which has size {whole}")
+    flags = tuple(flag and size == whole and size > 1
+                  for flag, size, whole in zip(flags_of(operand), sizes, operand.dims, strict=True))
+    return operand.with_dims(sizes, flags)
+
+
+def start_numbers(starts: Sequence[Array]) -> list[int]:
+    """The start indices as Python numbers, of either form."""
+    if len(starts) == 1 and starts[0].ndim == 1:
+        return [int(i) for i in starts[0]]
+    return [int(i) for i in starts]
+
+
+def clamped(starts: Sequence[int], whole: Sequence[int], block: Sequence[int]) -> tuple[slice, ...]:
+    """The block at the starts, moved so that it fits."""
+    places = [min(max(s, 0), w - b) for s, w, b in zip(starts, whole, block, strict=True)]
+    return tuple(np.s_[p:p + b] for p, b in zip(places, block, strict=True))
+
+
+def scalar_starts(e: Emitter, instruction: HloInstruction, operands: Sequence[Value], first: int) -> list[Value]:
+    """The start indices as scalars; the one vector of the old form is cut up."""
+    starts = list(operands[first:])
+    shapes = [o.shape for o in instruction.operands[first:]]
+    if len(starts) != 1 or shapes[0].rank != 1:
+        return starts
+    scalar = Shape.array(shapes[0].element_type)
+    rows = [e.op("stablehlo.slice", starts, scalar.with_dims((1,)), {
+        "start_indices": i64_array([i]), "limit_indices": i64_array([i + 1]), "strides": i64_array([1])})
+        for i in range(shapes[0].dims[0])]
+    return [e.op("stablehlo.reshape", [row], scalar) for row in rows]
+
+
+def _emit_dynamic_slice(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.dynamic_slice", [operands[0], *scalar_starts(e, instruction, operands, 1)],
+                instruction.shape, {"slice_sizes": i64_array(instruction.attributes["dynamic_slice_sizes"])})
+
+
+def _lift_dynamic_slice(r: Reader) -> HloInstruction:
+    return r.add("dynamic-slice", r.shape(), r.operands(), {"dynamic_slice_sizes": r.ints("slice_sizes")})
+
+
+@op(dynamic_slice_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",)))
+def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tuple[int, ...]) -> Array:
+    """Cut a block at start indices that are computed; starts are clamped so that the block fits.
+
+    C1  The operand is an array.
+    C2  There is one start index for each dimension of the operand.
+    C3  Start indices are integral scalars of one type (or, as in old texts, one integral vector).
+    C4  dynamic_slice_sizes has one entry for each dimension.
+    C5  Each size is between 0 and the dimension's size.
+    """
+    block = [min(b, w) for b, w in zip(dynamic_slice_sizes, operand.shape, strict=True)]
+    return np.ascontiguousarray(operand[clamped(start_numbers(start_indices), operand.shape, block)])
+
+
+def dynamic_update_slice_shape(operand: Shape, update: Shape, *start_indices: Shape) -> Shape:
+    """Constraints 1 to 6 of dynamic-update-slice."""
+    array = operand.elements[0] if operand.is_buffer else operand
+    require_array(array, "dynamic-update-slice-c1")
+    require_array(update, "dynamic-update-slice-c1", "the update")
+    require(array.element_type == update.element_type, "dynamic-update-slice-c4",
+            f"the operand is {array.text(False)}, the update {update.text(False)}: the element types differ")
+    require(array.rank == update.rank, "dynamic-update-slice-c5",
+            f"the operand is {array.text(False)}, the update {update.text(False)}: the ranks differ")
+    for i, (size, whole) in enumerate(zip(update.dims, array.dims, strict=True)):
+        require(size <= whole or whole == UNBOUNDED, "dynamic-update-slice-c6",
+                f"the update's size {size} exceeds the operand's {whole} in dimension {i}")
+    _require_starts("dynamic-update-slice", array, start_indices)
+    return operand
+
+
+def _emit_dynamic_update_slice(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.dynamic_update_slice", [*operands[:2], *scalar_starts(e, instruction, operands, 2)],
+                instruction.shape)
+
+
+def _lift_dynamic_update_slice(r: Reader) -> HloInstruction:
+    return r.add("dynamic-update-slice", r.shape(), r.operands())
+
+
+@op(dynamic_update_slice_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)))
+def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array) -> Array:
+    """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
+
+    C1  The operand and the update are arrays.
+    C2  There is one start index for each dimension of the operand.
+    C3  Start indices are integral scalars of one type (or, as in old texts, one integral vector).
+    C4  Both arrays have one element type.
+    C5  Both have the same rank.
+    C6  The update is no larger than the operand in any dimension.
+    """
+    result = operand.copy()
+    result[clamped(start_numbers(start_indices), operand.shape, update.shape)] = update
+    return result
+

@@ -1,0 +1,576 @@
+"""Operations that move elements without computing: reshape, broadcast, transpose, slice, pad, concatenate, ..."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
+from hlotool.ops.conversion import bitcast_elements, declared_array
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array
+from hlotool.ops.numbers import Array, converted, from_bits, to_bits
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import (
+    ANY,
+    NUMERIC,
+    flags_of,
+    listed,
+    require_array,
+    require_in_range,
+    require_same_type,
+    require_type,
+    require_unique,
+    same_size,
+)
+
+
+def attribute_lowering(name: str, opcode: str, renames: dict[str, str]) -> Lowering:
+    """The same operands; integer-list attributes, renamed from HLO's name to StableHLO's."""
+    full = f"stablehlo.{name}"
+
+    def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        return e.op(full, operands, instruction.shape, {
+            theirs: i64_array(instruction.attributes.get(ours, ())) for ours, theirs in renames.items()})
+
+    def lift(r: Reader) -> HloInstruction:
+        return r.add(opcode, r.shape(), r.operands(), {ours: r.ints(theirs) for ours, theirs in renames.items()})
+
+    return Lowering(emit, lift, (full,))
+
+
+def dimension_lowering(name: str, opcode: str) -> Lowering:
+    """The same operands; `dimensions={d}` of HLO is `dimension = d`."""
+    full = f"stablehlo.{name}"
+
+    def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        return e.op(full, operands, instruction.shape, {"dimension": i64(instruction.attributes["dimensions"][0])})
+
+    def lift(r: Reader) -> HloInstruction:
+        return r.add(opcode, r.shape(), r.operands(), {"dimensions": (r.int("dimension"),)})
+
+    return Lowering(emit, lift, (full,))
+
+
+# reshape
+
+
+def reshape_shape(operand: Shape, *, declared: Shape | None) -> Shape:
+    """Constraints 1 and 2 of reshape."""
+    require_array(operand, "reshape-c1")
+    result = declared_array(declared, "reshape-c1", "reshape")
+    _require_same_count(operand, result, "reshape-c2")
+    return result.with_element_type(operand.element_type)
+
+
+def _require_same_count(operand: Shape, result: Shape, label: str) -> None:
+    # With an unbounded dimension anywhere nothing can be said before the program runs.
+    if UNBOUNDED in operand.dims or UNBOUNDED in result.dims:
+        return
+    require(operand.size == result.size, label,
+            f"the operand {operand.text(False)} has {operand.size} elements, "
+            f"the result {result.text(False)} has {result.size}")
+
+
+def _lift_reshape(r: Reader) -> HloInstruction:
+    return r.add("reshape", r.shape(), r.operands()[:1])
+
+
+def _emit_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.reshape", operands, instruction.shape)
+
+
+@op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
+    source=SPECIFICATION)
+def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
+    """Give the elements, in row-major order, other dimensions.
+
+    `inferred_dimension` names the dimension whose run-time size follows from the others.
+
+    C1  The operand and the result are arrays.
+    C2  Both have the same number of elements.
+    """
+    dims = list(shape.dims)
+    if math.prod(dims) != operand.size:
+        # An array with a dynamic size is as large as it is now; one dimension takes what the others leave.
+        free = inferred_dimension if inferred_dimension is not None else next(
+            (i for i, flag in enumerate(flags_of(shape)) if flag or dims[i] == UNBOUNDED), 0)
+        dims[free] = -1
+    return operand.reshape(dims)
+
+
+def dynamic_reshape_shape(operand: Shape, *dim_sizes: Shape, declared: Shape | None) -> Shape:
+    """Constraints 1 to 4 of dynamic-reshape."""
+    require_array(operand, "dynamic-reshape-c1")
+    result = declared_array(declared, "dynamic-reshape-c1", "dynamic-reshape")
+    _require_same_count(operand, result, "dynamic-reshape-c2")
+    require(len(dim_sizes) == result.rank, "dynamic-reshape-c3",
+            f"{len(dim_sizes)} sizes are given, the result {result.text(False)} has {result.rank} dimensions")
+    for i, size in enumerate(dim_sizes):
+        require(size.is_scalar and size.element_type == "s32", "dynamic-reshape-c4", f"size {i} is {size}, not s32[]")
+    return result.with_element_type(operand.element_type)
+
+
+def _emit_dynamic_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    one, count = Shape.array("s32", (1,)), len(operands) - 1
+    rows = [e.op("stablehlo.reshape", [size], one) for size in operands[1:]]
+    sizes = e.op("stablehlo.concatenate", rows, Shape.array("s32", (count,)), {"dimension": i64(0)})
+    return e.op("stablehlo.dynamic_reshape", [operands[0], sizes], instruction.shape)
+
+
+def _lift_dynamic_reshape(r: Reader) -> HloInstruction:
+    operand, sizes = r.operands()
+    shape = r.shape()
+    if shape.is_static:
+        return r.add("reshape", shape, (operand,))
+    word = Shape.array("s32")
+    if sizes.shape.element_type != "s32":
+        sizes = r.add("convert", sizes.shape.with_element_type("s32"), (sizes,))
+    each = []
+    for i in range(shape.rank):
+        row = r.add("slice", word.with_dims((1,)), (sizes,), {"slice": (SliceDimension(i, i + 1),)})
+        each.append(r.add("reshape", word, (row,)))
+    return r.add("dynamic-reshape", shape, (operand, *each))
+
+
+@op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)))
+def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
+    """Reshape to sizes that are known when the program runs.
+
+    C1  The operand and the result are arrays.
+    C2  Both have the same number of elements, each dimension at its bound.
+    C3  There is one size for each dimension of the result.
+    C4  Each size is s32[].
+    """
+    return operand.reshape([int(size) for size in dim_sizes])
+
+
+# broadcast
+
+
+def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declared: Shape | None) -> Shape:
+    """Constraints 1 to 5 of broadcast."""
+    require_array(operand, "broadcast-c1")
+    result = declared_array(declared, "broadcast-c1", "broadcast")
+    require(len(dimensions) == operand.rank, "broadcast-c2",
+            f"dimensions={{{listed(dimensions)}}} has {len(dimensions)} entries, "
+            f"the operand {operand.text(False)} has {operand.rank} dimensions")
+    require_in_range(dimensions, result.rank, "broadcast-c3", "dimension")
+    require_unique(dimensions, "broadcast-c4", "dimensions")
+    for i, d in enumerate(dimensions):
+        require(same_size(operand.dims[i], result.dims[d]), "broadcast-c5",
+                f"dimension {i} of the operand has size {operand.dims[i]}, dimension {d} of the result {result.dims[d]}")
+    return result.with_element_type(operand.element_type)
+
+
+def _lift_broadcast(r: Reader) -> HloInstruction:
+    (operand, *_), result = r.operands(), r.shape()
+    if r.name == "stablehlo.broadcast":
+        added = len(r.ints("broadcast_sizes"))
+        return r.add("broadcast", result, (operand,), {"dimensions": tuple(range(added, result.rank))})
+    dimensions = r.ints("broadcast_dimensions")
+    # StableHLO repeats dimensions of size 1, HLO does not: they are taken out first.
+    kept = [i for i, d in enumerate(dimensions)
+            if (operand.shape.dims[i] == result.dims[d] and operand.shape.is_dynamic_dim(i) == result.is_dynamic_dim(d))
+            or operand.shape.dims[i] != 1]
+    if len(kept) < len(dimensions):
+        dims = tuple(operand.shape.dims[i] for i in kept)
+        operand = r.add("reshape", operand.shape.with_dims(dims, tuple(operand.shape.is_dynamic_dim(i) for i in kept)),
+                        (operand,))
+    return r.add("broadcast", result, (operand,), {"dimensions": tuple(dimensions[i] for i in kept)})
+
+
+def _emit_broadcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.broadcast_in_dim", operands, instruction.shape, {
+        "broadcast_dimensions": i64_array(instruction.attributes.get("dimensions", ()))})
+
+
+@op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
+    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast")))
+def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
+    """Repeat the operand along the dimensions of the result that `dimensions` does not name.
+
+    Operand dimension i becomes result dimension dimensions[i]; sizes must agree, 1 is not repeated.
+
+    C1  The operand and the result are arrays.
+    C2  dimensions has one entry for each dimension of the operand.
+    C3  Each entry is a dimension of the result.
+    C4  No entry occurs twice.
+    C5  Operand dimension i has the size of result dimension dimensions[i].
+    """
+    dims = list(shape.dims)
+    for i, d in enumerate(dimensions):
+        dims[d] = operand.shape[i]
+    order = sorted(range(operand.ndim), key=lambda i: dimensions[i])
+    spread = [1] * len(dims)
+    for i in order:
+        spread[dimensions[i]] = operand.shape[i]
+    return np.ascontiguousarray(np.broadcast_to(operand.transpose(order).reshape(spread), dims))
+
+
+# transpose, reverse, concatenate
+
+
+def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
+    """Constraints 1 and 2 of transpose."""
+    require_array(operand, "transpose-c1")
+    require(sorted(dimensions) == list(range(operand.rank)), "transpose-c2",
+            f"dimensions={{{listed(dimensions)}}} is no permutation of the {operand.rank} dimensions "
+            f"of {operand.text(False)}")
+    flags = flags_of(operand)
+    return operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
+
+
+@op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
+    element_types=ANY, source=SPECIFICATION)
+def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
+    """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
+
+    C1  The operand is an array.
+    C2  dimensions is a permutation of the operand's dimensions.
+    """
+    return np.ascontiguousarray(operand.transpose(dimensions)) if dimensions else operand
+
+
+def reverse_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
+    """Constraints 1 to 3 of reverse."""
+    require_array(operand, "reverse-c3")
+    require_unique(dimensions, "reverse-c1", "dimensions")
+    require_in_range(dimensions, operand.rank, "reverse-c2", "dimension")
+    return operand
+
+
+@op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
+    source=SPECIFICATION)
+def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
+    """Turn the elements round along the listed dimensions.
+
+    C1  No dimension is listed twice.
+    C2  Each is a dimension of the operand.
+    C3  The operand is an array.
+    """
+    return np.ascontiguousarray(np.flip(operand, dimensions)) if dimensions else operand
+
+
+def concatenate_shape(*operands: Shape, dimensions: tuple[int, ...]) -> Shape:
+    """Constraints 1 to 5 of concatenate."""
+    require(bool(operands), "concatenate-c3", "concatenate takes at least one operand")
+    names = [f"operand {i}" for i in range(len(operands))]
+    for shape, name in zip(operands, names, strict=True):
+        require_array(shape, "concatenate-c3", name)
+    require_same_type(operands, "concatenate-c1", names)
+    first = operands[0]
+    require(len(dimensions) == 1 and 0 <= dimensions[0] < first.rank, "concatenate-c4",
+            f"dimensions={{{listed(dimensions)}}} is not one dimension of {first.text(False)}")
+    at = dimensions[0]
+    dims, flags = list(first.dims), list(flags_of(first))
+    for name, shape in zip(names[1:], operands[1:], strict=True):
+        require(shape.rank == first.rank and all(
+            same_size(x, y) for i, (x, y) in enumerate(zip(first.dims, shape.dims, strict=True)) if i != at),
+            "concatenate-c2", f"operand 0 is {first.text(False)}, {name} is {shape.text(False)}: "
+                              f"they may differ in dimension {at} only")
+        for i, (size, flag) in enumerate(zip(shape.dims, flags_of(shape), strict=True)):
+            dims[i] = _joined(dims[i], size) if i == at else size if dims[i] == UNBOUNDED else dims[i]
+            flags[i] = (flags[i] or flag) and dims[i] != UNBOUNDED
+    return first.with_dims(tuple(dims), tuple(flags))
+
+
+def _joined(x: int, y: int) -> int:
+    return UNBOUNDED if UNBOUNDED in (x, y) else x + y
+
+
+@op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
+    source=SPECIFICATION)
+def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
+    """Lay the operands end to end along a dimension.
+
+    C1  All operands have one element type.
+    C2  They have the same rank, and the same sizes in every other dimension.
+    C3  There is at least one operand, and all are arrays.
+    C4  dimensions names one dimension of the operands.
+    """
+    return np.concatenate(operands, axis=dimensions[0])
+
+
+# slice and pad
+
+
+def slice_shape(operand: Shape, *, slice: tuple[SliceDimension, ...]) -> Shape:
+    """Constraints 1 to 5 of slice."""
+    require_array(operand, "slice-c1")
+    require(len(slice) == operand.rank, "slice-c2",
+            f"slice has {len(slice)} ranges, the operand {operand.text(False)} has {operand.rank} dimensions")
+    dims, flags = [], []
+    for i, (s, size) in enumerate(zip(slice, operand.dims, strict=True)):
+        where = f"[{s.start}:{s.limit}:{s.stride}] of dimension {i}, which has size {size}"
+        require(s.stride > 0, "slice-c4", f"{where}: the stride must be positive")
+        require(s.start >= 0, "slice-c3", f"{where}: the start must not be negative")
+        require(s.limit <= size or size == UNBOUNDED, "slice-c3", f"{where}: the limit lies past the end")
+        require(s.start <= s.limit, "slice-c3", f"{where}: the start lies past the limit")
+        dims.append(-(-(s.limit - s.start) // s.stride))
+        flags.append(operand.is_dynamic_dim(i) and dims[-1] != 1)
+    return operand.with_dims(tuple(dims), tuple(flags))
+
+
+def _emit_slice(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    ranges = instruction.attributes["slice"]
+    return e.op("stablehlo.slice", operands, instruction.shape, {
+        "start_indices": i64_array([s.start for s in ranges]), "limit_indices": i64_array([s.limit for s in ranges]),
+        "strides": i64_array([s.stride for s in ranges])})
+
+
+def _lift_slice(r: Reader) -> HloInstruction:
+    ranges = zip(r.ints("start_indices"), r.ints("limit_indices"), r.ints("strides"), strict=True)
+    return r.add("slice", r.shape(), r.operands(), {"slice": tuple(SliceDimension(*s) for s in ranges)})
+
+
+@op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",)), element_types=ANY,
+    source=SPECIFICATION)
+def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
+    """Cut a block, taking every stride-th element of each dimension.
+
+    C1  The operand is an array.
+    C2  There is one range for each dimension.
+    C3  0 <= start <= limit <= size.
+    C4  Strides are positive.
+    """
+    return np.ascontiguousarray(operand[tuple(np.s_[s.start:s.limit:s.stride] for s in slice)])
+
+
+def pad_shape(operand: Shape, padding_value: Shape, *, padding: Padding) -> Shape:
+    """Constraints 1 to 5 of pad."""
+    require_array(operand, "pad-c5")
+    require(padding_value.is_scalar, "pad-c5", f"the padding value is {padding_value}, not a scalar")
+    require_same_type((operand, padding_value), "pad-c1", ("the operand", "the padding value"))
+    require(len(padding.dimensions) == operand.rank, "pad-c2",
+            f"padding has {len(padding.dimensions)} entries, the operand {operand.text(False)} has {operand.rank} dimensions")
+    dims = []
+    for i, (p, size) in enumerate(zip(padding.dimensions, operand.dims, strict=True)):
+        require(p.interior >= 0, "pad-c3", f"interior padding {p.interior} of dimension {i} is negative")
+        dims.append(UNBOUNDED if size == UNBOUNDED else p.low + p.high + size + max(size - 1, 0) * p.interior)
+        require(size == UNBOUNDED or dims[-1] >= 0, "pad-c4",
+                f"padding {p.low}_{p.high}_{p.interior} of dimension {i}, which has size {size}, leaves {dims[-1]}")
+    return operand.with_dims(tuple(dims), operand.dynamic)
+
+
+def _emit_pad(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    dimensions = instruction.attributes["padding"].dimensions
+    return e.op("stablehlo.pad", operands, instruction.shape, {
+        "edge_padding_low": i64_array([d.low for d in dimensions]),
+        "edge_padding_high": i64_array([d.high for d in dimensions]),
+        "interior_padding": i64_array([d.interior for d in dimensions])})
+
+
+def _lift_pad(r: Reader) -> HloInstruction:
+    rows = zip(r.ints("edge_padding_low"), r.ints("edge_padding_high"), r.ints("interior_padding"), strict=True)
+    return r.add("pad", r.shape(), r.operands(), {"padding": Padding(tuple(PaddingDimension(*row) for row in rows))})
+
+
+@op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION)
+def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
+    """Put the padding value between and around the elements; negative edges take elements away.
+
+    C1  Both operands have one element type.
+    C2  There is one padding entry for each dimension.
+    C3  Interior padding is not negative.
+    C4  No dimension of the result is negative.
+    C5  The operand is an array and the padding value a scalar.
+    """
+    rows = padding.dimensions
+    spread = [size + max(size - 1, 0) * p.interior for size, p in zip(operand.shape, rows, strict=True)]
+    result = np.full([s + p.low + p.high for s, p in zip(spread, rows, strict=True)], padding_value, operand.dtype)
+    source, target = [], []
+    for size, step, p, total in zip(operand.shape, (p.interior + 1 for p in rows), rows, result.shape, strict=True):
+        # Element k stands at low + k * step; those that fall outside are dropped.
+        first = max(0, -(-(-p.low) // step))
+        last = min(size, -(-(total - p.low) // step))
+        last = max(first, last)
+        source.append(np.s_[first:last])
+        target.append(np.s_[p.low + first * step:p.low + (last - 1) * step + 1:step] if last > first else np.s_[0:0])
+    result[tuple(target)] = operand[tuple(source)]
+    return result
+
+
+# iota, copy, bitcast, dimension sizes
+
+
+def iota_shape(*, iota_dimension: int, declared: Shape | None) -> Shape:
+    """Constraints 1 and 2 of iota."""
+    result = declared_array(declared, "iota-c2", "iota")
+    require_type(result, NUMERIC, "iota-c2", "the result")
+    require_in_range((iota_dimension,), result.rank, "iota-c1", "iota_dimension")
+    return result
+
+
+def _emit_iota(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.iota", [], instruction.shape, {
+        "iota_dimension": i64(instruction.attributes["iota_dimension"])})
+
+
+def _lift_iota(r: Reader) -> HloInstruction:
+    return r.add("iota", r.shape(), (), {"iota_dimension": r.int("iota_dimension")})
+
+
+@op(iota_shape, source=SPECIFICATION,
+    lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota")))
+def iota(*, iota_dimension: int, shape: Shape) -> Array:
+    """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
+
+    C1  iota_dimension is a dimension of the result.
+    C2  The result is an array of integers, floats or complex numbers.
+    """
+    row = converted(np.arange(shape.dims[iota_dimension], dtype=np.int64), shape.dtype.numpy)
+    column = row.reshape([-1 if d == iota_dimension else 1 for d in range(shape.rank)])
+    return np.ascontiguousarray(np.broadcast_to(column, shape.dims))
+
+
+def copy_shape(operand: Shape) -> Shape:
+    """The operand's shape: an array's or a tuple's."""
+    require(operand.is_array or operand.is_tuple or operand.is_buffer, "copy-c1", f"the operand is {operand}")
+    return operand
+
+
+def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return operands[0]
+
+
+@op(copy_shape, lowering=Lowering(_emit_copy), flags=("elementwise", "identity"), source=SPECIFICATION)
+def copy(operand: Any) -> Any:
+    """The same value, possibly in another layout or memory.
+
+    C1  The operand is an array or a tuple.
+    """
+    return operand
+
+
+def bitcast_shape(operand: Shape, *, declared: Shape | None) -> Shape:
+    """Constraints 1 and 2 of bitcast."""
+    require_array(operand, "bitcast-c1")
+    result = declared_array(declared, "bitcast-c1", "bitcast")
+    if operand.is_static and result.is_static:
+        old, new = operand.size * operand.dtype.bits, result.size * result.dtype.bits
+        require((old + 7) // 8 == (new + 7) // 8, "bitcast-c2",
+                f"the operand {operand.text(False)} has {old} bits, the result {result.text(False)} {new}")
+    return result
+
+
+def physical_order(shape: Shape) -> tuple[int, ...]:
+    """The dimensions from the most major to the most minor one; the default layout where none is written."""
+    layout = shape.layout
+    if layout is None or len(layout.minor_to_major) != shape.rank:
+        layout = Layout.descending(shape.rank)
+    return tuple(reversed(layout.minor_to_major))
+
+
+def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(order)), key=lambda i: order[i]))
+
+
+def _permuted(e: Emitter, value: Value, shape: Shape, order: Sequence[int]) -> tuple[Value, Shape]:
+    if tuple(order) == tuple(range(shape.rank)):
+        return value, shape
+    result = transpose_shape(shape, dimensions=tuple(order))
+    return e.op("stablehlo.transpose", [value], result, {"permutation": i64_array(order)}), result
+
+
+def _emit_bitcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    source, target = instruction.operands[0].shape, instruction.shape
+    if source.without_layout() is target.without_layout() and physical_order(source) == physical_order(target):
+        return operands[0]
+    value, shape = _permuted(e, operands[0], source.without_layout(), physical_order(source))
+    order = physical_order(target)
+    stored = target.with_dims(tuple(target.dims[d] for d in order))
+    value = _emit_stored(e, value, shape, stored)
+    return _permuted(e, value, stored, _inverse(order))[0]
+
+
+def _emit_stored(e: Emitter, value: Value, source: Shape, target: Shape) -> Value:
+    """The same bytes in row-major order under other dimensions and perhaps another element type."""
+    old, new = source.dtype, target.dtype
+    if old is new:
+        return value if source.dims == target.dims else e.op("stablehlo.reshape", [value], target)
+    if old.bits < new.bits:
+        grouped = source.with_dims((*target.dims, new.bits // old.bits))
+        return bitcast_elements(e, e.op("stablehlo.reshape", [value], grouped), grouped, target)
+    ratio = old.bits // new.bits
+    split = target.with_dims((*source.dims, ratio) if ratio > 1 else source.dims)
+    return e.op("stablehlo.reshape", [bitcast_elements(e, value, source, split)], target)
+
+
+@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION)
+def bitcast(operand: Array, *, shape: Shape) -> Array:
+    """Read the operand's memory as another shape and layout (the default layout where none is written).
+
+    The evaluator holds values and no layouts, so it takes the default ones for both sides.
+
+    C1  The operand and the result are arrays.
+    C2  Both have the same size in bytes.
+    """
+    target = shape.dtype
+    order = physical_order(shape)
+    stored = [shape.dims[d] for d in order]
+    if operand.dtype == target.numpy:
+        return np.ascontiguousarray(operand.reshape(stored).transpose(_inverse(order)))
+    if target.bits >= 8 and operand.dtype.kind in "fiucb":
+        return operand.reshape(-1).view(target.numpy).reshape(stored).transpose(_inverse(order))
+    return from_bits(to_bits(operand), target.numpy).reshape(stored).transpose(_inverse(order))
+
+
+def _dimension_shape(opcode: str, operand: Shape, dimensions: tuple[int, ...]) -> int:
+    require_array(operand, f"{opcode}-c2")
+    require(len(dimensions) == 1 and 0 <= dimensions[0] < operand.rank, f"{opcode}-c1",
+            f"dimensions={{{listed(dimensions)}}} is not one dimension of {operand.text(False)}")
+    size = operand.dims[dimensions[0]]
+    require(size < 2**31, f"{opcode}-c3", f"dimension {dimensions[0]} of {operand.text(False)} does not fit in s32")
+    return dimensions[0]
+
+
+def get_dimension_size_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
+    """Constraints 1 to 3 of get-dimension-size."""
+    _dimension_shape("get-dimension-size", operand, dimensions)
+    return Shape.array("s32")
+
+
+@op(get_dimension_size_shape, lowering=dimension_lowering("get_dimension_size", "get-dimension-size"),
+    source=SPECIFICATION)
+def get_dimension_size(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
+    """The size that a dimension has when the program runs.
+
+    C1  dimensions names one dimension of the operand.
+    C2  The operand is an array.
+    C3  The dimension's size, or bound, fits in 32 bits.
+    """
+    return np.array(operand.shape[dimensions[0]], np.int32)
+
+
+def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[int, ...],
+                             declared: Shape | None) -> Shape:
+    """Constraints 1 to 4 of set-dimension-size."""
+    at = _dimension_shape("set-dimension-size", operand, dimensions)
+    require(size.is_scalar and size.element_type == "s32", "set-dimension-size-c4", f"the size is {size}, not s32[]")
+    flags = list(flags_of(operand))
+    # A result that is written static removes the dynamism.
+    flags[at] = declared is None or not declared.is_array or declared.rank != operand.rank or declared.is_dynamic_dim(at)
+    return operand.with_dims(operand.dims, tuple(flags))
+
+
+@op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
+    source=SPECIFICATION)
+def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
+    """Let only the first `size` slices of a dimension count; what a larger size uncovers is zero.
+
+    C1  dimensions names one dimension of the operand.
+    C2  The operand is an array.
+    C3  The dimension's size, or bound, fits in 32 bits.
+    C4  The size is s32[].
+    """
+    at, wanted = dimensions[0], int(size)
+    if wanted <= operand.shape[at]:
+        return np.ascontiguousarray(np.take(operand, np.arange(wanted), axis=at))
+    dims = list(operand.shape)
+    dims[at] = wanted - dims[at]
+    return np.concatenate([operand, np.zeros(dims, operand.dtype)], axis=at)
