@@ -111,6 +111,11 @@ class Op:
         return self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
 
 
+#: what every instruction may carry besides the attributes of its operation; XLA: HloParserImpl::ParseInstructionRhs
+COMMON_ATTRIBUTES = frozenset((
+    "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",
+    "statistics", "origin", "debug_attributes"))
+
 #: opcode -> record, in the order of declaration
 OPS: dict[str, Op] = {}
 
