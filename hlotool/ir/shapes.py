@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from hlotool.ir.dtypes import DTYPES, DType
 from hlotool.ir.interning import Interned
@@ -83,6 +84,13 @@ class Layout(metaclass=Interned):
         return Layout(tuple(range(rank - 1, -1, -1)))
 
 
+# Outside the class: inside it, `tuple` is its method.
+_Ints: TypeAlias = tuple[int, ...]
+_Bools: TypeAlias = tuple[bool, ...]
+#: a place in a tree of shapes, and the shape there
+Leaf: TypeAlias = "tuple[tuple[int, ...], Shape]"
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Shape(metaclass=Interned):
     """The shape of a value: an array, a tuple of shapes, a token, an opaque value or a buffer.
@@ -156,7 +164,7 @@ class Shape(metaclass=Interned):
     def is_dynamic_dim(self, dim: int) -> bool:
         return bool(self.dynamic) and self.dynamic[dim]
 
-    def with_dims(self, dims: tuple[int, ...], dynamic: tuple[bool, ...] = ()) -> Shape:
+    def with_dims(self, dims: _Ints, dynamic: _Bools = ()) -> Shape:
         """The same element type with other dimensions and no layout."""
         return Shape.array(self.element_type, dims, None, dynamic)
 
@@ -173,9 +181,9 @@ class Shape(metaclass=Interned):
         return Shape(self.element_type, self.dims, None, self.dynamic,
                      tuple(e.without_layout() for e in self.elements))
 
-    def leaves(self) -> Iterator[tuple[tuple[int, ...], Shape]]:
+    def leaves(self) -> Iterator[Leaf]:
         """(index, shape) of every shape in the tree that is not a tuple, in order."""
-        stack: list[tuple[tuple[int, ...], Shape]] = [((), self)]
+        stack: list[Leaf] = [((), self)]
         while stack:
             index, shape = stack.pop()
             if shape.is_tuple:
@@ -183,7 +191,7 @@ class Shape(metaclass=Interned):
             else:
                 yield index, shape
 
-    def at(self, index: tuple[int, ...]) -> Shape | None:
+    def at(self, index: _Ints) -> Shape | None:
         """The shape at a tuple index, or None where there is none."""
         shape = self
         for i in index:

@@ -49,9 +49,9 @@ from hlotool.text.scan import (
     CutAttribute,
     CutError,
     CutOperand,
-    cut_attributes,
     cut_instruction,
     cut_operand,
+    cut_quickly,
     next_statement,
     skip_blank,
     split_commas,
@@ -105,7 +105,7 @@ class InstructionReader:
         self._depth = 0
         self._root: HloInstruction | None = None
         self._shapes: dict[str, Shape] = {}
-        self._attributes: dict[str, Attributes] = {}
+        self._attributes: dict[str, Attributes] = {"": NO_ATTRIBUTES}
         self._payloads: dict[Any, Attributes] = {}
         self._metadata: dict[str, Metadata] = {}
         self._compatible: set[tuple[int, int]] = set()
@@ -228,7 +228,7 @@ class InstructionReader:
         """Read lines as long as the short way takes them; returns the offset of what it does not take."""
         text, table, shapes, attribute_cache = self.text, self.table, self._shapes, self._attributes
         metadata_cache, metadata_match = self._metadata, METADATA.match
-        append, line = computation.instructions.append, LINE.match
+        append, line, lookup = computation.instructions.append, LINE.match, table.__getitem__
         while (found := line(text, at)) is not None:
             root, name, shape_text, opcode, inside, rest = found.groups()
             shape = shapes.get(shape_text) or self._quick_shape(shape_text, at)
@@ -247,7 +247,7 @@ class InstructionReader:
                         metadata = metadata_cache[words] = Metadata(words)
                     rest = rest[:start] + rest[ending.end():]
             attributes = attribute_cache.get(rest)
-            if attributes is None and (attributes := self._quick_attributes(rest, found.end(5) + 1)) is None:
+            if attributes is None and (attributes := self._quick_attributes(rest)) is None:
                 return at
             if not inside:
                 operands: Any = ()
@@ -265,7 +265,7 @@ class InstructionReader:
                     else:
                         if "/" in inside:
                             inside = _INDEX_COMMENT.sub("", inside)
-                        operands = tuple([table[word] for word in inside.split(", ")])
+                        operands = tuple(map(lookup, inside.split(", ")))
                 except KeyError:
                     return at
                 if operands is None:
@@ -298,29 +298,23 @@ class InstructionReader:
         if found is not None and offset >= 0:
             self.note("", found[1], offset, offset + len(text), found[0])
 
-    def _quick_attributes(self, rest: str, offset: int) -> Attributes | None:
+    def _quick_attributes(self, rest: str) -> Attributes | None:
         """The attributes of a text that starts at the comma; None when the long way must look at it."""
-        if not rest.strip():
-            return NO_ATTRIBUTES
-        cut = Cut(0, False, "", 0, "", 0, "", 0, "", 0)
-        try:
-            cut_attributes(rest, 0, cut)
-        except CutError:
-            return None
-        if skip_blank(rest, cut.end) != len(rest) or cut.legacy:
+        pieces = cut_quickly(rest)
+        if pieces is None:
             return None
         values: dict[str, Any] = {}
-        for attribute in cut.attributes:
-            kind = kind_of(attribute.name, attribute.value.startswith("{{"))
-            if kind is Kind.INSTRUCTIONS or attribute.name in values:
+        for name, text in pieces:
+            kind = kind_of(name, text.startswith("{{"))
+            if kind is Kind.INSTRUCTIONS or name in values:
                 return None
             try:
-                value = self._value(kind, attribute.value, attribute.name)
+                value = self._value(kind, text, name)
             except PhraseError:
                 return None
-            if value is None or generation(kind, attribute.value) is not None:
+            if value is None or generation(kind, text) is not None:
                 return None
-            values[attribute.name] = value
+            values[name] = value
         if "use_global_device_ids" in values and "channel_id" not in values:
             return None
         found = self._attributes[rest] = Attributes(values)

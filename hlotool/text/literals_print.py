@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from hlotool.ir import DTYPES, DType, Literal
@@ -43,26 +44,23 @@ def _tokens(dtype: DType, array: Any) -> list[str]:
 def _float_tokens(dtype: DType, flat: Any) -> list[str]:
     import numpy as np
 
-    wide = flat.astype(np.float64)
-    if dtype.name == "f64":
-        texts = [repr(v) for v in wide.tolist()]
-    elif dtype.name == "f32":
-        texts = [_shortest(str(v)) for v in flat]
-    else:
-        texts = [_short_of(dtype, v, wide_value) for v, wide_value in zip(flat, wide.tolist(), strict=True)]
+    with np.errstate(all="ignore"):
+        wide = flat.astype(np.float64)
+        if dtype.name == "f64":
+            texts = [repr(v) for v in wide.tolist()]
+        elif dtype.name == "f32":
+            texts = [str(v) for v in flat]
+        else:
+            texts = [_short_of(dtype, v, exact) for v, exact in zip(flat, wide.tolist(), strict=True)]
     finished = [t[:-2] if t.endswith(".0") else t for t in texts]
     for index in np.flatnonzero(np.isnan(wide)).tolist():
         finished[index] = _nan_text(dtype, flat[index:index + 1])
     return finished
 
 
-def _shortest(text: str) -> str:
-    return text
-
-
 def _short_of(dtype: DType, value: Any, wide: float) -> str:
     """The shortest decimal that rounds to the value in its narrow type."""
-    if wide != wide or wide in (float("inf"), float("-inf")):
+    if not math.isfinite(wide):
         return repr(wide)
     kind = dtype.numpy.type
     for digits in range(1, 18):

@@ -273,7 +273,7 @@ def _check_floats(dtype: DType, pieces: list[str]) -> None:
     if lowest < bottom and top < highest:  # false where a nan stands
         return
     for number, value in enumerate(values):
-        if value != value or (math.isinf(value) and "inf" in pieces[number]):
+        if math.isnan(value) or (math.isinf(value) and "inf" in pieces[number]):
             continue
         if value > highest or value < lowest or (not ties and value in (highest, lowest)):
             low, high = _largest(dtype.name)
@@ -341,7 +341,7 @@ def _largest(name: str) -> tuple[float, float]:
 def _float_limits(name: str) -> tuple[float, float, bool]:
     """What a number may not pass, and whether it may reach it: XLA rounds before it compares."""
     plain = {"c64": "f32", "c128": "f64"}.get(name, name)
-    low, high = _largest(plain)
+    high = _largest(plain)[1]
     if plain == "f64":
         return math.inf, -math.inf, False
     if plain in _FLOAT_MAX:
@@ -446,7 +446,6 @@ class _TokenReader:
     def _nested(self, at: int) -> bool:
         """Read from '{' to its '}'; says whether the values are elided."""
         elided = False
-        dims = self.shape.dims
         pattern = _token_pattern()
         while True:
             match = pattern.match(self.text, at)
@@ -480,7 +479,6 @@ class _TokenReader:
                 self._unexpected(start)
         if self.text[at:].strip():
             raise PhraseError(BAD_LITERAL, "text follows the literal", _skip(self.text, at), len(self.text))
-        del dims
         return elided
 
     def _row(self, depth: int) -> str:

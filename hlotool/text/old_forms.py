@@ -60,21 +60,27 @@ _WITH_TOKEN = {"send": 2, "recv": 1, "infeed": 1, "outfeed": 2}
 _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput")
 
 
+#: opcodes whose forms changed without a change of name
+_CHANGED = frozenset({"sort", "dot", "fusion", *_WITH_TOKEN})
+_SUSPECTS = _CHANGED.union(OLD_OPCODES)
+
+
 def notes_of(module: HloModule) -> list[Diagnostic]:
     """An info-level diagnostic for the first of each old form that the module holds."""
     found: dict[str, Diagnostic] = {}
     filename = module.source.filename if module.source else "<string>"
+    # Most modules hold none: look at the distinct attribute sets before looking at every instruction.
+    suspects = {id(a) for a in {id(i.attributes): i.attributes for i in module.instructions()}.values()
+                if not _OLD_ATTRIBUTE_NAMES.isdisjoint(a)}
     for instruction in module.instructions():
+        if instruction.opcode not in _SUSPECTS and id(instruction.attributes) not in suspects:
+            continue
         for key, message in _forms(instruction.opcode, instruction.attributes, len(instruction.operands)):
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
                                         at.column + len(instruction.name), filename)
     return list(found.values())
-
-
-#: opcodes whose forms changed without a change of name
-_CHANGED = frozenset({"sort", "dot", "fusion", *_WITH_TOKEN})
 
 
 def _forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterator[tuple[str, str]]:

@@ -56,7 +56,7 @@ def literal_generation(shape: Shape | None, text: str) -> Found:
         return REPEATED_SHAPE, "a literal that repeats its shape is a form of 2017 to early 2019"
     if _SPARSE_ENTRY.match(head):
         return SPARSE_LITERAL, "sparse literals are a form of 2018 to about 2020"
-    if shape is not None and shape.is_array and shape.dims and _NUMBER_ALONE.match(head) and head[0] != "(":
+    if shape is not None and shape.is_array and shape.dims and _NUMBER_ALONE.match(head):
         return SPLAT, "one number for a whole array is read from 2026 on only"
     return None
 
@@ -82,7 +82,8 @@ def _of(kind: Kind, text: str) -> Found:
 
 _BY_KIND: dict[Kind, tuple[tuple[re.Pattern[str], str, str], ...]] = {
     Kind.SHARDING: (
-        (re.compile(r"\{\s*(?:[a-z]+\d\w*|pred)\["), TILE_SHAPE, "a tile shape in a sharding is a form of 2017 and 2018"),
+        (re.compile(r"\{\s*(?:[a-z]+\d\w*|pred)\["), TILE_SHAPE,
+         "a tile shape in a sharding is a form of 2017 and 2018"),
         (re.compile(r"unreduced=\s*[a-z]"), UNREDUCED_KIND, "a reduction of unreduced axes is read from 2026 on only"),
     ),
     Kind.METADATA: (

@@ -10,7 +10,7 @@ from typing import Any
 
 from hlotool.text.phrase_errors import PhraseError, closest
 
-_COMMENT_OR_STRING = re.compile(r"""/\*.*?\*/|//[^\n]*|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.S)
+_COMMENT_OR_STRING = re.compile(r"""/\*.*?\*/|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
 
 #: terminals in words
 _WORDS = {
@@ -20,7 +20,8 @@ _WORDS = {
     "SHARD_GROUP": "shard_as or shard_like", "AXES_NAME": "replicated=, unreduced= or manual=",
     "WINDOW_PART": "size=, stride=, lhs_dilate=, rhs_dilate= or rhs_reversal=",
     "DIM_LABELS": "labels like b01f_01io->b01f", "ALIAS_KIND": "may-alias or must-alias",
-    "TOLERANCE_NAME": "atol=, rtol= or ulps=", "ATTRIBUTE": "name=", "PRIORITY": "a priority", "NONFINITE": "inf", "_DEVICE_IDS": "', device_ids='",
+    "TOLERANCE_NAME": "atol=, rtol= or ulps=", "ATTRIBUTE": "name=", "PRIORITY": "a priority", "NONFINITE": "inf",
+    "_DEVICE_IDS": "', device_ids='",
     "REDUCTION": "a reduction", "$END": "the end", "T": "T(...)", "D": "D(...)", "L": "L(...)", "E": "E(...)",
     "S": "S(...)", "SC": "SC(...)", "P": "P(...)", "M": "M(...)",
 }
@@ -42,7 +43,8 @@ def parser_of(grammar: str, rule: str, transformer: Callable[[], Any]) -> Any:
     return Lark.open(str(path), parser="lalr", start=rule, transformer=transformer(), maybe_placeholders=True)
 
 
-def parse_phrase(grammar: str, rule: str, text: str, transformer: Callable[[], Any], code: str, what: str) -> Any:
+def parse_phrase(grammar: str, rule: str, text: str, transformer: Callable[[], Any], *, code: str,
+                 what: str) -> Any:
     """The value of a phrase; PhraseError with `code`, calling the phrase `what`, when it cannot be read."""
     from lark.exceptions import LarkError, UnexpectedInput, VisitError
 

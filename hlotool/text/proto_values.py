@@ -185,9 +185,12 @@ def _elements(proto: Any, declared: Shape) -> Any:
 
 
 def _small(dtype: DType, data: Any, count: int) -> Any:
-    """Elements of less than a byte: a byte each, the value in its low bits."""
+    """Elements of less than a byte: the low bits of a byte each."""
     import numpy as np
 
+    if dtype.bits == 4 and count != data.size == (count + 1) // 2:
+        # Files of 2023 hold two values a byte, the first in the high half. XLA: PackInt4.
+        data = np.stack([data >> 4, data & 15], axis=1).reshape(-1)[:count]
     if data.size != count:
         raise ProtoError(INCONSISTENT, f"{data.size} bytes for {count} values of {dtype}")
     values = data & ((1 << dtype.bits) - 1)
@@ -377,6 +380,18 @@ def is_dictionary(text: str) -> bool:
     return depth == 0 and not in_string
 
 
+def payload(proto: Any, name: str, payloads: Any) -> bytes:
+    """A Payload: its bytes, or those of the module's table that its number names; empty where it is not set."""
+    if not proto.HasField(name):
+        return b""
+    held = getattr(proto, name)
+    if not held.HasField("id"):
+        return bytes(held.value)
+    if not 0 <= held.id < len(payloads):
+        raise ProtoError(INCONSISTENT, f"payload {held.id} of {len(payloads)}")
+    return bytes(payloads[held.id])
+
+
 def backend_config(data: bytes) -> BackendConfig | None:
     """The configuration of a backend."""
     text = text_of(data)
@@ -400,7 +415,7 @@ _METADATA_FIELDS = (
 )
 
 
-def metadata_text(proto: Any) -> str:
+def metadata_text(proto: Any, payloads: Any = ()) -> str:
     """An OpMetadata as `{op_name="..." ...}`; `{}` where nothing is set."""
     shown = []
     for name in _METADATA_FIELDS:
@@ -410,10 +425,19 @@ def metadata_text(proto: Any) -> str:
         elif isinstance(value, bool):
             value = "true" if value else ""
         elif not isinstance(value, int):
-            value = "{" + ",".join(map(str, value)) + "}" if len(value) and value[0] else ""
+            value = "{" + ",".join(map(str, value)) + "}" if value and value[0] else ""
         if value:
             shown.append(f"{name}={value}")
+    if held := payload(proto, "metadata_payload", payloads):
+        shown.append(f"metadata_payload={quote(text_of(held))}")
     return "{" + " ".join(shown) + "}"
+
+
+def sparsity(proto: Any) -> Raw:
+    """A SparsityConfig as `{lhs={sparsity=2x4 dimension=1 stride=3}}`."""
+    sides = [(n, getattr(proto, n)) for n in ("lhs", "rhs") if proto.HasField(n)]
+    return Raw("{" + ", ".join(f"{name}={{sparsity={s.num_non_zero}x{s.block_size} dimension={s.dimension} "
+                               f"stride={s.stride}}}" for name, s in sides) + "}")
 
 
 def original_array(proto: Any) -> str:

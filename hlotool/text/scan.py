@@ -271,6 +271,29 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
         cut.attributes.append(CutAttribute(name[0], text[value_start:at], start, value_start))
 
 
+#: an attribute whose value is one word or braces without strings and comments inside
+_PLAIN_ATTRIBUTE = re.compile(
+    r", ([A-Za-z_][\w.\-]*)=(\{[^{}\"'/]*(?:\{[^{}\"'/]*\}[^{}\"'/]*)*\}|[^\s,{}()\[\]\"'/]+)(?=,|$)")
+
+
+def cut_quickly(text: str) -> list[tuple[str, str]] | None:
+    """Names and values of a text that holds attributes and nothing else; None when it holds other things too."""
+    pieces, at, match = [], 0, _PLAIN_ATTRIBUTE.match
+    while found := match(text, at):
+        pieces.append((found[1], found[2]))
+        at = found.end()
+    if at == len(text):
+        return pieces
+    cut = Cut(0, False, "", 0, "", 0, "", 0, "", 0)
+    try:
+        cut_attributes(text, at, cut)
+    except CutError:
+        return None
+    if cut.legacy or skip_blank(text, cut.end) != len(text):
+        return None
+    return pieces + [(a.name, a.value) for a in cut.attributes]
+
+
 _EARLY_METADATA = re.compile(r"[ \t]*# metadata=([^\n]*)")
 _EARLY_DIMS = re.compile(r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
 

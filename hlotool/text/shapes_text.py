@@ -103,7 +103,8 @@ def read_with_grammar(text: str) -> Shape:
     if "<<" in text:
         raise PhraseError(PLACEHOLDER, f"{text} is a placeholder, not a shape", 0, len(text),
                           "fill in an element type, for example f32[2]")
-    shape: Shape = parse_phrase("shape", "start", blank_comments(text), shape_transformer, BAD_SHAPE, "a shape")
+    shape: Shape = parse_phrase("shape", "start", blank_comments(text), shape_transformer,
+                                code=BAD_SHAPE, what="a shape")
     return shape
 
 
@@ -214,6 +215,12 @@ def shape_transformer() -> Any:
 
         def prefix(self, token: Any) -> Any:
             return "dynamic_shape_metadata_prefix", int(token)
+
+        def shapes(self, *shapes: Any) -> Any:
+            return tuple(s for s in shapes if s is not None)
+
+        def entry_layout(self, *shapes: Any) -> EntryLayout:
+            return EntryLayout(tuple(s for s in shapes[:-1] if s is not None), shapes[-1])
 
     return ShapeTransformer()
 

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-from hlotool.ir import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding
+from hlotool.ir import AxisRef, DimSharding, Domain, IotaTile, Mesh, ReplicaGroups, Sharding
 from hlotool.text.phrase_errors import BAD_SHARDING, WHOLE, PhraseError
 from hlotool.text.phrase_grammar import unquote
 
@@ -134,6 +134,25 @@ def sharding_transformer() -> Any:
         def group_mesh(self, mesh: Mesh, axes: Any) -> ReplicaGroups:
             _check_axes(mesh, axes or ())
             return ReplicaGroups(mesh=mesh, axes=axes or ())
+
+        def domain(self, *parts: Any) -> Domain:
+            found = dict(parts)
+            missing = [k for k in ("kind", "entry", "exit") if k not in found]
+            if missing or len(parts) != 3:
+                raise PhraseError(BAD_SHARDING, f"a domain needs kind, entry and exit, each once; missing: "
+                                  f"{', '.join(missing) or 'nothing'}", 0, WHOLE)
+            if found["kind"] != "sharding":
+                raise PhraseError(BAD_SHARDING, f"unsupported kind of domain: {found['kind']}", 0, WHOLE)
+            return Domain(found["kind"], found["entry"], found["exit"])
+
+        def domain_kind(self, token: Any) -> Any:
+            return "kind", unquote(token)
+
+        def domain_entry(self, sharding: Any) -> Any:
+            return "entry", sharding
+
+        def domain_exit(self, sharding: Any) -> Any:
+            return "exit", sharding
 
     return ShardingTransformer()
 

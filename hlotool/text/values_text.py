@@ -13,7 +13,6 @@ from hlotool.ir import (
     BackendConfig,
     BufferDonor,
     ConvolutionDimensions,
-    Domain,
     EntryLayout,
     FrontendAttributes,
     Kind,
@@ -69,7 +68,7 @@ _INTEGERS = re.compile(r"\s*\{\s*(?:-?\d+(?:\s*,\s*-?\d+)*)?\s*\}\s*")
 _NUMBER = re.compile(r"\s*-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|(?<=-)\.\d+(?:[eE][+\-]?\d+)?|inf|nan)\s*")
 _WORD = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*")
 _NAME = re.compile(r"\s*%?([A-Za-z_][\w.\-]*)\s*")
-_STRING = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*""", re.S)
+_STRING = re.compile(r"""\s*("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')\s*""", re.S)
 _BOOLS = re.compile(r"\s*(?:true|false|\{\s*(?:(?:true|false)(?:\s*,\s*(?:true|false))*)?\s*\})\s*")
 _PAIRS = re.compile(r"\s*\{\s*(?:\{[-\d,\s]*\}(?:\s*,\s*\{[-\d,\s]*\})*)?\s*\}\s*")
 _GROUP = re.compile(r"\{([-\d,\s]*)\}")
@@ -78,14 +77,13 @@ _SLICES = re.compile(rf"\s*\{{\s*(?:{_RANGE.pattern}(?:\s*,\s*{_RANGE.pattern})*
 _PADDINGS = re.compile(r"\s*(-?\d+_-?\d+(?:_\d+)?(?:x-?\d+_-?\d+(?:_\d+)?)*)\s*")
 _LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
 _WINDOW = re.compile(r"\{\s*((?:[a-z_]+=[-\dx_]+\s*)*)\}")
-_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.S)
-_BAD_QUOTES = re.compile(r"[^\x00-\x7f]")
+_JSON = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]', re.S)
 
 _STRING_FIELDS = ("op_type", "op_name", "source_file", "deduplicated_name", "scheduling_name", "metadata_payload")
 _NUMBER_FIELDS = ("source_line", "source_end_line", "source_column", "source_end_column", "stack_frame_id",
                   "size_of_generated_code_in_bytes", "size_of_memory_working_set_in_bytes", "logical_creation_pass_id")
 _OTHER_FIELDS = ("profile_type", "preserve_layout")
-_QUOTED = r'''"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*\''''
+_QUOTED = r'''"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+\''''
 _FIELD = (rf"(?:(?:{'|'.join(_STRING_FIELDS)})=(?:{_QUOTED})|(?:{'|'.join(_NUMBER_FIELDS)})=-?\d+(?![\w.])"
           r"|profile_type=\{\s*(?:\d+(?:\s*,\s*\d+)*)?\s*\}|preserve_layout=(?:true|false))")
 #: a whole record of metadata, its fields in any order, commas allowed
@@ -113,12 +111,8 @@ def _read_structured(kind: Kind, text: str, name: str) -> Any:
         return value
     if kind in _SPECIAL:
         return _SPECIAL[kind](plain, name)
-    rule = _RULES[kind]
-    return parse_phrase("attribute", rule, plain, attribute_transformer, _code_of(kind), name or kind.value)
-
-
-def _code_of(kind: Kind) -> str:
-    return BAD_SHAPE if kind in (Kind.SHAPES, Kind.ENTRY_LAYOUT) else BAD_ATTRIBUTE
+    return parse_phrase("attribute", _RULES[kind], plain, attribute_transformer, code=BAD_ATTRIBUTE,
+                        what=name or kind.value)
 
 
 # Simple kinds
@@ -210,12 +204,14 @@ def _pairs(text: str, name: str) -> tuple[tuple[int, ...], ...] | None:
         return None
 
 
+@functools.lru_cache(4096)
 def _slice(text: str, name: str) -> tuple[SliceDimension, ...] | None:
     if _SLICES.fullmatch(text) is None:
         return None
     return tuple(SliceDimension(int(a), int(b), int(c or 1)) for a, b, c in _RANGE.findall(text))
 
 
+@functools.lru_cache(4096)
 def _padding(text: str, name: str) -> Padding | None:
     match = _PADDINGS.fullmatch(text)
     if match is None:
@@ -223,9 +219,12 @@ def _padding(text: str, name: str) -> Padding | None:
     return Padding(tuple(PaddingDimension(*map(int, part.split("_"))) for part in match[1].split("x")))
 
 
+@functools.lru_cache(4096)
 def _window(text: str, name: str) -> Window | None:
     match = _WINDOW.fullmatch(text.strip())
-    return _window_of(dict(_part(p) for p in match[1].split())) if match and _unique_parts(match[1]) else None
+    if match is None or not _unique_parts(match[1]):
+        return None
+    return _window_of(dict(_part(p) for p in match[1].split()), len(text))
 
 
 _PARTS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
@@ -243,13 +242,13 @@ def _unique_parts(text: str) -> bool:
         for k, p in zip(keys, text.split(), strict=True))
 
 
-def _window_of(parts: dict[str, str]) -> Window:
+def _window_of(parts: dict[str, str], end: int = WHOLE) -> Window:
     sizes = parts.get("size", "").split("x") if parts.get("size") else []
     columns: dict[str, list[str]] = {key: value.split("x") for key, value in parts.items()}
     for key, column in columns.items():
         if len(column) != len(sizes):
             raise PhraseError(BAD_ATTRIBUTE, f"the window has {len(sizes)} sizes, {key}= has {len(column)} entries", 0,
-                              WHOLE)
+                              end)
 
     def row(i: int) -> WindowDimension:
         low, high = columns["pad"][i].split("_") if "pad" in columns else ("0", "0")
@@ -261,6 +260,7 @@ def _window_of(parts: dict[str, str]) -> Window:
     return Window(tuple(map(row, range(len(sizes)))))
 
 
+@functools.lru_cache(4096)
 def _dim_labels(text: str, name: str) -> ConvolutionDimensions | None:
     match = _LABELS.fullmatch(text)
     if match is None:
@@ -343,15 +343,21 @@ def _top_level(text: str) -> list[str]:
     return pieces if text.strip() else []
 
 
-def _sharding(text: str, name: str) -> Any:
-    return parse_phrase("sharding", "start", text, sharding_transformer, BAD_SHARDING, name or "a sharding")
+def _by_shape(rule: str) -> Callable[[str, str], Any]:
+    return lambda text, name: parse_phrase("shape", rule, text, shape_transformer, code=BAD_SHAPE, what=name or rule)
+
+
+def _by_sharding(rule: str) -> Callable[[str, str], Any]:
+    return lambda text, name: parse_phrase("sharding", rule, text, sharding_transformer, code=BAD_SHARDING,
+                                           what=name or "a sharding")
 
 
 def _replica_groups(text: str, name: str) -> Any:
     if re.fullmatch(r"\s*[A-Z_]+\s*", text):
         raise PhraseError(PLACEHOLDER, f"{text.strip()} is a placeholder, not replica groups", 0, len(text),
                           "replica groups look like {{0,1},{2,3}} or [2,2]<=[4]")
-    return parse_phrase("sharding", "groups", text, sharding_transformer, BAD_SHARDING, name or "replica groups")
+    return parse_phrase("sharding", "groups", text, sharding_transformer, code=BAD_SHARDING,
+                        what=name or "replica groups")
 
 
 def _metadata(text: str, name: str) -> Metadata:
@@ -427,27 +433,28 @@ def _no_key(text: str, at: int) -> PhraseError:
 
 
 def _result_accuracy(text: str, name: str) -> ResultAccuracy:
-    value: ResultAccuracy = parse_phrase("attribute", "result_accuracy", text, attribute_transformer, BAD_ATTRIBUTE,
-                                         name or "result_accuracy")
+    value: ResultAccuracy = parse_phrase("attribute", "result_accuracy", text, attribute_transformer,
+                                         code=BAD_ATTRIBUTE, what=name or "result_accuracy")
     if value.mode is not None and value.mode not in _ACCURACY_MODES:
         _unknown_word(value.mode, _ACCURACY_MODES, "the mode of result_accuracy", max(0, text.find(value.mode)))
     return value
 
 
 _SPECIAL: dict[Kind, Callable[[str, str], Any]] = {
-    Kind.SHAPE: _shape, Kind.LITERAL: _literal, Kind.SHARDING: _sharding, Kind.REPLICA_GROUPS: _replica_groups,
+    Kind.SHAPE: _shape, Kind.LITERAL: _literal, Kind.SHARDING: _by_sharding("start"),
+    Kind.REPLICA_GROUPS: _replica_groups,
     Kind.METADATA: _metadata, Kind.BACKEND_CONFIG: _backend_config, Kind.FRONTEND_ATTRIBUTES: _frontend_attributes,
-    Kind.RESULT_ACCURACY: _result_accuracy,
+    Kind.RESULT_ACCURACY: _result_accuracy, Kind.SHAPES: _by_shape("shapes"),
+    Kind.ENTRY_LAYOUT: _by_shape("entry_layout"), Kind.DOMAIN: _by_sharding("domain"),
 }
 
 #: kind to its rule in attribute.lark
 _RULES: dict[Kind, str] = {
     Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float", Kind.STRING: "string", Kind.WORD: "word",
-    Kind.INTS: "ints", Kind.BOOLS: "bools", Kind.WORDS: "words", Kind.SHAPES: "shapes", Kind.SLICE: "slice",
+    Kind.INTS: "ints", Kind.BOOLS: "bools", Kind.WORDS: "words", Kind.SLICE: "slice",
     Kind.WINDOW: "window", Kind.DIM_LABELS: "dim_labels", Kind.PADDING: "padding", Kind.PAIRS: "pairs",
-    Kind.STATISTICS: "statistics", Kind.ALIASING: "aliasing", Kind.DONORS: "donors",
-    Kind.ENTRY_LAYOUT: "entry_layout", Kind.DOMAIN: "domain", Kind.COMPUTATION: "names", Kind.COMPUTATIONS: "names",
-    Kind.INSTRUCTIONS: "names",
+    Kind.STATISTICS: "statistics", Kind.ALIASING: "aliasing", Kind.DONORS: "donors", Kind.COMPUTATION: "names",
+    Kind.COMPUTATIONS: "names", Kind.INSTRUCTIONS: "names",
 }
 
 
@@ -459,7 +466,7 @@ def read_names(text: str) -> tuple[str, ...]:
     if len(names) == len(parts):
         return names
     found: tuple[str, ...] = parse_phrase("attribute", "names", blank_comments(text), attribute_transformer,
-                                          BAD_ATTRIBUTE, "a list of names")
+                                          code=BAD_ATTRIBUTE, what="a list of names")
     return found
 
 
@@ -495,9 +502,8 @@ def _explain_metadata(text: str) -> None:
 
 @functools.cache
 def attribute_transformer() -> Any:
-    """The transformer that builds values out of attribute.lark and of the grammars that it imports."""
+    """The transformer that builds values out of attribute.lark."""
     from lark import Transformer, v_args
-    from lark.visitors import merge_transformers
 
     @v_args(inline=True)
     class AttributeTransformer(Transformer):  # type: ignore[type-arg]
@@ -532,14 +538,10 @@ def attribute_transformer() -> Any:
         def name(self, token: Any) -> str:
             return str(token)
 
-        def shapes(self, *shapes: Any) -> Any:
-            return tuple(s for s in shapes if s is not None)
+        def pairs(self, *items: Any) -> Any:
+            return tuple(i for i in items if i is not None)
 
-        def entry_layout(self, *shapes: Any) -> EntryLayout:
-            return EntryLayout(tuple(s for s in shapes[:-1] if s is not None), shapes[-1])
-
-        pairs = shapes
-        slice = shapes
+        slice = pairs
 
         def range(self, start: Any, limit: Any, stride: Any) -> SliceDimension:
             return SliceDimension(*(int_of(t) for t in (start, limit, stride or "1")))
@@ -576,25 +578,6 @@ def attribute_transformer() -> Any:
         def donor(self, parameter: Any, index: Any) -> BufferDonor:
             return BufferDonor(int_of(parameter), index)
 
-        def domain(self, *parts: Any) -> Domain:
-            found = dict(parts)
-            missing = [k for k in ("kind", "entry", "exit") if k not in found]
-            if missing or len(parts) != 3:
-                raise PhraseError(BAD_ATTRIBUTE, f"a domain needs kind, entry and exit, each once; missing: "
-                                  f"{', '.join(missing) or 'nothing'}", 0, WHOLE)
-            if found["kind"] != "sharding":
-                raise PhraseError(BAD_ATTRIBUTE, f"unsupported kind of domain: {found['kind']}", 0, WHOLE)
-            return Domain(found["kind"], found["entry"], found["exit"])
-
-        def domain_kind(self, token: Any) -> Any:
-            return "kind", unquote(token)
-
-        def domain_entry(self, sharding: Any) -> Any:
-            return "entry", sharding
-
-        def domain_exit(self, sharding: Any) -> Any:
-            return "exit", sharding
-
         def accuracy_mode(self, word: Any) -> ResultAccuracy:
             return ResultAccuracy(mode=str(word))
 
@@ -613,8 +596,7 @@ def attribute_transformer() -> Any:
         def statistic(self, name: Any, number: Any) -> Any:
             return str(name)[:-1], str(number)
 
-    merge: Callable[..., Any] = merge_transformers
-    return merge(AttributeTransformer(), shape=shape_transformer(), sharding=sharding_transformer())
+    return AttributeTransformer()
 
 
 def int_of(token: Any) -> int:
