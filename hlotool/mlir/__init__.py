@@ -1,1 +1,7 @@
-"""Export to StableHLO and import from it."""
+"""Export to StableHLO, import from it, and portable artifacts. Importing this room imports no jaxlib."""
+
+from hlotool.mlir.artifact import read_artifact, write_artifact
+from hlotool.mlir.export import to_stablehlo
+from hlotool.mlir.import_ import from_stablehlo
+
+__all__ = ["from_stablehlo", "read_artifact", "to_stablehlo", "write_artifact"]

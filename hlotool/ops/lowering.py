@@ -6,6 +6,7 @@ MLIR. MLIR attributes are written as their text ("array<i64: 1, 2>", "2 : i64", 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
@@ -36,6 +37,9 @@ class Emitter(Protocol):
     def call(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
         """func.call of the computation, exported as a function once."""
 
+    def symbol(self, computation: HloComputation) -> str:
+        """The attribute text ("@add") that names the function of a computation, which is exported."""
+
     def inline(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
         """The computation's instructions appended here, its parameters bound to the operands."""
 
@@ -62,14 +66,14 @@ class Reader(Protocol):
 
     def has(self, attribute: str) -> bool: ...
 
-    def ints(self, attribute: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
+    def ints(self, attribute: str, default: tuple[builtins.int, ...] = ()) -> tuple[builtins.int, ...]:
         """A DenseI64Array, dense tensor of integers (row-major) or array of integers."""
 
-    def int(self, attribute: str, default: int = 0) -> int: ...
+    def int(self, attribute: str, default: builtins.int = 0) -> builtins.int: ...
 
-    def float(self, attribute: str, default: float = 0.0) -> float: ...
+    def float(self, attribute: str, default: builtins.float = 0.0) -> builtins.float: ...
 
-    def bool(self, attribute: str, default: bool = False) -> bool: ...
+    def bool(self, attribute: str, default: builtins.bool = False) -> builtins.bool: ...
 
     def string(self, attribute: str, default: str = "") -> str: ...
 
@@ -79,20 +83,27 @@ class Reader(Protocol):
     def text(self, attribute: str, default: str = "") -> str:
         """The attribute as MLIR prints it."""
 
-    def fields(self, attribute: str) -> dict[str, tuple[int, ...]]:
+    def fields(self, attribute: str) -> dict[str, tuple[builtins.int, ...]]:
         """The integer fields of a struct attribute such as #stablehlo.dot<...>; what it leaves out is missing."""
 
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array."""
 
-    def computation(self, region: int, hint: str = "region") -> HloComputation:
+    def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """The region as a computation with a parameter for each of its arguments.
 
         A region with several results gets a tuple root. Captured values raise through `refuse`.
         """
 
-    def closure(self, region: int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
+    def closure(self, region: builtins.int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
         """The region as a computation of one tuple parameter: its arguments, then the values that it captures."""
+
+    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region"
+                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Several regions as computations of one and the same tuple parameter: arguments, then all captures.
+
+        The roots of the regions in `carrying` are tuples that end with the captured values (a loop's body).
+        """
 
     def called(self, attribute: str = "callee") -> HloComputation:
         """The function that a symbol attribute names, as a computation."""

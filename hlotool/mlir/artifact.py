@@ -1,0 +1,48 @@
+"""Portable artifacts: StableHLO as versioned bytecode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.mlir import codes
+from hlotool.mlir.context import make_context
+
+#: what MLIR bytecode begins with, and the producer that marks a portable artifact
+BYTECODE_MAGIC = b"ML\xefR"
+ARTIFACT_MARK = b"StableHLO_v"
+
+
+def is_artifact(data: bytes) -> bool:
+    """Whether the bytes are a portable artifact, by the producer that the bytecode's header names."""
+    # Magic, the bytecode's version (one or two bytes), then the producer.
+    return data[:4] == BYTECODE_MAGIC and ARTIFACT_MARK in data[4:6 + len(ARTIFACT_MARK)]
+
+
+def write_artifact(module: Any, version: str | None = None) -> bytes:
+    """The portable artifact of an MLIR module, for a StableHLO version ("1.0.0"), by default the current one.
+
+    Raises HloError when the version is none that can be written, or the module uses what it does not have.
+    """
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import stablehlo
+
+    try:
+        data: bytes = stablehlo.serialize_portable_artifact(module, version or stablehlo.get_current_version())
+    except (ValueError, RuntimeError, ir.MLIRError) as error:
+        versions = f"{stablehlo.get_minimum_version()} to {stablehlo.get_current_version()}"
+        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {version} can be written: {error}",
+                                   help=f"versions {versions} can be written")]) from None
+    return data
+
+
+def read_artifact(data: bytes, context: Any = None) -> Any:
+    """The MLIR module of a portable artifact. Raises HloError."""
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import stablehlo
+
+    context = context or make_context()
+    try:
+        return stablehlo.deserialize_portable_artifact(context, data)
+    except (ValueError, RuntimeError, ir.MLIRError) as error:
+        raise HloError([Diagnostic(codes.UNREADABLE, f"the portable artifact cannot be read: {error}")]) from None

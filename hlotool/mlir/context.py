@@ -1,0 +1,22 @@
+"""MLIR contexts that know the dialects of StableHLO programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def make_context() -> Any:
+    """A context with builtin, func, stablehlo, chlo and sdy, and jaxlib's other upstream dialects."""
+    # jax.extend.mlir exposes the dialects' own registration, but no way to register func.
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import chlo, sdy, stablehlo
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context = ir.Context()
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    for dialect in (stablehlo, chlo, sdy):
+        dialect.register_dialect(context)
+    return context

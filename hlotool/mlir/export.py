@@ -1,0 +1,399 @@
+"""From a module to StableHLO: every instruction by the lowering that stands with its operation."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from hlotool.diagnostics import Diagnostic, HloError, at
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
+from hlotool.mlir import codes
+from hlotool.mlir.constants import Constants
+from hlotool.mlir.context import make_context
+from hlotool.mlir.locations import Locations
+from hlotool.mlir.signatures import argument_attributes, module_attributes, operation_attributes, result_attributes
+from hlotool.mlir.types import NoType, Types
+from hlotool.ops import OPS, ConstraintError
+from hlotool.ops.lowering import Value
+
+#: fusions nested deeper than this become calls, so that no nesting exhausts the stack
+_INLINE_DEPTH = 40
+
+#: what a lowering may raise on an instruction that breaks its operation's rules
+_MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
+
+
+def to_stablehlo(module: HloModule, context: Any = None) -> Any:
+    """The module as an MLIR module of builtin, func, stablehlo and chlo operations that verifies.
+
+    The entry computation becomes the public function main; its tuple parameters are flattened into one argument
+    for each leaf, its tuple result into several results. `context` is the MLIR context to build in, by default
+    a new one. Raises HloError with a diagnostic for every instruction that has no StableHLO form.
+    """
+    from jax.extend.mlir import ir
+
+    with context or make_context(), ir.Location.unknown():
+        return Exporter(module).run()
+
+
+class _Refusal(Exception):
+    """One instruction cannot be lowered; the diagnostic is recorded already."""
+
+
+@dataclass(slots=True)
+class _Body:
+    """A block to be filled with a computation's instructions."""
+
+    computation: HloComputation
+    block: Any
+    values: dict[HloInstruction, Value]
+    terminator: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """What Emitter.region hands to Emitter.op: the region is filled when the current block is done."""
+
+    computation: HloComputation
+    bound: tuple[Value, ...] | None
+
+
+class Exporter:
+    """One module on its way to StableHLO; the Emitter that lowerings write with."""
+
+    def __init__(self, module: HloModule) -> None:
+        from jax.extend.mlir import ir
+
+        self._ir = ir
+        self._create = ir.Operation.create
+        self.module = module
+        self.types = Types()
+        self._constants = Constants(self.types)
+        self._locations = Locations()
+        self._attributes: dict[str, Any] = {}
+        self._emitters: dict[str, Callable[..., Value]] = {name: op.lowering.emit for name, op in OPS.items()}
+        self.diagnostics: list[Diagnostic] = []
+        self._symbols: dict[HloComputation, str] = {}
+        self._taken: set[str] = {"main"}
+        self._queue: deque[_Body] = deque()
+        self._depth = 0
+        self._current: HloInstruction = None  # type: ignore[assignment]  # set before any lowering runs
+        self._last: Any = None
+        self._ip: Any = None
+
+    # The module.
+
+    def run(self) -> Any:
+        """The exported module. Raises HloError."""
+        ir = self._ir
+        self._module = ir.Module.create()
+        attributes = self._module.operation.attributes
+        attributes["sym_name"] = ir.StringAttr.get(self.module.name)
+        for name, text in module_attributes(self.module).items():
+            attributes[name] = self.attribute(text)
+        self._top = ir.InsertionPoint(self._module.body)
+        if self.module.entry is None:
+            self._report_module(codes.NO_ENTRY, "the module has no entry computation")
+        else:
+            self._function(self.module.entry, "main", is_entry=True)
+        while self._queue:
+            self._fill(self._queue.popleft())
+        if self.diagnostics:
+            raise HloError(self.diagnostics)
+        self._verify()
+        return self._module
+
+    def _function(self, computation: HloComputation, name: str, *, is_entry: bool = False) -> None:
+        """Append an empty function for the computation and put its body on the list of things to do."""
+        ir = self._ir
+        parameters, root = computation.parameters(), computation.root
+        if root is None:
+            self._report_module(codes.MALFORMED, f"the computation {computation.name} is empty")
+            return
+        try:
+            inputs = [t for p in parameters for t in self.types.leaves(p.shape)]
+        except NoType as error:
+            self._report(next((p for p in parameters if not self._has_type(p.shape)), root), codes.UNTYPED, str(error))
+            return
+        try:
+            results = self.types.leaves(root.shape)
+        except NoType as error:
+            self._report(root, codes.UNTYPED, str(error))
+            return
+        attributes: dict[str, Any] = {
+            "sym_name": ir.StringAttr.get(name),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))}
+        module = self.module if is_entry else None
+        for key, dictionaries in (("arg_attrs", argument_attributes(parameters, module)),
+                                  ("res_attrs", result_attributes(root))):
+            if any(dictionaries):
+                attributes[key] = self.attribute("[" + ", ".join(map(_dictionary, dictionaries)) + "]")
+        if not is_entry:
+            attributes["sym_visibility"] = ir.StringAttr.get("private")
+        function = self._create("func.func", [], [], attributes, None, 1, self._locations.named(name), self._top)
+        block = function.regions[0].blocks.append(*inputs, arg_locs=self._argument_locations(parameters))
+        self._queue.append(_Body(computation, block, _bind(parameters, block.arguments), "func.return"))
+
+    def _has_type(self, shape: Shape) -> bool:
+        try:
+            self.types.leaves(shape)
+        except NoType:
+            return False
+        return True
+
+    def _argument_locations(self, parameters: Sequence[HloInstruction]) -> list[Any]:
+        return [self._locations.of(p) for p in parameters for _ in self.types.leaves(p.shape)]
+
+    def _fill(self, body: _Body) -> None:
+        """Write a computation's instructions into its block, and end it."""
+        self._ip = self._ir.InsertionPoint(body.block)
+        result = self._write(body.computation, body.values)
+        if _is_missing(result):
+            # An operand's fault, reported already; the block still needs its end.
+            return
+        root = body.computation.root
+        self._create(body.terminator, [], _flat((result,)), None, None, 0, self._locations.of(root), self._ip)
+
+    def _write(self, computation: HloComputation, values: dict[HloInstruction, Value]) -> Value:
+        """Append the instructions of a computation whose parameters have values; the root's value."""
+        instructions: Iterable[HloInstruction] = computation.instructions
+        if not _is_ordered(computation):
+            instructions = post_order(computation)
+        emitters = self._emitters
+        for instruction in instructions:
+            if instruction in values:
+                continue
+            operands = [values[o] for o in instruction.operands]
+            self._current, self._last = instruction, None
+            emit = emitters.get(instruction.opcode)
+            try:
+                if emit is None:
+                    self._fail(instruction, codes.UNKNOWN_OPCODE, f"{instruction.opcode} is no operation that is known")
+                values[instruction] = emit(self, instruction, operands)
+            except _Refusal:
+                values[instruction] = self._placeholder(instruction)
+            except (*_MISREADINGS, ConstraintError, NoType, HloError, self._ir.MLIRError) as error:
+                self._explain(instruction, operands, error)
+                values[instruction] = self._placeholder(instruction)
+            else:
+                if self._last is not None and instruction.attributes:
+                    self._annotate(instruction)
+        return values[computation.root]
+
+    def _annotate(self, instruction: HloInstruction) -> None:
+        """The sharding and frontend attributes, on the operation that was written last for the instruction."""
+        for name, text in operation_attributes(instruction).items():
+            self._last.attributes[name] = self.attribute(text)
+
+    def _placeholder(self, instruction: HloInstruction) -> Value:
+        """A value of the right type for an instruction that failed, so that the instructions after it are tried."""
+        try:
+            return self.op("builtin.unrealized_conversion_cast", (), instruction.shape)
+        except NoType:
+            return None
+
+    # What went wrong.
+
+    def _explain(self, instruction: HloInstruction, operands: Sequence[Value], error: Exception) -> None:
+        """Report why the lowering of an instruction raised."""
+        if any(map(_is_missing, operands)):
+            return
+        literal = instruction.attributes.get("literal")
+        if literal is not None and getattr(literal, "has_elided", False):
+            self._report(instruction, codes.ELIDED, f"the values of {instruction.name} were elided from the text")
+        elif isinstance(error, NoType):
+            self._report(instruction, codes.UNTYPED, str(error))
+        elif isinstance(error, HloError):
+            self.diagnostics.extend(error.diagnostics)
+        elif isinstance(error, ConstraintError):
+            self._report(instruction, codes.MALFORMED, str(error))
+        else:
+            self._report(instruction, codes.MALFORMED, _broken_rule(instruction) or (
+                f"{instruction.opcode} {instruction.name} cannot be lifted as it stands: "
+                f"{type(error).__name__}: {error}"))
+
+    def _report(self, instruction: HloInstruction, code: str, message: str) -> None:
+        source, start = self.module.source, instruction.offset
+        if source is None or start < 0:
+            self.diagnostics.append(Diagnostic(code, f"{message} ({instruction.name})"))
+        else:
+            self.diagnostics.append(at(source, start, start + len(instruction.name), code, message))
+
+    def _report_module(self, code: str, message: str) -> None:
+        source = self.module.source
+        self.diagnostics.append(Diagnostic(code, message, filename=source.filename if source else "<string>"))
+
+    def _fail(self, instruction: HloInstruction, code: str, message: str) -> NoReturn:
+        self._report(instruction, code, message)
+        raise _Refusal
+
+    def _verify(self) -> None:
+        """Run MLIR's verifier. Raises HloError with what it found, at the instructions that it names."""
+        try:
+            self._module.operation.verify()
+        except self._ir.MLIRError as error:
+            by_name = {i.name: i for i in self.module.instructions()}
+            for found in error.error_diagnostics:
+                instruction = by_name.get(self._locations.name_in(found.location) or "")
+                if instruction is not None:
+                    self._report(instruction, codes.UNVERIFIED, found.message)
+                else:
+                    self._report_module(codes.UNVERIFIED, found.message)
+            raise HloError(self.diagnostics) from None
+
+    # The Emitter protocol.
+
+    def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = {},
+           regions: Sequence[_Region] = ()) -> Value:
+        """Append an operation; see hlotool.ops.lowering.Emitter."""
+        types = self.types.leaves(result)
+        texts = {key: self.attribute(text) for key, text in attributes.items()} if attributes else None
+        operation = self._last = self._create(
+            name if "." in name else f"stablehlo.{name}", types, _flat(operands), texts, None, len(regions),
+            self._locations.of(self._current), self._ip)
+        if regions:
+            self._open(operation, regions)
+        return _nested(result, iter(operation.results)) if result.is_tuple else operation.result
+
+    def _open(self, operation: Any, regions: Sequence[_Region]) -> None:
+        """Give the operation's regions their blocks, to be filled later."""
+        for region, spec in zip(operation.regions, regions, strict=True):
+            parameters = spec.computation.parameters()
+            if spec.bound is None:
+                types = [t for p in parameters for t in self.types.leaves(p.shape)]
+                block = region.blocks.append(*types, arg_locs=self._argument_locations(parameters))
+                values = _bind(parameters, block.arguments)
+            else:
+                block, values = region.blocks.append(), dict(zip(parameters, spec.bound, strict=True))
+            self._queue.append(_Body(spec.computation, block, values, "stablehlo.return"))
+
+    def attribute(self, text: str) -> Any:
+        """The attribute of a text, remembered."""
+        found = self._attributes.get(text)
+        if found is None:
+            found = self._attributes[text] = self._ir.Attribute.parse(text)
+        return found
+
+    def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> _Region:
+        """A region holding the computation; see hlotool.ops.lowering.Emitter."""
+        self._check_arity(computation, None if bound is None else len(bound))
+        return _Region(computation, None if bound is None else tuple(bound))
+
+    def call(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
+        """Append a func.call; see hlotool.ops.lowering.Emitter."""
+        self._check_arity(computation, len(operands))
+        return self.op("func.call", operands, computation.root.shape, {"callee": self.symbol(computation)})
+
+    def symbol(self, computation: HloComputation) -> str:
+        """The attribute text that names the computation's function; see hlotool.ops.lowering.Emitter."""
+        name = self._symbols.get(computation)
+        if name is None:
+            name = self._symbols[computation] = unique_name(computation.name, self._taken)
+            self._taken.add(name)
+            self._function(computation, name)
+        return f'@"{name}"'
+
+    def inline(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
+        """Append the computation's instructions here; see hlotool.ops.lowering.Emitter."""
+        self._check_arity(computation, len(operands))
+        if self._depth >= _INLINE_DEPTH:
+            return self.call(computation, operands)
+        outer = self._current
+        self._depth += 1
+        try:
+            return self._write(computation, dict(zip(computation.parameters(), operands, strict=True)))
+        finally:
+            self._depth -= 1
+            self._current = outer
+
+    def _check_arity(self, computation: HloComputation, given: int | None) -> None:
+        if computation.root is None:
+            self._fail(self._current, codes.MALFORMED, f"the computation {computation.name} is empty")
+        expected = len(computation.parameters())
+        if given not in (None, expected):
+            self._fail(self._current, codes.MALFORMED,
+                       f"{computation.name} takes {expected} parameters, {self._current.name} gives it {given}")
+
+    def constant(self, array: Any, shape: Shape) -> Value:
+        """Append a stablehlo.constant; see hlotool.ops.lowering.Emitter."""
+        value = self._constants.attribute(array, shape)
+        operation = self._last = self._create(
+            "stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
+            self._locations.of(self._current), self._ip)
+        return operation.result
+
+    def shape_of(self, value: Value) -> Shape:
+        """The shape of a value; see hlotool.ops.lowering.Emitter."""
+        if isinstance(value, tuple):
+            return Shape.tuple(*map(self.shape_of, value))
+        return self.types.shape(value.type)
+
+    def refuse(self, instruction: HloInstruction, reason: str) -> NoReturn:
+        """Report that the instruction has no StableHLO form; see hlotool.ops.lowering.Emitter."""
+        self._fail(instruction, codes.NOT_LOWERED, f"{instruction.opcode} cannot be lifted: {reason}")
+
+
+def _broken_rule(instruction: HloInstruction) -> str:
+    """What the operation's own rule says against the instruction; '' when it says nothing."""
+    try:
+        OPS[instruction.opcode].infer_instruction(instruction)
+    except ConstraintError as error:
+        return str(error)
+    except _MISREADINGS:
+        pass
+    return ""
+
+
+def _is_ordered(computation: HloComputation) -> bool:
+    """Whether every operand stands before its users."""
+    seen: set[HloInstruction] = set()
+    for instruction in computation.instructions:
+        for operand in instruction.operands:
+            if operand not in seen:
+                return False
+        seen.add(instruction)
+    return True
+
+
+def _is_missing(value: Value) -> bool:
+    """Whether a value, or a part of one, could not be made."""
+    return value is None or (isinstance(value, tuple) and any(map(_is_missing, value)))
+
+
+def _flat(values: Sequence[Value]) -> Sequence[Value]:
+    """The leaves of nested tuples of values, in order."""
+    for value in values:
+        if value is None or type(value) is tuple:
+            return list(_leaves(values))
+    return values
+
+
+def _leaves(values: Iterable[Value]) -> Iterator[Value]:
+    stack = [iter(values)]
+    while stack:
+        for value in stack[-1]:
+            if type(value) is tuple:
+                stack.append(iter(value))
+                break
+            if value is None:
+                raise _Refusal
+            yield value
+        else:
+            stack.pop()
+
+
+def _nested(shape: Shape, leaves: Iterator[Value]) -> Value:
+    """The leaves in nested tuples as the shape is."""
+    return tuple(_nested(e, leaves) for e in shape.elements) if shape.is_tuple else next(leaves)
+
+
+def _bind(parameters: Sequence[HloInstruction], arguments: Iterable[Value]) -> dict[HloInstruction, Value]:
+    """Each parameter's value out of the flat block arguments."""
+    leaves = iter(arguments)
+    return {p: _nested(p.shape, leaves) for p in parameters}
+
+
+def _dictionary(entries: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{name} = {text}" for name, text in entries.items()) + "}"

@@ -1,0 +1,189 @@
+"""What stands beside a program's operations: shardings, aliasing, device counts, frontend attributes; both ways.
+
+They are discardable attributes under the names that XLA and JAX read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hlotool.ir import Aliasing, BufferDonor, FrontendAttributes, HloInstruction, HloModule, Kind, Raw, Shape, Sharding
+from hlotool.ops.lowering import string
+from hlotool.text import PhraseError, print_value, read_value
+
+SHARDING = "mhlo.sharding"
+FRONTEND = "mhlo.frontend_attributes"
+ALIASING = "tf.aliasing_output"
+DONOR = "jax.buffer_donor"
+#: beside tf.aliasing_output, which by itself means may-alias
+MUST_ALIAS = "hlotool.must_alias"
+
+#: header attribute of a module -> MLIR module attribute, both integers
+COUNTS = {"num_partitions": "mhlo.num_partitions", "replica_count": "mhlo.num_replicas"}
+
+
+def module_attributes(module: HloModule) -> dict[str, str]:
+    """The attributes of the MLIR module, as MLIR attribute text."""
+    found = {mlir: f"{module.attributes[name]} : i32" for name, mlir in COUNTS.items() if name in module.attributes}
+    return found | _frontend(module.attributes.get("frontend_attributes"))
+
+
+def operation_attributes(instruction: HloInstruction) -> dict[str, str]:
+    """What an instruction carries beside its operation's own attributes."""
+    found = _frontend(instruction.attributes.get("frontend_attributes"))
+    sharding = instruction.attributes.get("sharding")
+    if isinstance(sharding, Sharding):
+        found[SHARDING] = _text(sharding)
+    return found
+
+
+def argument_attributes(parameters: Sequence[HloInstruction], module: HloModule | None) -> list[dict[str, str]]:
+    """A dictionary for each leaf of the parameters; with aliasing and donors where a module is given."""
+    found: list[dict[str, str]] = []
+    for parameter in parameters:
+        frontend = _frontend(parameter.attributes.get("frontend_attributes"))
+        found.extend(frontend | _sharded(s) for s in _spread(parameter))
+    if module is not None:
+        _add_aliasing(found, parameters, module)
+    return found
+
+
+def result_attributes(root: HloInstruction) -> list[dict[str, str]]:
+    """A dictionary for each leaf of the result."""
+    return [_sharded(s) for s in _spread(root)]
+
+
+def _spread(instruction: HloInstruction) -> list[Sharding | None]:
+    """The sharding of each leaf of an instruction's shape."""
+    sharding = instruction.attributes.get("sharding")
+    count = sum(1 for _ in instruction.shape.leaves())
+    if not isinstance(sharding, Sharding):
+        return [None] * count
+    if sharding.kind != "tuple":
+        return [sharding] * count
+    leaves = list(_sharding_leaves(sharding))
+    return [*leaves] if len(leaves) == count else [None] * count
+
+
+def _sharding_leaves(sharding: Sharding) -> Iterator[Sharding]:
+    stack = [sharding]
+    while stack:
+        one = stack.pop()
+        if one.kind == "tuple":
+            stack.extend(reversed(one.elements))
+        else:
+            yield one
+
+
+def _add_aliasing(found: list[dict[str, str]], parameters: Sequence[HloInstruction], module: HloModule) -> None:
+    """Mark the arguments that share their buffer with a result, or may be overwritten."""
+    arguments = {(number, index): position for position, (number, index) in enumerate(
+        (number, index) for number, p in enumerate(parameters) for index, _ in p.shape.leaves())}
+    results = {index: position for position, (index, _) in enumerate(module.entry.root.shape.leaves())}
+    for alias in module.attributes.get("input_output_alias", ()):
+        for tail in _tails(module.entry.root.shape.at(alias.output_index)):
+            argument = arguments.get((alias.parameter, alias.parameter_index + tail))
+            result = results.get(alias.output_index + tail)
+            if argument is not None and result is not None:
+                found[argument][ALIASING] = f"{result} : i32"
+                if alias.kind == "must-alias":
+                    found[argument][MUST_ALIAS] = "true"
+    for donor in module.attributes.get("buffer_donor", ()):
+        shape = parameters[donor.parameter].shape if donor.parameter < len(parameters) else None
+        for tail in _tails(shape.at(donor.parameter_index) if shape else None):
+            entry = found[arguments[donor.parameter, donor.parameter_index + tail]]
+            if ALIASING not in entry:
+                entry[DONOR] = "true"
+
+
+def _tails(shape: Shape | None) -> list[tuple[int, ...]]:
+    """The indices of the leaves below a place in a tuple."""
+    return [] if shape is None else [index for index, _ in shape.leaves()]
+
+
+def _sharded(sharding: Sharding | None) -> dict[str, str]:
+    return {} if sharding is None else {SHARDING: _text(sharding)}
+
+
+def _text(sharding: Sharding) -> str:
+    return string(print_value(Kind.SHARDING, sharding))
+
+
+def _frontend(value: Any) -> dict[str, str]:
+    if not isinstance(value, FrontendAttributes) or not value.entries:
+        return {}
+    entries = ", ".join(f"{string(name)} = {string(value.get(name, '') or '')}" for name, _ in value.entries)
+    return {FRONTEND: "{" + entries + "}"}
+
+
+# The way back.
+
+
+def instruction_attributes(operation: Any) -> dict[str, Any]:
+    """The HLO attributes that stand beside an operation's own."""
+    return _read_marks(operation.attributes)
+
+
+def leaf_attributes(function: Any, which: str, count: int) -> list[dict[str, Any]]:
+    """The HLO attributes of each argument (`arg_attrs`) or result (`res_attrs`) of a function."""
+    attributes = function.attributes
+    return [_read_marks(d) for d in attributes[which]] if which in attributes else [{} for _ in range(count)]
+
+
+def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
+    """The sharding of a computation's root from those of the results: all or nothing, as HLO wants it."""
+    found = [leaf["sharding"] for leaf in leaves if isinstance(leaf.get("sharding"), Sharding)]
+    if not found or len(found) < len(leaves):
+        return None
+    return found[0] if len(found) == 1 else Sharding("tuple", elements=tuple(found))
+
+
+def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
+    """The module's header attributes: device counts, aliasing and donors of the entry function."""
+    found: dict[str, Any] = {}
+    several = len(entry.attributes["function_type"].value.results) != 1
+    aliases, donors = [], []
+    for number, marks in enumerate(entry.attributes.get("arg_attrs", ())):
+        if ALIASING in marks:
+            kind = "must-alias" if MUST_ALIAS in marks else "may-alias"
+            aliases.append(Aliasing((marks[ALIASING].value,) if several else (), number, (), kind))
+        elif DONOR in marks and marks[DONOR].value:
+            donors.append(BufferDonor(number))
+    if aliases:
+        found["input_output_alias"] = tuple(aliases)
+    if donors:
+        found["buffer_donor"] = tuple(donors)
+    attributes = program.operation.attributes
+    for name, mlir in COUNTS.items():
+        if mlir in attributes and attributes[mlir].value != 1:
+            found[name] = attributes[mlir].value
+    if FRONTEND in attributes:
+        found["frontend_attributes"] = _read_frontend(attributes[FRONTEND])
+    return found
+
+
+def _read_marks(attributes: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if SHARDING in attributes:
+        found["sharding"] = _read_sharding(attributes[SHARDING].value)
+    if FRONTEND in attributes:
+        found["frontend_attributes"] = _read_frontend(attributes[FRONTEND])
+    return found
+
+
+def _read_sharding(text: str) -> Any:
+    """The sharding of a text; what is no sharding is kept as it stands."""
+    try:
+        return read_value(Kind.SHARDING, text)
+    except PhraseError:
+        return Raw(text)
+
+
+def _read_frontend(attribute: Any) -> FrontendAttributes:
+    return FrontendAttributes(tuple((entry.name, _quoted(entry.attr)) for entry in attribute))
+
+
+def _quoted(attribute: Any) -> str:
+    text = str(attribute.value) if hasattr(attribute, "value") else str(attribute)
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,103 @@
+"""Shapes and MLIR types, both ways."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hlotool.ir import DTYPES, UNBOUNDED, Shape
+
+#: MLIR's mark for a dimension whose size is not known: ShapedType::kDynamic
+DYNAMIC = -(2**63)
+
+#: spelling of an MLIR element type -> HLO element type; the first one where several share a spelling (i1: pred)
+ELEMENT_TYPES: dict[str, str] = {d.mlir: d.name for d in reversed(DTYPES.values())}
+
+_STORAGE = re.compile(r"^!quant\.\w+<([iu]\w+)[:<]")
+
+
+class NoType(Exception):
+    """A shape that StableHLO has no type for, or the other way round; the message says why."""
+
+
+class Types:
+    """The types of one context, remembered; to be used where that context and a location are current."""
+
+    def __init__(self) -> None:
+        from jax.extend.mlir import ir
+
+        self._ir = ir
+        self._leaves: dict[Shape, tuple[Any, ...]] = {}
+        self._elements: dict[str, Any] = {}
+        self._shapes: dict[Any, Shape] = {}
+
+    def leaves(self, shape: Shape) -> tuple[Any, ...]:
+        """The types of the leaves of a shape, in order. Raises NoType."""
+        found = self._leaves.get(shape)
+        if found is None:
+            found = self._leaves[shape] = tuple(self._of(leaf) for _, leaf in shape.leaves())
+        return found
+
+    def element(self, name: str) -> Any:
+        """The MLIR type of an HLO element type."""
+        found = self._elements.get(name)
+        if found is None:
+            found = self._elements[name] = self._ir.Type.parse(DTYPES[name].mlir)
+        return found
+
+    def _of(self, shape: Shape) -> Any:
+        if shape.is_token:
+            return self._ir.Type.parse("!stablehlo.token")
+        if not shape.is_array:
+            raise NoType(f"a value of shape {shape} has no StableHLO type")
+        if ELEMENT_TYPES[shape.dtype.mlir] != shape.element_type:
+            # A one-bit integer is no truth value: i1 is taken.
+            raise NoType(f"{shape.element_type} has no StableHLO type")
+        dims = [DYNAMIC if d == UNBOUNDED or shape.is_dynamic_dim(i) else d for i, d in enumerate(shape.dims)]
+        return self._ir.RankedTensorType.get(dims, self.element(shape.element_type), self._encoding(shape))
+
+    def _encoding(self, shape: Shape) -> Any:
+        """#stablehlo.bounds where a dimension has a bound, else nothing."""
+        if not any(shape.dynamic):
+            return None
+        bounds = ", ".join(str(d) if f else "?" for d, f in zip(shape.dims, shape.dynamic, strict=True))
+        return self._ir.Attribute.parse(f"#stablehlo.bounds<{bounds}>")
+
+    def shape(self, type_: Any) -> Shape:
+        """The shape of an MLIR type, without a layout. Raises NoType."""
+        found = self._shapes.get(type_)
+        if found is None:
+            found = self._shapes[type_] = self._read(type_)
+        return found
+
+    def _read(self, type_: Any) -> Shape:
+        ir = self._ir
+        if isinstance(type_, ir.RankedTensorType):
+            return self._read_tensor(type_)
+        if isinstance(type_, ir.TupleType):
+            return Shape.tuple(*(self.shape(type_.get_type(i)) for i in range(type_.num_types)))
+        if str(type_) == "!stablehlo.token":
+            return Shape.token()
+        raise NoType(f"the type {type_} has no HLO shape")
+
+    def _read_tensor(self, type_: Any) -> Shape:
+        spelling = str(type_.element_type)
+        if storage := _STORAGE.match(spelling):
+            spelling = storage[1]
+        if spelling not in ELEMENT_TYPES:
+            raise NoType(f"HLO has no element type for the {spelling} of {type_}")
+        bounds = _bounds(type_)
+        dims = tuple(type_.shape)
+        sizes = tuple(d if d >= 0 else UNBOUNDED if b is None else b for d, b in zip(dims, bounds, strict=True))
+        return Shape.array(ELEMENT_TYPES[spelling], sizes, None,
+                           tuple(d < 0 and b is not None for d, b in zip(dims, bounds, strict=True)))
+
+
+def _bounds(type_: Any) -> list[int | None]:
+    """The bound of each dimension that the type's encoding gives."""
+    from jax.extend.mlir.dialects import stablehlo
+
+    encoding = type_.encoding
+    if encoding is None or not stablehlo.TypeExtensions.isinstance(encoding):
+        return [None] * len(type_.shape)
+    return [b if b >= 0 else None for b in stablehlo.TypeExtensions(encoding).bounds]
