@@ -1,0 +1,17 @@
+"""The codes of what can go wrong when a module runs or is compared."""
+
+from __future__ import annotations
+
+from hlotool.diagnostics import define
+
+UNKNOWN_EXECUTOR = define("E101", "unknown-executor", "No executor has this name.")
+COMPILE_ERROR = define("E102", "compile-error", "The executor read the module and refused to compile it.")
+RUN_ERROR = define("E103", "run-error", "The compiled module reported an error while it ran.")
+CRASH = define("E104", "executor-crash", "The module ended the executor's process; the run goes on in a new one.")
+TIMEOUT = define("E105", "executor-timeout", "The executor gave no answer within its time limit.")
+UNSUPPORTED = define("E106", "executor-unsupported", "The executor cannot run what the module holds.")
+ARGUMENTS = define("E107", "arguments-do-not-fit", "Number, shape or element type of the arguments is not that of the "
+                                                   "module's parameters.")
+UNDEFINED = define("E108", "no-defined-value", "The instruction has no value that the semantics defines.")
+DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or of two modules, gave other values.")
+NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")

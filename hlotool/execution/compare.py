@@ -1,0 +1,252 @@
+"""Comparison of results in ULPs: one module on several executors, or two modules on the same arguments.
+
+Two results agree where every pair of elements lies within the budget. Integers and pred agree when they are equal,
+NaN equals NaN, and -0 equals 0. The default budget of a module, for one type:
+
+    4 ULPs for the roundings that a fusing compiler is free to move,
+    + for every instruction that computes floats, once for itself and once for the steps that carry its error on:
+      what its operation declares (`Op.ulps`, at least 1), and for sums (contractions, reductions) of n elements
+      the square root of n, for their order,
+    but no more than an eighth of the type's digits: a relative error of 12.5 % is never accepted.
+
+Where sums cancel, a distance in ULPs of the small rest says nothing; so under the default budget a pair also agrees
+when it differs by no more than the budget in ULPs of the largest finite element of its result. `ulps` sets a budget
+by hand, without that allowance; 0 asks for the same bits (but for NaN and zero).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.execution.arguments import KINDS, arguments_for
+from hlotool.execution.codes import DIFFERENCE
+from hlotool.execution.executors import TIME_LIMIT, executor_named, read_module
+from hlotool.execution.program import Program, fitted
+from hlotool.execution.ulps import ulp_distance
+from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ops import OPS
+
+Array: TypeAlias = Any
+
+#: budget before any operation adds to it
+BASE_ULPS = 4.0
+
+
+@dataclass(frozen=True)
+class ResultDifference:
+    """How one result of one device differs between two executions."""
+
+    result: int
+    device: int
+    #: which set of arguments: random, positive, special, or given
+    inputs: str
+    #: the worst element that is outside the budget, or the worst of all when none is
+    index: tuple[int, ...]
+    left: Any
+    right: Any
+    ulps: float
+    #: elements outside the budget, and in all
+    outside: int
+    size: int
+    #: shares of the elements that are equal, within 1, 4, 16, 256 ULPs, and farther away
+    spread: dict[str, float] = field(default_factory=dict)
+    #: why the two cannot be compared element by element
+    problem: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.problem and not self.outside
+
+    def __str__(self) -> str:
+        where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
+        if self.problem:
+            return f"{where}, {self.inputs} arguments: {self.problem}"
+        place = f"[{', '.join(map(str, self.index))}]"
+        return (f"{where}, {self.inputs} arguments: element {place} is {self.left} and {self.right}, "
+                f"{self.ulps:g} ULPs apart; {self.outside} of {self.size} elements are outside the budget")
+
+
+@dataclass
+class Comparison:
+    """What `compare` found."""
+
+    left: str
+    right: str
+    budget: float
+    results: list[ResultDifference] = field(default_factory=list)
+    #: findings with a place: the first instruction that differs, or why an execution failed
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: sets of arguments that were compared
+    compared: int = 0
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether something was compared, and all of it agrees."""
+        return self.compared > 0 and not self.diagnostics and all(r.is_equal for r in self.results)
+
+    @property
+    def worst(self) -> ResultDifference | None:
+        """The worst result: one outside the budget where there is one."""
+        return max(self.results, key=lambda r: (not r.is_equal, bool(r.problem), r.ulps), default=None)
+
+    def __bool__(self) -> bool:
+        return self.is_equal
+
+    def __str__(self) -> str:
+        worst = self.worst
+        verdict = "agree" if self.is_equal else "differ"
+        text = f"{self.left} and {self.right} {verdict} (budget {self.budget:g} ULPs)"
+        return f"{text}; worst: {worst}" if worst and not self.is_equal else text
+
+
+def budget_of(module: HloModule) -> float:
+    """The default budget in ULPs, before the cap; the rule is in this file's docstring."""
+    return BASE_ULPS + 2.0 * sum(map(_roundings, module.instructions()))
+
+
+def _roundings(instruction: HloInstruction) -> float:
+    record = OPS.get(instruction.opcode)
+    if record is None or not _is_real_or_complex(instruction):
+        return 0.0
+    combines = record.ulps > 0 or bool(instruction.called_computations())
+    if not combines:
+        return 1.0 if "elementwise" in record.flags else 0.0
+    before = max((o.shape.size for o in instruction.operands if o.shape.is_array), default=1)
+    return max(1.0, record.ulps) + math.sqrt(max(1.0, before / max(1, instruction.shape.size))) - 1.0
+
+
+def _is_real_or_complex(instruction: HloInstruction) -> bool:
+    shape = instruction.shape
+    return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
+
+
+def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
+            inputs: Sequence[str] = KINDS, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
+            ulps: float | None = None, time_limit: float = TIME_LIMIT) -> Comparison:
+    """Compare one module on two executors, or two modules on the first of them.
+
+    `arguments` are flat leaves for every device; without them, sets of arguments are made: `inputs` names them
+    (random, positive, special; see arguments.py). Failures to run are diagnostics of the comparison.
+    """
+    left = Program(read_module(a))
+    right = left if b is None else Program(read_module(b))
+    names = (executors[0], executors[0] if b is not None else executors[-1])
+    found = Comparison(f"{left.module.name} on {names[0]}" if b is None else left.module.name,
+                       f"{right.module.name} on {names[1]}" if b is None else right.module.name,
+                       max(budget_of(left.module), budget_of(right.module)) if ulps is None else ulps)
+    kinds = ["given"] if arguments is not None else list(inputs)
+    try:
+        sets = [_arguments(left, kind, arguments, seed) for kind in kinds]
+        sides = [executor_named(name, time_limit).run(program, sets)
+                 for name, program in zip(names, (left, right), strict=True)]
+    except HloError as error:
+        found.diagnostics.extend(error.diagnostics)
+        return found
+    for kind, one, other in zip(kinds, *sides, strict=True):
+        found.results.extend(differences(one, other, kind, found.budget, strict=ulps is not None))
+        found.compared += 1
+    if not all(r.is_equal for r in found.results):
+        found.diagnostics.append(_report(found, left, right, sets, kinds, names, ulps, time_limit))
+    return found
+
+
+def _arguments(program: Program, kind: str, given: Sequence[Array] | None, seed: int) -> list[list[Array]]:
+    """The arguments of every device; each draws numbers of its own."""
+    if given is not None:
+        return [fitted(program, given)] * program.devices
+    return [fitted(program, arguments_for(program, seed + device, kind)) for device in range(program.devices)]
+
+
+def _report(found: Comparison, left: Program, right: Program, sets: list[list[list[Array]]], kinds: list[str],
+            names: tuple[str, str], ulps: float | None, time_limit: float) -> Diagnostic:
+    """The worst result as a diagnostic, at the first instruction that differs where that can be told."""
+    from hlotool.execution.blame import first_difference
+
+    worst = found.worst
+    assert worst is not None
+    source = left.module.source
+    filename = source.filename if source else "<module>"
+    if left is right and not worst.problem:
+        given = sets[kinds.index(worst.inputs)]
+        blamed = first_difference(left, given, names, found.budget, strict=ulps is not None, time_limit=time_limit)
+        if blamed is not None:
+            instruction, difference = blamed
+            place = left.module.position(instruction)
+            return Diagnostic(
+                DIFFERENCE, f"{names[0]} and {names[1]} differ first at {instruction.name}: {difference}",
+                line=place.line, column=place.column, end_line=place.line,
+                end_column=place.column + len(instruction.name), filename=filename, notes=(Note(str(worst)),))
+    return Diagnostic(DIFFERENCE, f"{found.left} and {found.right} differ: {worst}", filename=filename)
+
+
+def differences(left: Sequence[Sequence[Array]], right: Sequence[Sequence[Array]], inputs: str, budget: float, *,
+                strict: bool = False) -> list[ResultDifference]:
+    """Compare the results of every device, leaf by leaf."""
+    if len(left) != len(right):
+        return [_unlike(0, 0, inputs, f"{len(left)} devices against {len(right)}")]
+    found = []
+    for device, (row, other) in enumerate(zip(left, right, strict=True)):
+        if len(row) != len(other):
+            found.append(_unlike(0, device, inputs, f"{len(row)} results against {len(other)}"))
+            continue
+        found.extend(difference(x, y, budget, strict=strict, result=n, device=device, inputs=inputs)
+                     for n, (x, y) in enumerate(zip(row, other, strict=True)))
+    return found
+
+
+def difference(left: Array, right: Array, budget: float, *, strict: bool = False, result: int = 0, device: int = 0,
+               inputs: str = "given") -> ResultDifference:
+    """Compare two arrays element by element."""
+    import numpy as np
+
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return _unlike(result, device, inputs, f"{left.dtype}{list(left.shape)} against "
+                                               f"{right.dtype}{list(right.shape)}")
+    if not left.size:
+        return ResultDifference(result, device, inputs, (), None, None, 0.0, 0, 0)
+    distance = ulp_distance(left, right)
+    allowed = capped(budget, left.dtype) if not strict else budget
+    outside = distance > (allowed if _rounds(left.dtype) else 0)
+    if not strict and _rounds(left.dtype):
+        outside &= ~_small(left, right, allowed)
+    worst = np.unravel_index(np.argmax(np.where(outside, distance, -1) if outside.any() else distance), left.shape)
+    steps = [distance == 0, distance <= 1, distance <= 4, distance <= 16, distance <= 256, distance > 256]
+    shares = [float(np.mean(s)) for s in steps]
+    return ResultDifference(
+        result, device, inputs, tuple(int(i) for i in worst), left[worst], right[worst], float(distance[worst]),
+        int(outside.sum()), left.size, dict(zip(("equal", "1", "4", "16", "256", "more"), shares, strict=True)))
+
+
+def _unlike(result: int, device: int, inputs: str, problem: str) -> ResultDifference:
+    return ResultDifference(result, device, inputs, (), None, None, math.inf, 0, 0, problem=problem)
+
+
+def _rounds(dtype: Any) -> bool:
+    kind = dtype_of_numpy(dtype)
+    return kind.is_floating or kind.is_complex
+
+
+def _mantissa_bits(dtype: Any) -> int:
+    kind = dtype_of_numpy(dtype)
+    return {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+
+
+def capped(budget: float, dtype: Any) -> float:
+    """The budget, but no more than an eighth of the digits of a floating type, and no less than one step."""
+    return min(budget, max(1.0, 2.0 ** (_mantissa_bits(dtype) - 3))) if _rounds(dtype) else budget
+
+
+def _small(left: Array, right: Array, allowed: float) -> Array:
+    """Where the two differ by no more than `allowed` ULPs of the largest finite element."""
+    import numpy as np
+
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        x, y = left.astype(wide), right.astype(wide)
+        sizes = np.abs(x)
+        largest = np.max(np.where(np.isfinite(sizes), sizes, 0.0))
+        return np.abs(x - y) <= allowed * largest * 2.0 ** -_mantissa_bits(left.dtype)

@@ -1,0 +1,180 @@
+"""The reference: every instruction through its operation's NumPy function, in the order of data flow.
+
+Tuples are Python tuples, tokens None. Called computations reach the functions as callables; each replica and
+partition is a thread of its own, and collectives meet in the `World` of collective.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import UNDEFINED, UNSUPPORTED
+from hlotool.execution.program import Program, flat, nested
+from hlotool.execution.world import Meeting, Place
+from hlotool.ir import HloComputation, HloInstruction, HloModule, post_order
+from hlotool.ops import OPS, ConstraintError
+
+Array: TypeAlias = Any
+#: sees every value of the entry computation
+Trace: TypeAlias = Callable[[HloInstruction, Any], None]
+
+#: what a NumPy function may raise on an instruction that breaks its operation's rules
+_MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, NotImplementedError)
+
+
+def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]],
+                     trace: Trace | None = None) -> list[list[Array]]:
+    """The results of every device, leaf by leaf. Raises HloError for what has no defined value."""
+    import numpy as np
+
+    if program.partitioning == "automatic":
+        raise HloError([_problem(program.module, None, UNSUPPORTED,
+                                 "the reference runs modules as they stand; this one has still to be partitioned")])
+    meeting = Meeting(program.replicas, program.partitions)
+
+    def run(device: int) -> list[Array]:
+        with np.errstate(all="ignore"):
+            evaluation = _Evaluation(program.module, meeting.place(device))
+            entry, values = program.module.entry, iter(arguments[device])
+            given = [nested(p.shape, values) for p in entry.parameters()]
+            result = evaluation.call(entry, given, trace if device == 0 else None)
+            return [np.asarray(leaf) for leaf in flat(entry.root.shape, result)]
+
+    return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
+
+
+def _on_threads(run: Callable[[int], list[Array]], devices: int, meeting: Meeting) -> list[list[Array]]:
+    """Each device on a thread; the first failure ends all."""
+    results: list[Any] = [None] * devices
+    failures: list[BaseException] = []
+
+    def body(device: int) -> None:
+        try:
+            results[device] = run(device)
+        except threading.BrokenBarrierError:
+            pass  # another device failed, and says why
+        except BaseException as error:  # whatever it is, the caller shall see it
+            failures.append(error)
+            meeting.abandon()
+
+    threads = [threading.Thread(target=body, args=(d,), daemon=True) for d in range(devices)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One instruction, ready: its function, where its operands are, what it gets by keyword."""
+
+    instruction: HloInstruction
+    function: Callable[..., Any]
+    operands: tuple[int, ...]
+    keywords: dict[str, Any]
+    #: values that nobody needs after this step
+    spent: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A computation, ready: steps in order, where parameters go and where the root is."""
+
+    steps: tuple[_Step, ...]
+    parameters: tuple[int, ...]
+    root: int
+    size: int
+
+
+class _Evaluation:
+    """One device's run of a module."""
+
+    def __init__(self, module: HloModule, place: Place) -> None:
+        self.module = module
+        self.place = place
+        self.plans: dict[HloComputation, _Plan] = {}
+
+    def call(self, computation: HloComputation, arguments: Sequence[Any], trace: Trace | None = None) -> Any:
+        """The value of a computation's root."""
+        plan = self.plans.get(computation)
+        if plan is None:
+            plan = self.plans[computation] = self._plan(computation, keep=trace is not None)
+        values: list[Any] = [None] * plan.size
+        for index, argument in zip(plan.parameters, arguments, strict=True):
+            values[index] = argument
+        for number, step in enumerate(plan.steps, len(plan.parameters)):
+            try:
+                value = step.function(*[values[i] for i in step.operands], **step.keywords)
+            except ConstraintError as error:
+                raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
+            except RecursionError as error:
+                raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
+            except _MISREADINGS as error:
+                raise HloError([self._refused(step, f"{type(error).__name__}: {error}")]) from error
+            values[number] = value
+            if trace is not None:
+                trace(step.instruction, value)
+            for index in step.spent:
+                values[index] = None
+        return values[plan.root]
+
+    def _refused(self, step: _Step, why: str) -> Diagnostic:
+        instruction = step.instruction
+        return _problem(self.module, instruction, UNDEFINED, f"{instruction.opcode} {instruction.name}: {why}")
+
+    def _plan(self, computation: HloComputation, keep: bool) -> _Plan:
+        parameters = computation.parameters()
+        order = [i for i in post_order(computation) if i.opcode != "parameter"]
+        number = {i: n for n, i in enumerate([*parameters, *order])}
+        last = {o: i for i in order for o in i.operands}
+        steps = []
+        for instruction in order:
+            spent = () if keep else tuple({number[o] for o in instruction.operands if last[o] is instruction
+                                           and o is not computation.root})
+            function, keywords = self._bound(instruction)
+            steps.append(_Step(instruction, function, tuple(number[o] for o in instruction.operands), keywords, spent))
+        return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
+
+    def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """The NumPy function of an instruction and its keywords."""
+        record = OPS.get(instruction.opcode)
+        if record is None:
+            raise HloError([_problem(self.module, instruction, UNSUPPORTED,
+                                     f"the operation {instruction.opcode} is not known")])
+        given = {_keyword(record.evaluate, k): self._value(v) for k, v in record.attributes_of(instruction).items()}
+        wanted = inspect.signature(record.evaluate).parameters
+        if "shape" in wanted:
+            given["shape"] = instruction.shape
+        if "world" in wanted:
+            given["world"] = self.place.world(instruction)
+        return record.evaluate, given
+
+    def _value(self, value: Any) -> Any:
+        """Called computations become callables."""
+        if isinstance(value, HloComputation):
+            return lambda *arguments: self.call(value, arguments)
+        if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
+            return tuple(map(self._value, value))
+        return value
+
+
+def _keyword(function: Callable[..., Any], name: str) -> str:
+    """The parameter that takes an attribute; names that Python reserves carry an underscore at the end."""
+    return f"{name}_" if f"{name}_" in inspect.signature(function).parameters else name
+
+
+def _problem(module: HloModule, instruction: HloInstruction | None, code: str, message: str) -> Diagnostic:
+    filename = module.source.filename if module.source else "<module>"
+    if instruction is None:
+        return Diagnostic(code, message, filename=filename)
+    place = module.position(instruction)
+    return Diagnostic(code, message, line=place.line, column=place.column, end_line=place.line,
+                      end_column=place.column + len(instruction.name), filename=filename)

@@ -1,0 +1,152 @@
+"""Compiles and runs StableHLO bytecode with a PJRT client: the part that lives in the child process."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from hlotool.execution.worker import Refusal
+
+#: what was compiled last, by what was asked; models are compiled once and run on several arguments
+_COMPILED: dict[tuple[Any, ...], Any] = {}
+
+
+def answer(platform: str, code: bytes, replicas: int, partitions: int, partitioning: str,
+           argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[list[list[Any]]]:
+    """The results for each set of arguments: set, then device, then leaf."""
+    import jax
+
+    # Without it, JAX narrows 64-bit arguments on their way to the device.
+    jax.config.update("jax_enable_x64", True)
+    key = (platform, code, replicas, partitions, partitioning)
+    if key not in _COMPILED:
+        _COMPILED.clear()
+        _COMPILED[key] = _compiled(platform, code, replicas, partitions, partitioning)
+    executable, devices = _COMPILED[key]
+    execute = _execute_whole if partitioning == "automatic" else _execute_each
+    try:
+        return [execute(executable, devices, arguments) for arguments in argument_sets]
+    except Exception as error:
+        raise Refusal("run", _first_lines(error)) from error
+
+
+def _compiled(platform: str, code: bytes, replicas: int, partitions: int, partitioning: str) -> tuple[Any, Any]:
+    import numpy as np
+    from jax.extend import backend
+    from jaxlib import xla_client
+
+    client = backend.get_backend(platform)
+    devices = client.local_devices()[:replicas * partitions]
+    if len(devices) < replicas * partitions:
+        raise Refusal("unsupported", f"the module needs {replicas * partitions} devices, {platform} has {len(devices)}")
+    options = xla_client.CompileOptions()
+    build = options.executable_build_options
+    for part in (options, build):
+        part.num_replicas, part.num_partitions = replicas, partitions
+        grid = np.arange(replicas * partitions, dtype=np.int32).reshape(replicas, partitions)
+        part.device_assignment = xla_client.DeviceAssignment.create(grid)
+    build.use_spmd_partitioning = partitions > 1
+    build.use_shardy_partitioner = partitioning == "automatic" and (b"sdy" in code)
+    if partitioning == "manual":
+        code = _marked_manual(code)
+    try:
+        return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options), devices
+    except Exception as error:
+        raise Refusal("compile", _first_lines(error)) from error
+
+
+def _marked_manual(code: bytes) -> bytes:
+    """The module with every value sharded `{manual}`.
+
+    PJRT takes several partitions only through the SPMD partitioner, which leaves manual values as they are: that
+    is how an already partitioned module gets through.
+    """
+    from jax.extend.mlir import ir
+    from jax.interpreters.mlir import make_ir_context
+
+    with make_ir_context():
+        module = ir.Module.parse(code)
+        manual = ir.StringAttr.get("{manual}")
+
+        def mark(operation: Any) -> Any:
+            # Constants and shape-only operations may be shared between shardings, but manual is manual.
+            name = operation.name
+            if name.startswith("stablehlo.") and name != "stablehlo.return":
+                count = len(operation.results)
+                several = ir.StringAttr.get("{" + ", ".join(["{manual}"] * count) + "}")
+                operation.attributes["mhlo.sharding"] = manual if count == 1 else several
+            return ir.WalkResult.ADVANCE
+
+        for function in module.body.operations:
+            if function.operation.name != "func.func":
+                continue
+            if function.name.value == "main":
+                function.operation.walk(mark)
+                sharded = ir.DictAttr.get({"mhlo.sharding": manual})
+                function.arg_attrs = ir.ArrayAttr.get([sharded] * len(function.type.inputs))
+                function.result_attrs = ir.ArrayAttr.get([sharded] * len(function.type.results))
+            else:
+                function.operation.walk(mark)
+        out = io.BytesIO()
+        module.operation.write_bytecode(out)
+        return out.getvalue()
+
+
+def _execute_each(executable: Any, devices: Sequence[Any], arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Each device runs on arguments of its own; arrays only: the results by device."""
+    import jax
+    import numpy as np
+
+    if len(devices) == 1:
+        given = [jax.device_put(a, devices[0]) for a in arguments[0]]
+    else:
+        given = [_stacked([row[n] for row in arguments], devices) for n in range(len(arguments[0]))]
+    shards = executable.execute_sharded(given).disassemble_into_single_device_arrays()
+    return [[np.asarray(result[d]) for result in shards] for d in range(len(devices))]
+
+
+def _stacked(arrays: Sequence[Any], devices: Sequence[Any]) -> Any:
+    """One JAX array whose shard on each device is that device's argument."""
+    import jax
+    import numpy as np
+
+    mesh = jax.sharding.Mesh(np.array(devices), ("device",))
+    dims = arrays[0].shape
+    # A scalar has no dimension to lay along the devices; PJRT sees the shards only, so replicas may differ.
+    spec = jax.sharding.PartitionSpec("device") if dims else jax.sharding.PartitionSpec()
+    whole = (dims[0] * len(devices), *dims[1:]) if dims else ()
+    shards = [jax.device_put(a, d) for a, d in zip(arrays, devices, strict=True)]
+    return jax.make_array_from_single_device_arrays(whole, jax.sharding.NamedSharding(mesh, spec), shards)
+
+
+def _execute_whole(executable: Any, devices: Sequence[Any], arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The partitioner's shardings cut the arguments, and put the results together again."""
+    import jax
+    import numpy as np
+
+    def spread(sharding: Any) -> Any:
+        return jax.sharding.GSPMDSharding(tuple(devices), sharding)
+
+    shardings = executable.get_parameter_shardings() or []
+    given = [jax.device_put(a, spread(s)) for a, s in zip(arguments[0], shardings, strict=True)]
+    parts = executable.execute_sharded(given).disassemble_into_single_device_arrays()
+    results = []
+    for shards, sharding in zip(parts, executable.get_output_shardings(), strict=True):
+        placed = spread(sharding)
+        whole = _whole_dims(placed, shards[0].shape)
+        results.append(np.asarray(jax.make_array_from_single_device_arrays(whole, placed, list(shards))))
+    return [results]
+
+
+def _whole_dims(sharding: Any, part: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions of the array whose parts on each device have the dimensions `part`."""
+    tiles = sharding._hlo_sharding.tile_assignment_dimensions() if not sharding.is_fully_replicated else []
+    return tuple(size * (tiles[i] if i < len(tiles) else 1) for i, size in enumerate(part))
+
+
+def _first_lines(error: Exception) -> str:
+    """The runtime's own sentence, without its Python tracebacks."""
+    text = str(error).split("Suspected Python Code Location")[0].strip()
+    return re.sub(r"\s+", " ", text)[:600] or type(error).__name__

@@ -1,0 +1,192 @@
+"""A module made ready to run: its flat parameters and results, its devices, its StableHLO."""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
+from hlotool.ir import HloInstruction, HloModule, Shape, Sharding
+
+Array: TypeAlias = Any
+#: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them
+Partitioning = Literal["none", "manual", "automatic"]
+
+_MESH_SIZE = re.compile(r'"[^"]*"\s*=\s*(\d+)')
+
+
+def leaves(shape: Shape) -> Iterator[Shape]:
+    """The array shapes inside a shape, in order; tokens carry no data and are left out."""
+    if shape.is_tuple or shape.is_buffer:
+        for element in shape.elements:
+            yield from leaves(element)
+    elif not shape.is_token:
+        yield shape
+
+
+def nested(shape: Shape, values: Iterator[Array]) -> Any:
+    """Leaf values put back into Python tuples nested as the shape is; None stands for a token."""
+    if shape.is_tuple:
+        return tuple(nested(e, values) for e in shape.elements)
+    if shape.is_buffer:
+        return nested(shape.elements[0], values)
+    return None if shape.is_token else next(values)
+
+
+def flat(shape: Shape, value: Any) -> Iterator[Array]:
+    """The reverse of `nested`."""
+    if shape.is_tuple:
+        for element, part in zip(shape.elements, value, strict=True):
+            yield from flat(element, part)
+    elif shape.is_buffer:
+        yield from flat(shape.elements[0], value)
+    elif not shape.is_token:
+        yield value
+
+
+@dataclass(eq=False)
+class Program:
+    """A module with what an executor needs to know of it.
+
+    A module of R replicas and P partitions runs on R x P devices, each with arguments of its own (replica-major
+    order), unless the compiler is to partition it: then it has one list of arguments, of the whole arrays.
+    """
+
+    module: HloModule
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Shape, ...]:
+        """The leaves of the entry's parameters."""
+        return tuple(s for p in self.module.entry.parameters() for s in leaves(p.shape))
+
+    @functools.cached_property
+    def results(self) -> tuple[Shape, ...]:
+        """The leaves of the entry's result."""
+        return tuple(leaves(self.module.entry.root.shape))
+
+    @functools.cached_property
+    def replicas(self) -> int:
+        """`replica_count` of the header, or what the replica groups ask for when the header is silent."""
+        if stated := int(self.module.attributes.get("replica_count", 0)):
+            return stated
+        return 1 if self.partitions > 1 else max([1, *self._devices_named(by_channel=False)])
+
+    @functools.cached_property
+    def partitions(self) -> int:
+        """`num_partitions` of the header, or what shardings and cross-partition groups ask for."""
+        if stated := int(self.module.attributes.get("num_partitions", 0)):
+            return stated
+        if self._is_logical:
+            return max([1, *self._mesh_sizes(), *map(_devices_of, self._shardings())])
+        return max([1, *self._devices_named(by_channel=True)])
+
+    @functools.cached_property
+    def partitioning(self) -> Partitioning:
+        """Whether the partitions run the module as it stands, or a partitioner has still to split it."""
+        if self.partitions == 1:
+            return "none"
+        return "automatic" if self._is_logical else "manual"
+
+    @property
+    def devices(self) -> int:
+        """How many lists of arguments and results there are."""
+        return self.replicas * (1 if self.partitioning == "automatic" else self.partitions)
+
+    @functools.cached_property
+    def stablehlo(self) -> bytes:
+        """The module as StableHLO bytecode. Raises HloError for what has no such form."""
+        from hlotool.mlir import to_stablehlo
+
+        out = io.BytesIO()
+        to_stablehlo(self.module).operation.write_bytecode(out)
+        return out.getvalue()
+
+    @functools.cached_property
+    def _is_logical(self) -> bool:
+        # The compiler keeps the shardings of parameters after it has partitioned a module, and then schedules it.
+        if self.module.attributes.get("is_scheduled"):
+            return False
+        return any(_is_partitioned_later(i) for i in self.module.instructions())
+
+    def _shardings(self) -> Iterator[Sharding]:
+        for instruction in self.module.instructions():
+            found = instruction.attributes.get("sharding")
+            if isinstance(found, Sharding):
+                yield from found.elements or (found,)
+
+    def _mesh_sizes(self) -> Iterator[int]:
+        """Device counts of the Shardy meshes in the header's frontend attributes."""
+        attributes = self.module.attributes.get("frontend_attributes")
+        meshes = attributes.get("xla.sdy.meshes", "") if attributes is not None else ""
+        for mesh in re.findall(r"<\[(.*?)\]", meshes or ""):
+            size = 1
+            for axis in _MESH_SIZE.findall(mesh.replace("\\", "")):
+                size *= int(axis)
+            yield size
+
+    def _devices_named(self, by_channel: bool) -> Iterator[int]:
+        for instruction in self.module.instructions():
+            attributes = instruction.attributes
+            if bool(attributes.get("channel_id")) is by_channel:
+                groups = attributes.get("replica_groups")
+                rows = groups.lists() if groups is not None else attributes.get("source_target_pairs", ())
+                yield from (device + 1 for row in rows for device in row)
+
+
+def _is_partitioned_later(instruction: HloInstruction) -> bool:
+    if str(instruction.attributes.get("custom_call_target", "")).startswith(("xla.sdy.", "SPMD", "Sharding")):
+        return True
+    found = instruction.attributes.get("sharding")
+    return isinstance(found, Sharding) and any(s.kind in ("tiled", "named") for s in found.elements or (found,))
+
+
+def _devices_of(sharding: Sharding) -> int:
+    if sharding.kind == "tiled":
+        size = 1
+        for tile in sharding.tile_dims:
+            size *= tile
+        return size
+    if sharding.kind == "named" and sharding.mesh is not None:
+        size = 1
+        for _, axis in sharding.mesh.axes:
+            size *= axis
+        return size
+    return 1
+
+
+def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
+    """The arguments as arrays, compared with the parameters. Raises HloError where they do not fit.
+
+    Python scalars and lists take the parameter's element type; arrays keep theirs, so nothing is narrowed silently.
+    """
+    import numpy as np
+
+    shapes, problems, found = program.parameters, [], []
+    if len(arguments) != len(shapes):
+        raise HloError([_misfit(program, f"{len(shapes)} arguments expected, {len(arguments)} given")])
+    for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):
+        if not shape.is_array:
+            raise HloError([Diagnostic(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
+                                       filename=_filename(program))])
+        array = given if hasattr(given, "dtype") else np.asarray(given, dtype=shape.dtype.numpy)
+        array = np.asarray(array)
+        if array.shape != shape.dims or array.dtype != shape.dtype.numpy:
+            problems.append(_misfit(program, f"argument {number} is {array.dtype.name}{list(array.shape)}, "
+                                             f"the parameter is {shape.text(layout=False)}"))
+        found.append(array)
+    if problems:
+        raise HloError(problems)
+    return found
+
+
+def _misfit(program: Program, message: str) -> Diagnostic:
+    return Diagnostic(ARGUMENTS, message, filename=_filename(program))
+
+
+def _filename(program: Program) -> str:
+    return program.module.source.filename if program.module.source else "<module>"

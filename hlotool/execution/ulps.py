@@ -1,0 +1,67 @@
+"""Distances between numbers in units in the last place (ULPs), for every element type.
+
+Two floats of one type are n ULPs apart when n steps to the next representable value lead from one to the other;
+-0 and +0 are no step apart. A complex number is as far away as the worse of its halves. Integers and pred have
+steps of one. NaN is no step away from NaN, and infinitely far from everything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from hlotool.ir import dtype_of_numpy
+
+Array: TypeAlias = Any
+
+
+def ordered(array: Array) -> Array:
+    """The values as int64 (f64: as Python-exact int64 too) in the order of the numbers, neighbours one apart.
+
+    The bit pattern of a float with its sign as the sign of an integer: the formats are ordered that way.
+    """
+    import numpy as np
+
+    kind = dtype_of_numpy(array.dtype)
+    if not kind.is_floating:
+        return array.astype(np.int64) if kind.name != "u64" else array
+    storage = array.dtype.itemsize
+    bits = np.ascontiguousarray(array).reshape(array.shape).view(f"u{storage}")
+    if kind.name == "f8e8m0fnu":  # no sign: an exponent only
+        return bits.astype(np.int64)
+    sign = bits >> np.array(kind.bits - 1, bits.dtype) & np.array(1, bits.dtype)
+    magnitude = (bits & np.array((1 << (kind.bits - 1)) - 1, bits.dtype)).astype(np.int64)
+    return np.where(sign == 1, -magnitude, magnitude)
+
+
+def ulp_distance(a: Array, b: Array) -> Array:
+    """The distance of each pair of elements as float64; the arrays have one element type and shape.
+
+    >>> import numpy as np
+    >>> ulp_distance(np.float32([1, 0, np.nan]), np.nextafter(np.float32([1, -0.0, np.nan]), np.float32(2)))
+    array([ 1.,  1.,  0.])
+    """
+    import numpy as np
+
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        raise TypeError(f"{a.dtype}{a.shape} and {b.dtype}{b.shape} have no distance")
+    if a.dtype.kind == "c":
+        return np.maximum(ulp_distance(a.real, b.real), ulp_distance(a.imag, b.imag))
+    kind = dtype_of_numpy(a.dtype)
+    low, high = ordered(a), ordered(b)
+    # Unsigned subtraction is exact for distances that overflow int64.
+    swap = low > high
+    low, high = np.where(swap, high, low), np.where(swap, low, high)
+    distance = (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+    if not kind.is_floating:
+        return distance
+    nan_a, nan_b = is_nan(a), is_nan(b)
+    return np.where(nan_a | nan_b, np.where(nan_a & nan_b, 0.0, np.inf), distance)
+
+
+def is_nan(array: Array) -> Array:
+    """Where an array of any element type holds NaN."""
+    import numpy as np
+
+    return np.isnan(array.astype(np.float64)) if array.dtype.kind not in "fc" and dtype_of_numpy(
+        array.dtype).is_floating else np.isnan(array) if array.dtype.kind in "fc" else np.zeros(array.shape, bool)
