@@ -25,8 +25,6 @@ from hlotool.text.phrase_grammar import blank_comments
 from hlotool.text.shapes_text import read_shape
 from hlotool.text.terminals import terminals
 
-#: splats (a scalar for a whole array) up to this size are written out, so that older readers take them too
-_LARGEST_SPLAT = 1 << 16
 _ELIDED = "{...}"
 
 _PLAIN = str.maketrans("", "", "0123456789.-{}, \n\r\te")
@@ -409,8 +407,8 @@ class _TokenReader:
         shape, token = self.shape, self.tokens[0]
         if not shape.dims:
             return Literal(shape, text=token, reader=array_of)
-        text = self._dense_text([token] * shape.size) if shape.size <= _LARGEST_SPLAT else token
-        return Literal(shape, text=text, reader=array_of)
+        # A splat (one number for a whole array) is kept as it is written: parsers disagree on its values.
+        return Literal(shape, text=token, reader=array_of)
 
     def _element(self, at: int) -> int:
         """Take one number, word or complex pair that starts at `at`; returns its end."""

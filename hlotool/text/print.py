@@ -21,6 +21,8 @@ from hlotool.text.phrases import print_literal, print_value
 
 #: what stands in the operands' place, and so not among the attributes
 _PAYLOADS = ("literal", "parameter_number")
+#: XLA gives these the shape that it infers, whatever is written: a header that repeats the written one would clash
+_OWN_SHAPES = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed", "after-all", "add-dependency"})
 _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_passthrough_params",
                  "entry_computation_layout")
 
@@ -102,7 +104,7 @@ class _Printer:
         result = self._plain(root.shape)
         entry = "ENTRY " if is_entry else ""
         thread = "".join(f", {name}={self._value(name, value)}" for name, value in computation.attributes.items())
-        if root.shape is None:
+        if root.shape is None or root.opcode in _OWN_SHAPES:
             lines = [f"{entry}{percent}{self.name(computation)} {{"]
         else:
             lines = [f"{entry}{percent}{self.name(computation)} ({parameters}) -> {result} {{"]

@@ -199,7 +199,7 @@ def _pairs(text: str, name: str) -> tuple[tuple[int, ...], ...] | None:
     if _PAIRS.fullmatch(text) is None:
         return None
     try:
-        return tuple(tuple(map(int, g.split(","))) if g.strip() else () for g in _GROUP.findall(text))
+        return tuple(tuple(map(int, g.split(","))) if g.strip() else () for g in _GROUP.findall(text.strip()[1:-1]))
     except ValueError:
         return None
 
