@@ -7,7 +7,8 @@ CHECKS = "XLA, hlo_verifier.cc"
 UNKNOWN_OPCODE = define("V101", "unknown-opcode", "an operation that no version of HLO has", CHECKS)
 UNKNOWN_ATTRIBUTE = define("V102", "unknown-attribute", "an attribute that the operation does not have", CHECKS)
 WRONG_SHAPE = define("V103", "wrong-shape", "the written result shape is not the one that the operation gives", CHECKS)
-NO_SHAPE = define("V104", "missing-result-shape", "a result shape is left out that does not follow from the operands", CHECKS)
+NO_SHAPE = define("V104", "missing-result-shape",
+                  "a result shape is left out that does not follow from the operands", CHECKS)
 FOREIGN_OPERAND = define("V105", "foreign-operand", "an operand belongs to another computation", CHECKS)
 CYCLE = define("V106", "cyclic-operands", "an instruction depends on its own result", CHECKS)
 PARAMETER_NUMBERS = define("V107", "parameter-numbers", "parameters are not numbered 0 to n-1, each once", CHECKS)

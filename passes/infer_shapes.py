@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+from hlotool.passes.codes import NO_SHAPE
+from hlotool.passes.report import report
+
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, callees_first, post_order
 from hlotool.ops import OPS, ConstraintError
-from hlotool.passes.codes import NO_SHAPE
-from hlotool.passes.report import report
 
 
 def infer_shapes(module: HloModule) -> list[Diagnostic]:
@@ -39,7 +40,8 @@ def _infer(module: HloModule, instruction: HloInstruction) -> Diagnostic | None:
     opcode = instruction.opcode
     record = OPS.get(opcode)
     if record is None:
-        return report(module, instruction, NO_SHAPE, f"the result shape of the unknown operation {opcode} must be written")
+        return report(module, instruction, NO_SHAPE,
+                      f"the result shape of the unknown operation {opcode} must be written")
     try:
         instruction.shape = record.infer_instruction(instruction)
     except ConstraintError as error:

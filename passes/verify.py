@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
-from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
 from hlotool.passes.report import report
 from hlotool.passes.verify_module import verify_module
-from hlotool.passes.verify_shapes import verify_sharding, verify_shape
+from hlotool.passes.verify_shapes import verify_shape, verify_sharding
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
+from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 
@@ -106,8 +107,8 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         yield code, error.message, "", ""
         return
     if instruction.shape is not None and not agrees(instruction.shape, inferred):
-        yield (WRONG_SHAPE, f"{instruction.opcode} gives {inferred.text(False)}, but {instruction.shape.text(False)} is written",
-               "", f"write {inferred.text(False)}")
+        right, written = inferred.text(False), instruction.shape.text(False)
+        yield WRONG_SHAPE, f"{instruction.opcode} gives {right}, but {written} is written", "", f"write {right}"
 
 
 def agrees(written: Shape, inferred: Shape) -> bool:

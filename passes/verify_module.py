@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import (
-    Aliasing,
-    BufferDonor,
-    EntryLayout,
-    HloComputation,
-    HloInstruction,
-    HloModule,
-    Shape,
-    called_by,
-)
 from hlotool.passes.codes import (
     ALIAS,
     CYCLE,
@@ -29,6 +18,18 @@ from hlotool.passes.codes import (
     REPEATED_NAME,
 )
 from hlotool.passes.report import report
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import (
+    Aliasing,
+    BufferDonor,
+    EntryLayout,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    called_by,
+)
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")
@@ -96,6 +97,8 @@ def _reaches_itself(instruction: HloInstruction) -> bool:
 
 
 def _names(module: HloModule) -> Iterator[Diagnostic]:
+    if module.source is not None:
+        return  # the parser has reported repeated names, and where the first one stands
     computations: set[str] = set()
     for computation in module.computations:
         if computation.name in computations:

@@ -6,8 +6,9 @@ import functools
 import math
 from collections.abc import Iterator
 
-from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
 from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
+
+from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
 
 #: code, message, pattern to underline, help
 Finding = tuple[str, str, str, str]
@@ -65,7 +66,8 @@ def _split_messages(shape: Shape, layout: Layout) -> Iterator[str]:
 def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Finding]:
     """What is wrong with an instruction's sharding. Source: XLA, HloSharding::Validate."""
     sharding = instruction.attributes.get("sharding")
-    if isinstance(sharding, Sharding) and instruction.shape is not None:
+    # An outfeed's sharding describes what it sends, not its token.
+    if isinstance(sharding, Sharding) and instruction.shape is not None and instruction.opcode != "outfeed":
         for message in _sharding_messages(sharding, instruction.shape, partitions):
             yield SHARDING, message, r"\bsharding\s*=", ""
 
@@ -100,7 +102,8 @@ def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterato
             yield f"the tiles {list(tiles)} are {count}, the device list has {listed}"
             return
         if sorted(devices.permutation) != list(range(len(devices.reshape_dims))):
-            yield f"T({','.join(map(str, devices.permutation))}) is no permutation of {len(devices.reshape_dims)} dimensions"
+            order = ",".join(map(str, devices.permutation))
+            yield f"T({order}) is no permutation of {len(devices.reshape_dims)} dimensions"
     elif devices is not None:
         yield from _device_messages(devices, count, partitions)
     subgroups = len(sharding.last_tile_dims) + sharding.last_tile_dim_replicate

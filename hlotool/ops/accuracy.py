@@ -42,4 +42,5 @@ def accuracy_of(text: str) -> ResultAccuracy | None:
     if mode[1] == "HIGHEST":
         return ResultAccuracy("highest")
     numbers = dict(re.findall(r"(atol|rtol|ulps) = ([^,\s>]+)", text))
-    return ResultAccuracy(None, float(numbers.get("atol", 0)), float(numbers.get("rtol", 0)), int(numbers.get("ulps", 0)))
+    atol, rtol = (float(numbers.get(name, 0)) for name in ("atol", "rtol"))
+    return ResultAccuracy(None, atol, rtol, int(numbers.get("ulps", 0)))

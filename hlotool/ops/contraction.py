@@ -215,7 +215,8 @@ def ragged_dot_shape(lhs: Shape, rhs: Shape, group_sizes: Shape, *, lhs_contract
             f"lhs_ragged_dims={{{listed(lhs_ragged_dims)}}} is not one dimension of lhs {lhs.text(False)}")
     ragged = lhs_ragged_dims[0]
     mode = _ragged_mode(ragged, lhs_contracting_dims, lhs_batch_dims)
-    groups = _require_group_sizes(lhs, group_sizes, lhs_contracting_dims, lhs_batch_dims, ragged, mode)
+    outer = _outer_dims(lhs.rank, lhs_contracting_dims, lhs_batch_dims, ragged)
+    groups = _require_group_sizes(group_sizes, [lhs.dims[d] for d in outer])
     require_in_range(rhs_group_dims, rhs.rank, "ragged-dot-c10", "rhs group dimension")
     for d in rhs_group_dims:
         require(d not in rhs_contracting_dims and d not in rhs_batch_dims, "ragged-dot-c10",
@@ -235,8 +236,9 @@ def ragged_dot_shape(lhs: Shape, rhs: Shape, group_sizes: Shape, *, lhs_contract
     return Shape.array(result_type(lhs, rhs, declared), dims, None, flags)
 
 
-def _outer_dims(rank: int, contracting: Ints, batch: Ints, ragged: int, mode: str) -> list[int]:
+def _outer_dims(rank: int, contracting: Ints, batch: Ints, ragged: int) -> list[int]:
     """The lhs dimensions that may each have group sizes of their own."""
+    mode = _ragged_mode(ragged, contracting, batch)
     if mode == "batch":
         return list(batch[:batch.index(ragged)])
     if mode == "contracting":
@@ -245,8 +247,7 @@ def _outer_dims(rank: int, contracting: Ints, batch: Ints, ragged: int, mode: st
     return [*batch, *free[:free.index(ragged)]]
 
 
-def _require_group_sizes(lhs: Shape, group_sizes: Shape, contracting: Ints, batch: Ints, ragged: int, mode: str) -> int:
-    outer = [lhs.dims[d] for d in _outer_dims(lhs.rank, contracting, batch, ragged, mode)]
+def _require_group_sizes(group_sizes: Shape, outer: Sequence[int]) -> int:
     plain = group_sizes.rank == 1
     require(plain or (group_sizes.rank == len(outer) + 1 and all(map(same_size, group_sizes.dims, outer))),
             "ragged-dot-c9", f"group_sizes is {group_sizes.text(False)}; it has one dimension, "
@@ -305,7 +306,7 @@ def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_di
     if mode == "batch":
         return contract(lhs, rhs, contracting, batch, target)
     groups = group_sizes.shape[-1]
-    belongs = _memberships(lhs, group_sizes, _outer_dims(lhs.ndim, contracting[0], batch[0], ragged, mode), ragged)
+    belongs = _memberships(lhs, group_sizes, _outer_dims(lhs.ndim, contracting[0], batch[0], ragged), ragged)
     parts = []
     for g in range(groups):
         masked = np.where(belongs[g], lhs, np.zeros_like(lhs))
@@ -368,7 +369,8 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
         require(len(contracting) == 1, "scaled-dot-c9",
                 f"{name} has a scale and {len(contracting)} contracting dimensions; it must have one")
         require(all(s > 0 and d % s == 0 for d, s in zip(shape.dims, scale.dims, strict=True)), "scaled-dot-c10",
-                f"{name} is {shape.text(False)}: its dimensions are no multiples of those of its scale {scale.text(False)}")
+                f"{name} is {shape.text(False)}: its dimensions are no multiples of those of "
+                f"its scale {scale.text(False)}")
     require(bool(lhs_scale.dims or rhs_scale.dims), "scaled-dot-c11", "both scales are scalars")
     return dot_shape(lhs, rhs, lhs_contracting_dims=lhs_contracting_dims, rhs_contracting_dims=rhs_contracting_dims,
                      lhs_batch_dims=lhs_batch_dims, rhs_batch_dims=rhs_batch_dims, declared=declared)
@@ -377,14 +379,15 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
 def _emit_scaled_dot(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     shapes = [o.shape.without_layout() for o in instruction.operands]
     kind = instruction.shape.element_type
-    sides = [_scaled(e, operands[i], operands[i + 2], shapes[i], shapes[i + 2], kind) for i in (0, 1)]
+    sides = [_scaled(e, (operands[i], shapes[i]), (operands[i + 2], shapes[i + 2]), kind) for i in (0, 1)]
     return e.op("stablehlo.dot_general", sides, instruction.shape, {
         "dot_dimension_numbers": dot_dimensions(instruction.attributes),
         "precision_config": precision_config(instruction.attributes)})
 
 
-def _scaled(e: Emitter, value: Value, scale: Value, shape: Shape, scale_shape: Shape, kind: str) -> Value:
+def _scaled(e: Emitter, operand: tuple[Value, Shape], scaling: tuple[Value, Shape], kind: str) -> Value:
     """The operand in the result's type, each block times its scale."""
+    (value, shape), (scale, scale_shape) = operand, scaling
     wide = shape.with_element_type(kind)
     value = cast(e, value, shape, wide)
     if _is_absent(scale_shape):
@@ -416,12 +419,13 @@ def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lh
     """
     target = shape.dtype.numpy
     sides = []
-    for value, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
-        value = converted(value, target)
-        if scale.ndim and not all(d == 1 for d in scale.shape):
+    for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
+        value = converted(operand, target)
+        if scale.ndim:
+            spread = scale.astype(np.float64)
             for axis, (d, s) in enumerate(zip(value.shape, scale.shape, strict=True)):
-                scale = np.repeat(scale, d // s, axis=axis)
-            value = narrow(value.astype(np.float64) * scale.astype(np.float64), np.dtype(target))
+                spread = np.repeat(spread, d // s, axis=axis)
+            value = narrow(value.astype(np.float64) * spread, np.dtype(target))
         sides.append(value)
     return contract(sides[0], sides[1], (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
                     target)

@@ -140,7 +140,7 @@ def _recast_complex(operand: Array, bits: int, target: Any) -> Array:
     if bits == target.bits:
         return operand
     found = operand.reshape(*operand.shape, 1).view(target.numpy) if bits > target.bits else operand.view(target.numpy)
-    return found if bits > target.bits else found[..., 0]
+    return np.asarray(found if bits > target.bits else found[..., 0])
 
 
 def reduce_precision_shape(operand: Shape, *, exponent_bits: int, mantissa_bits: int) -> Shape:
@@ -246,7 +246,8 @@ def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     C4  Both have the same dimensions.
     """
     if not shape.dtype.is_integral:
-        raise ConstraintError("stochastic-convert-value", f"stochastic-convert to {shape.element_type} has no defined value")
+        raise ConstraintError("stochastic-convert-value",
+                              f"stochastic-convert to {shape.element_type} has no defined value")
     value = operand.astype(np.float64)
     with np.errstate(all="ignore"):
         size = np.abs(value)

@@ -14,10 +14,12 @@ from hlotool.ops.contraction import precision_config, precision_words, result_ty
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import NUMERIC, require_array, same_size
 
 NO_WINDOW = Window()
+#: kinds whose operands have other roles: only graphics libraries run them, and their result is as written
+GRADIENTS = ("dgrad", "wgrad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ def window_output(size: int, d: WindowDimension) -> int:
 
 def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window | None = None,
                       dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
-                      sparsity_config: Any = None, declared: Shape | None = None) -> Shape:
+                      sparsity_config: Any = None, convolution_kind: str = "fprop",
+                      declared: Shape | None = None) -> Shape:
     """Constraints 1 to 13 of convolution."""
     require_array(lhs, "convolution-c1", "lhs")
     require_array(rhs, "convolution-c1", "rhs")
@@ -64,10 +67,12 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
     require(batch_group_count > 0, "convolution-c4", f"batch_group_count is {batch_group_count}")
     require(min(feature_group_count, batch_group_count) == 1, "convolution-c5",
             f"feature_group_count is {feature_group_count} and batch_group_count {batch_group_count}: one must be 1")
+    if convolution_kind in GRADIENTS and declared is not None:
+        return declared
     rows = (window or NO_WINDOW).dimensions
     roles = _require_labels(lhs, rhs, dim_labels, rows)
     _require_window(rhs, roles[1], rows)
-    _require_groups(lhs, rhs, roles, feature_group_count, batch_group_count, bool(sparsity))
+    _require_groups(lhs, rhs, roles, (feature_group_count, batch_group_count), bool(sparsity))
     return _output(lhs, rhs, roles, rows, batch_group_count).with_element_type(result_type(lhs, rhs, declared))
 
 
@@ -79,13 +84,14 @@ def _require_labels(lhs: Shape, rhs: Shape, labels: ConvolutionDimensions,
         # `?` marks a dimension without a role.
         roles = Roles.of(text, first, second)
         require(roles is not None, "convolution-c6",
-                f"the {name} labels {text} are no permutation of {first}, {second} and the spatial dimensions 0, 1, ...")
+                f"the {name} labels {text} are no permutation of {first}, {second} and the spatial 0, 1, ...")
         assert roles is not None
         found.append(roles)
     n = len(found[0].spatial)
     require(all(len(r.spatial) == n for r in found), "convolution-c6",
             f"{labels.lhs}_{labels.rhs}->{labels.output}: the numbers of spatial dimensions differ")
-    require(len(rows) == n, "convolution-c7", f"the window has {len(rows)} dimensions, the labels name {n} spatial ones")
+    require(len(rows) == n, "convolution-c7",
+            f"the window has {len(rows)} dimensions, the labels name {n} spatial ones")
     for shape, name in ((lhs, "lhs"), (rhs, "rhs")):
         require(shape.rank == n + 2, "convolution-c8",
                 f"{name} is {shape.text(False)}; with {n} spatial dimensions it must have {n + 2} dimensions")
@@ -102,16 +108,17 @@ def _require_window(rhs: Shape, kernel: Roles, rows: Sequence[WindowDimension]) 
                 f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {size} there")
 
 
-def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], feature_groups: int,
-                    batch_groups: int, is_sparse: bool) -> None:
+def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], groups: tuple[int, int],
+                    is_sparse: bool) -> None:
+    feature_groups, batch_groups = groups
     batch, features = lhs.dims[roles[0].first], lhs.dims[roles[0].second]
     inner, outer = rhs.dims[roles[1].first], rhs.dims[roles[1].second]
     require(is_sparse or UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
             f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
             f"in each of {feature_groups} groups")
-    for groups, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):
-        require(outer == UNBOUNDED or outer % groups == 0, "convolution-c12",
-                f"the kernel {rhs.text(False)} gives {outer} features, which {name} {groups} does not divide")
+    for count, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):
+        require(outer == UNBOUNDED or outer % count == 0, "convolution-c12",
+                f"the kernel {rhs.text(False)} gives {outer} features, which {name} {count} does not divide")
     require(batch == UNBOUNDED or batch % batch_groups == 0, "convolution-c13",
             f"lhs {lhs.text(False)} has batch size {batch}, which batch_group_count {batch_groups} does not divide")
 
@@ -138,6 +145,8 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
     attributes = instruction.attributes
     if len(operands) > 2:
         e.refuse(instruction, "convolution with sparse operands has no StableHLO form")
+    if attributes.get("convolution_kind") in GRADIENTS:
+        e.refuse(instruction, "a convolution of kind dgrad or wgrad has no StableHLO form")
     rows = (attributes.get("window") or NO_WINDOW).dimensions
     labels = attributes["dim_labels"]
     reversal = ", ".join("true" if d.reversal else "false" for d in rows)
@@ -147,7 +156,8 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
         "lhs_dilation": i64_array([d.base_dilation for d in rows]),
         "rhs_dilation": i64_array([d.window_dilation for d in rows]),
         "window_reversal": f"array<i1: {reversal}>" if rows else "array<i1>",
-        "dimension_numbers": f"#stablehlo.conv<{_letters(labels.lhs)}x{_letters(labels.rhs)}->{_letters(labels.output)}>",
+        "dimension_numbers":
+            f"#stablehlo.conv<{_letters(labels.lhs)}x{_letters(labels.rhs)}->{_letters(labels.output)}>",
         "feature_group_count": i64(attributes.get("feature_group_count", 1)),
         "batch_group_count": i64(attributes.get("batch_group_count", 1)),
         "precision_config": precision_config(attributes)})
@@ -178,7 +188,8 @@ def _lift_convolution(r: Reader) -> HloInstruction:
     lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)))
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
-                operand_precision: tuple[str, ...] = (), sparsity_config: Any = None, shape: Shape) -> Array:
+                operand_precision: tuple[str, ...] = (), sparsity_config: Any = None,
+                convolution_kind: str = "fprop", shape: Shape) -> Array:
     """Slide the kernel over the image and sum the products at each place.
 
     Padding may be negative: it cuts off elements after lhs dilation. Holes of padding and dilation are zero.
@@ -196,7 +207,12 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     C11  lhs has feature_group_count times the kernel's input features.
     C12  Both group counts divide the kernel's output features.
     C13  batch_group_count divides the batch size.
+
+    convolution_kind says that the operation is a gradient (dgrad, wgrad); without one, or as fprop, it is what is
+    written here.
     """
+    if convolution_kind in GRADIENTS or sparsity:
+        raise ConstraintError("convolution-value", "gradient and sparse convolutions have no reference")
     rows = (window or NO_WINDOW).dimensions
     target = shape.dtype.numpy
     wide = wide_dtype(np.dtype(target), precise=True)
@@ -208,7 +224,8 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     for i, row in enumerate(rows):
         base = _spread(base, i + 2, row)
         taps = np.flip(taps, i + 2) if row.reversal else taps
-    parts = _slide(base, taps, rows, [shape.dims[d] for d in out.spatial], feature_group_count, batch_group_count)
+    groups = (feature_group_count, batch_group_count)
+    parts = _slide(base, taps, rows, [shape.dims[d] for d in out.spatial], groups)
     places = (out.first, out.second, *out.spatial)
     return np.ascontiguousarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)))
 
@@ -228,9 +245,10 @@ def _spread(array: Array, axis: int, row: WindowDimension) -> Array:
 
 
 def _slide(base: Array, taps: Array, rows: Sequence[WindowDimension], places: list[int],
-           feature_groups: int, batch_groups: int) -> Array:
+           group_counts: tuple[int, int]) -> Array:
     """[batch, feature, spatial...] of the result; base is [batch, feature, ...], taps [output, input, ...]."""
-    groups = max(feature_groups, batch_groups)
+    feature_groups, batch_groups = group_counts
+    groups = max(group_counts)
     batch, outputs = base.shape[0] // batch_groups, taps.shape[0]
     result = np.zeros([batch, outputs, *places], base.dtype)
     if result.size == 0:

@@ -22,7 +22,7 @@ from hlotool.ops.integers import (
     shifted_right_logical,
 )
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
-from hlotool.ops.numbers import Array, computed, dtype_of, narrow
+from hlotool.ops.numbers import Array, computed, dtype_of
 from hlotool.ops.registry import Attribute, Op, register, require
 from hlotool.ops.rules import (
     ANY,
@@ -119,7 +119,8 @@ def paired(opcode: str, lhs: Shape, rhs: Shape, types: Sequence[str]) -> Shape:
     require(rhs.is_array, f"{opcode}-c1", f"rhs is {rhs}, which is not an array")
     require_same_type((lhs, rhs), f"{opcode}-c2", ("lhs", "rhs"))
     require(same_dims(lhs, rhs), f"{opcode}-c3",
-            f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions differ, and {opcode} does not broadcast")
+            f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions differ, "
+            f"and {opcode} does not broadcast")
     return merged(lhs, rhs)
 
 
@@ -150,8 +151,8 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 def _atan2(y: Array, x: Array) -> Array:
     if y.dtype.kind == "c":
-        return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
-    return np.arctan2(y, x)
+        return np.asarray(-1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y)))
+    return np.asarray(np.arctan2(y, x))
 
 
 def _part(array: Array, imaginary: bool) -> Array:
@@ -161,7 +162,7 @@ def _part(array: Array, imaginary: bool) -> Array:
 
 
 def _magnitude(array: Array) -> Array:
-    return narrow(computed(np.abs, array, result=_component_dtype(array.dtype), precise=True), _component_dtype(array.dtype))
+    return computed(np.abs, array, result=_component_dtype(array.dtype), precise=True)
 
 
 def _complex(real: Array, imaginary: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from hlotool.ops.rules import (
     require_unique,
     same_size,
 )
+from hlotool.ops.values import apply
 
 Ints = tuple[int, ...]
 
@@ -54,16 +55,17 @@ def _require_disjoint(label: str, one: str, a: Ints, other: str, b: Ints) -> Non
     require(not shared, label, f"dimension {listed(shared)} stands in both {one} and {other}")
 
 
-def _require_batching(label: str, operand: Shape, dims: Ints, indices: Ints, index_dims: Ints,
-                      index_vector_dim: int, names: tuple[str, str]) -> None:
+def _require_batching(label: str, names: tuple[str, str], operand: tuple[Shape, Ints], indices: tuple[Ints, Ints],
+                      index_vector_dim: int) -> None:
+    (shape, dims), (sizes, index_dims) = operand, indices
     require(len(dims) == len(index_dims), label,
             f"{names[0]} has {len(dims)} entries, {names[1]} has {len(index_dims)}")
-    _require_dims(label, names[0], dims, operand.rank)
-    _require_dims(label, names[1], index_dims, len(indices), ascending=False)
+    _require_dims(label, names[0], dims, shape.rank)
+    _require_dims(label, names[1], index_dims, len(sizes), ascending=False)
     require(index_vector_dim not in index_dims, label, f"{names[1]} names index_vector_dim {index_vector_dim}")
     for d, i in zip(dims, index_dims, strict=True):
-        require(same_size(operand.dims[d], indices[i]), label,
-                f"dimension {d} of the operand has size {operand.dims[d]}, dimension {i} of the indices {indices[i]}")
+        require(same_size(shape.dims[d], sizes[i]), label,
+                f"dimension {d} of the operand has size {shape.dims[d]}, dimension {i} of the indices {sizes[i]}")
 
 
 def gather_shape(operand: Shape, start_indices: Shape, *, offset_dims: Ints, collapsed_slice_dims: Ints,
@@ -77,8 +79,8 @@ def gather_shape(operand: Shape, start_indices: Shape, *, offset_dims: Ints, col
     _require_dims("gather-c3", "offset_dims", offset_dims, rank)
     _require_map("gather-c4", "start_index_map", start_index_map, indices[index_vector_dim], operand.rank)
     _require_dims("gather-c5", "collapsed_slice_dims", collapsed_slice_dims, operand.rank)
-    _require_batching("gather-c6", operand, operand_batching_dims, indices, start_indices_batching_dims,
-                      index_vector_dim, ("operand_batching_dims", "start_indices_batching_dims"))
+    _require_batching("gather-c6", ("operand_batching_dims", "start_indices_batching_dims"),
+                      (operand, operand_batching_dims), (indices, start_indices_batching_dims), index_vector_dim)
     _require_disjoint("gather-c7", "collapsed_slice_dims", collapsed_slice_dims,
                       "operand_batching_dims", operand_batching_dims)
     _require_disjoint("gather-c7", "start_index_map", start_index_map, "operand_batching_dims", operand_batching_dims)
@@ -221,8 +223,8 @@ def scatter_shape(*inputs: Shape, update_window_dims: Ints, inserted_window_dims
             f"{scatter_indices.text(False)} and {len(update_window_dims)} of the window")
     _require_dims("scatter-c6", "update_window_dims", update_window_dims, rank)
     _require_dims("scatter-c7", "inserted_window_dims", inserted_window_dims, operand.rank)
-    _require_batching("scatter-c8", operand, input_batching_dims, indices, scatter_indices_batching_dims,
-                      index_vector_dim, ("input_batching_dims", "scatter_indices_batching_dims"))
+    _require_batching("scatter-c8", ("input_batching_dims", "scatter_indices_batching_dims"),
+                      (operand, input_batching_dims), (indices, scatter_indices_batching_dims), index_vector_dim)
     _require_disjoint("scatter-c8", "inserted_window_dims", inserted_window_dims,
                       "input_batching_dims", input_batching_dims)
     total = len(update_window_dims) + len(inserted_window_dims) + len(input_batching_dims)
@@ -329,25 +331,37 @@ def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints
     if index_vector_dim == indices.ndim:
         indices = indices[..., None]
     vectors = np.moveaxis(indices, index_vector_dim, -1).astype(np.int64)
-    flat = {*inserted_window_dims, *input_batching_dims}
-    window = [d for d in range(operands[0].ndim) if d not in flat]
-    batch_places = [i for i in range(updates[0].ndim) if i not in update_window_dims]
-    results = [o.copy() for o in operands]
-    for place in np.ndindex(updates[0].shape):
-        group = [place[i] for i in batch_places]
-        target = [0] * operands[0].ndim
-        for component, d in zip(vectors[tuple(group)], scatter_dims_to_operand_dims, strict=True):
-            target[d] += int(component)
-        for d, dim in zip(input_batching_dims, scatter_indices_batching_dims, strict=True):
-            target[d] = group[dim - (dim > index_vector_dim)]
-        for d, i in zip(window, update_window_dims, strict=True):
-            target[d] += place[i]
-        at = tuple(target)
-        if all(0 <= t < size for t, size in zip(at, operands[0].shape, strict=True)):
-            given = [np.asarray(a[at]) for a in results] + [np.asarray(u[place]) for u in updates]
-            found = to_apply(*given)
-            for result, value in zip(results, found if count > 1 else (found,), strict=True):
-                result[at] = value
-    return results[0] if count == 1 else tuple(results)
+    dims, places = operands[0].shape, np.indices(updates[0].shape).reshape(updates[0].ndim, -1)
+    batch = places[[i for i in range(updates[0].ndim) if i not in update_window_dims]]
+    target = np.zeros((len(dims), places.shape[1]), np.int64)
+    starts = vectors[tuple(batch)]
+    for k, d in enumerate(scatter_dims_to_operand_dims):
+        target[d] += starts[..., k]
+    for d, dim in zip(input_batching_dims, scatter_indices_batching_dims, strict=True):
+        target[d] = batch[dim - (dim > index_vector_dim)]
+    window = [d for d in range(len(dims)) if d not in (*inserted_window_dims, *input_batching_dims)]
+    for d, i in zip(window, update_window_dims, strict=True):
+        target[d] += places[i]
+    inside = np.all([(t >= 0) & (t < size) for t, size in zip(target, dims, strict=True)], axis=0)
+    inside = np.broadcast_to(inside, places.shape[1:])
+    flat = np.zeros(places.shape[1], np.int64)
+    for t, size in zip(target, dims, strict=True):
+        flat = flat * size + t
+    results = [o.reshape(-1).copy() for o in operands]
+    for chosen in _rounds(flat[inside]):
+        at, source = flat[inside][chosen], np.flatnonzero(inside)[chosen]
+        found = apply(to_apply, *(r[at] for r in results), *(u.reshape(-1)[source] for u in updates))
+        for result, value in zip(results, found, strict=True):
+            result[at] = value
+    shaped = tuple(r.reshape(dims) for r in results)
+    return shaped[0] if count == 1 else shaped
 
 
+def _rounds(targets: Array) -> Iterator[Array]:
+    """Positions in `targets`, cut into rounds without duplicates: the first of each target, then the second, ..."""
+    order = np.argsort(targets, kind="stable")
+    sorted_targets = targets[order]
+    first = np.flatnonzero(np.r_[True, sorted_targets[1:] != sorted_targets[:-1]][:len(order)])
+    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.r_[first, len(order)]))
+    for k in range(int(rank.max(initial=-1)) + 1):
+        yield order[rank == k]

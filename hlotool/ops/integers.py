@@ -34,7 +34,8 @@ def remaindered(lhs: Array, rhs: Array) -> Array:
 def powered(lhs: Array, rhs: Array) -> Array:
     """lhs to the power of rhs; integers with a negative exponent: 1 and -1 stay themselves, others give 0."""
     if lhs.dtype.kind not in "iu":
-        return np.where(rhs == 0, np.ones_like(lhs), np.power(lhs, rhs)) if lhs.dtype.kind == "c" else np.power(lhs, rhs)
+        found = np.power(lhs, rhs)
+        return np.where(rhs == 0, np.ones_like(lhs), found) if lhs.dtype.kind == "c" else found
     negative = rhs < 0
     found = np.power(lhs, np.where(negative, np.zeros_like(rhs), rhs))
     ones = np.where(lhs == 1, 1, np.where(lhs == lhs.dtype.type(0) - 1, np.where(rhs % 2 == 0, 1, -1), 0))

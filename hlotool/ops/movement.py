@@ -163,7 +163,8 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
     require_unique(dimensions, "broadcast-c4", "dimensions")
     for i, d in enumerate(dimensions):
         require(same_size(operand.dims[i], result.dims[d]), "broadcast-c5",
-                f"dimension {i} of the operand has size {operand.dims[i]}, dimension {d} of the result {result.dims[d]}")
+                f"dimension {i} of the operand has size {operand.dims[i]}, "
+                f"dimension {d} of the result {result.dims[d]}")
     return result.with_element_type(operand.element_type)
 
 
@@ -174,9 +175,8 @@ def _lift_broadcast(r: Reader) -> HloInstruction:
         return r.add("broadcast", result, (operand,), {"dimensions": tuple(range(added, result.rank))})
     dimensions = r.ints("broadcast_dimensions")
     # StableHLO repeats dimensions of size 1, HLO does not: they are taken out first.
-    kept = [i for i, d in enumerate(dimensions)
-            if (operand.shape.dims[i] == result.dims[d] and operand.shape.is_dynamic_dim(i) == result.is_dynamic_dim(d))
-            or operand.shape.dims[i] != 1]
+    kept = [i for i, d in enumerate(dimensions) if operand.shape.dims[i] != 1
+            or (result.dims[d] == 1 and operand.shape.is_dynamic_dim(i) == result.is_dynamic_dim(d))]
     if len(kept) < len(dimensions):
         dims = tuple(operand.shape.dims[i] for i in kept)
         operand = r.add("reshape", operand.shape.with_dims(dims, tuple(operand.shape.is_dynamic_dim(i) for i in kept)),
@@ -347,7 +347,8 @@ def pad_shape(operand: Shape, padding_value: Shape, *, padding: Padding) -> Shap
     require(padding_value.is_scalar, "pad-c5", f"the padding value is {padding_value}, not a scalar")
     require_same_type((operand, padding_value), "pad-c1", ("the operand", "the padding value"))
     require(len(padding.dimensions) == operand.rank, "pad-c2",
-            f"padding has {len(padding.dimensions)} entries, the operand {operand.text(False)} has {operand.rank} dimensions")
+            f"padding has {len(padding.dimensions)} entries, the operand {operand.text(False)} "
+            f"has {operand.rank} dimensions")
     dims = []
     for i, (p, size) in enumerate(zip(padding.dimensions, operand.dims, strict=True)):
         require(p.interior >= 0, "pad-c3", f"interior padding {p.interior} of dimension {i} is negative")
@@ -386,9 +387,8 @@ def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     source, target = [], []
     for size, step, p, total in zip(operand.shape, (p.interior + 1 for p in rows), rows, result.shape, strict=True):
         # Element k stands at low + k * step; those that fall outside are dropped.
-        first = max(0, -(-(-p.low) // step))
-        last = min(size, -(-(total - p.low) // step))
-        last = max(first, last)
+        first = max(0, (step - 1 - p.low) // step)
+        last = max(first, min(size, (total - p.low + step - 1) // step))
         source.append(np.s_[first:last])
         target.append(np.s_[p.low + first * step:p.low + (last - 1) * step + 1:step] if last > first else np.s_[0:0])
     result[tuple(target)] = operand[tuple(source)]
@@ -451,7 +451,9 @@ def bitcast_shape(operand: Shape, *, declared: Shape | None) -> Shape:
     """Constraints 1 and 2 of bitcast."""
     require_array(operand, "bitcast-c1")
     result = declared_array(declared, "bitcast-c1", "bitcast")
-    if operand.is_static and result.is_static:
+    # Before layouts are assigned XLA asks nothing of a bitcast.
+    is_laid_out = operand.layout is not None and result.layout is not None
+    if is_laid_out and operand.is_static and result.is_static:
         old, new = operand.size * operand.dtype.bits, result.size * result.dtype.bits
         require((old + 7) // 8 == (new + 7) // 8, "bitcast-c2",
                 f"the operand {operand.text(False)} has {old} bits, the result {result.text(False)} {new}")
@@ -481,6 +483,8 @@ def _emit_bitcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Va
     source, target = instruction.operands[0].shape, instruction.shape
     if source.without_layout() is target.without_layout() and physical_order(source) == physical_order(target):
         return operands[0]
+    if source.size * source.dtype.bits != target.size * target.dtype.bits:
+        e.refuse(instruction, f"{source} and {target} differ in size, so this bitcast has no meaning")
     value, shape = _permuted(e, operands[0], source.without_layout(), physical_order(source))
     order = physical_order(target)
     stored = target.with_dims(tuple(target.dims[d] for d in order))
@@ -508,7 +512,7 @@ def bitcast(operand: Array, *, shape: Shape) -> Array:
     The evaluator holds values and no layouts, so it takes the default ones for both sides.
 
     C1  The operand and the result are arrays.
-    C2  Both have the same size in bytes.
+    C2  Both have the same size in bytes, once they have layouts.
     """
     target = shape.dtype
     order = physical_order(shape)
@@ -516,7 +520,8 @@ def bitcast(operand: Array, *, shape: Shape) -> Array:
     if operand.dtype == target.numpy:
         return np.ascontiguousarray(operand.reshape(stored).transpose(_inverse(order)))
     if target.bits >= 8 and operand.dtype.kind in "fiucb":
-        return operand.reshape(-1).view(target.numpy).reshape(stored).transpose(_inverse(order))
+        found = np.ascontiguousarray(operand).reshape(-1).view(target.numpy).reshape(stored)
+        return np.ascontiguousarray(found.transpose(_inverse(order)))
     return from_bits(to_bits(operand), target.numpy).reshape(stored).transpose(_inverse(order))
 
 
@@ -554,7 +559,8 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
     require(size.is_scalar and size.element_type == "s32", "set-dimension-size-c4", f"the size is {size}, not s32[]")
     flags = list(flags_of(operand))
     # A result that is written static removes the dynamism.
-    flags[at] = declared is None or not declared.is_array or declared.rank != operand.rank or declared.is_dynamic_dim(at)
+    is_static = declared is not None and declared.rank == operand.rank and not declared.is_dynamic_dim(at)
+    flags[at] = not is_static
     return operand.with_dims(operand.dims, tuple(flags))
 
 

@@ -40,14 +40,14 @@ def narrow(array: Any, dtype: Any) -> Array:
     """Values of a wide computation as `dtype`: floats rounded to nearest even, integers wrapped."""
     array = np.asarray(array)
     if array.dtype == dtype:
-        return array
+        return np.asarray(array)
     kind = dtype_of(dtype)
     with np.errstate(all="ignore"):
         if kind.is_integral and kind.bits < 8:
             return from_bits(array.astype(np.int64).view(np.uint64), dtype)
         if array.dtype.kind == "c" and not kind.is_complex:
             array = array.real
-        return array.astype(dtype)
+        return np.asarray(array.astype(dtype))
 
 
 def computed(function: Callable[..., Any], *arrays: Array, result: Any = None, precise: bool = False) -> Array:
@@ -78,16 +78,16 @@ def from_bits(bits: Any, dtype: Any) -> Array:
     bits = np.ascontiguousarray(bits, dtype=np.uint64)
     kind = dtype_of(dtype)
     if kind.family == "pred":
-        return bits != 0
+        return np.asarray(bits != 0)
     if kind.bits == 64:
-        return bits.view(dtype)
+        return np.asarray(bits.view(dtype))
     low = bits & np.uint64((1 << kind.bits) - 1)
     if kind.is_integral and kind.bits < 8:
         signed = low.view(np.int64)
         if kind.family == "signed":
             signed = np.where(signed >> (kind.bits - 1) != 0, signed - (1 << kind.bits), signed)
-        return signed.astype(np.int8).astype(dtype)
-    return low.astype(_UNSIGNED[np.dtype(dtype).itemsize]).view(dtype)
+        return np.asarray(signed.astype(np.int8).astype(dtype))
+    return np.asarray(low.astype(_UNSIGNED[np.dtype(dtype).itemsize]).view(dtype))
 
 
 def signed_bits(array: Array) -> Array:
@@ -103,7 +103,7 @@ def bit_length(bits: Array) -> Array:
         high = rest >> np.uint64(step)
         found += step * (high != 0)
         rest = np.where(high != 0, high, rest)
-    return found + (rest != 0)
+    return np.asarray(found + (rest != 0))
 
 
 def converted(array: Array, target: Any) -> Array:
@@ -112,7 +112,7 @@ def converted(array: Array, target: Any) -> Array:
     if array.dtype == target:
         return array
     if kind.family == "pred":
-        return array.astype(wide_dtype(array.dtype)) != 0
+        return np.asarray(array.astype(wide_dtype(array.dtype)) != 0)
     if source.is_complex and not kind.is_complex:
         return converted(array.real.copy(), target)
     if source.is_floating and kind.is_integral:
