@@ -71,8 +71,8 @@ class Layout(metaclass=Interned):
             yield f"E({self.element_size})"
         if self.memory_space:
             yield f"S({self.memory_space})"
-        for split in self.split_configs:
-            yield f"SC({split.dimension}:{','.join(map(str, split.indices))})"
+        if self.split_configs:
+            yield "SC" + "".join(f"({s.dimension}:{','.join(map(str, s.indices))})" for s in self.split_configs)
         if self.physical_shape is not None:
             yield f"P({self.physical_shape})"
         if self.dynamic_shape_metadata_prefix:

@@ -10,7 +10,8 @@ from typing import Any
 
 from hlotool.text.phrase_errors import PhraseError, closest
 
-_COMMENT_OR_STRING = re.compile(r"""/\*.*?\*/|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
+_COMMENT_OR_STRING = re.compile(
+    r"""/\*.*?\*/|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
 
 #: terminals in words
 _WORDS = {
