@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from hlotool.diagnostics import HloError
-from hlotool.ir import HloModule
+from hlotool.ir import HloModule, Source
 from hlotool.text import parse as parse_text
+from hlotool.text import parse_recovering
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
@@ -16,7 +17,18 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
     Raises HloError with every syntax error, or with every shape that could not be inferred. Old and new forms
     that were met are in the module's `notes`. Source of the syntax: grammars/*.lark.
     """
-    module = parse_text(text, filename)
+    return _with_shapes(parse_text(text, filename))
+
+
+def parse_source(source: Source) -> HloModule:
+    """The same for a source that knows its file and first line, such as one module of several in a file."""
+    module, problems = parse_recovering(source)
+    if problems:
+        raise HloError(problems)
+    return _with_shapes(module)
+
+
+def _with_shapes(module: HloModule) -> HloModule:
     if any(i.shape is None for i in module.instructions()):
         # Only modules that leave shapes out need to know the operations.
         from hlotool.passes.infer_shapes import infer_shapes

@@ -14,6 +14,7 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define
 from hlotool.ir import (
     DTYPES,
+    KINDS,
     NO_ATTRIBUTES,
     Attributes,
     HloComputation,
@@ -27,7 +28,7 @@ from hlotool.ir import (
     kind_of,
     unique_name,
 )
-from hlotool.text.old_forms import GENERATION
+from hlotool.text.old_forms import GENERATION, NEWER_ATTRIBUTES
 from hlotool.text.phrases import (
     METADATA,
     PhraseError,
@@ -165,6 +166,8 @@ class InstructionReader:
             try:
                 at = skip_blank(text, self.read_statement(computation, at))
             except CutError as error:
+                if text.find("}", error.start) < 0 and error.code != TRUNCATED:
+                    error.code, error.help = TRUNCATED, "the file is truncated: get the whole dump"
                 self.report_cut(error)
                 resume = error.resume if error.resume is not None else next_statement(text, at)
                 self._define_failed(at)
@@ -244,6 +247,8 @@ class InstructionReader:
                     words = ending[0]
                     metadata = metadata_cache.get(words)
                     if metadata is None:
+                        if "preserve_" in words or "_payload=" in words:
+                            return at  # fields of another time, which the long way notes
                         metadata = metadata_cache[words] = Metadata(words)
                     rest = rest[:start] + rest[ending.end():]
             attributes = attribute_cache.get(rest)
@@ -306,7 +311,7 @@ class InstructionReader:
         values: dict[str, Any] = {}
         for name, text in pieces:
             kind = kind_of(name, text.startswith("{{"))
-            if kind is Kind.INSTRUCTIONS or name in values:
+            if kind is Kind.INSTRUCTIONS or name in values or name not in KINDS:
                 return None
             try:
                 value = self._value(kind, text, name)
@@ -482,6 +487,12 @@ class InstructionReader:
         name, text, offset = attribute.name, attribute.value, attribute.value_start
         kind = kind_of(name, text.startswith("{{"))
         self._note_found(generation(kind, text), text, offset)
+        if name not in KINDS:
+            self.note("custom", f"{name} is an attribute that XLA does not know: kept as it is", attribute.start,
+                      offset + len(text))
+        elif name in NEWER_ATTRIBUTES:
+            self.note(NEWER_ATTRIBUTES[name], f"{name} is newer than most parsers", attribute.start,
+                      attribute.start + len(name))
         if kind is Kind.INSTRUCTIONS:
             return self._named_instructions(text, offset)
         if kind is Kind.COMPUTATION and text.startswith("{"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Severity, define
-from hlotool.ir import HloModule
+from hlotool.ir import HloInstruction, HloModule
 
 GENERATION = define("P090", "other-generation", "a form of another time than today's printer: read as what it was",
                     "xla/hlo/parser and its history")
@@ -54,6 +54,8 @@ OLD_ATTRIBUTES: dict[tuple[str, str], Old] = {
     ("dot", "sparsity"): Old("2024", "a dense operand"),
     ("all-reduce", "mode"): Old("2025", "nothing: it follows from channel_id and use_global_device_ids"),
 }
+#: attributes that were new in 2026: name to year
+NEWER_ATTRIBUTES: dict[str, str] = {"debug_attributes": "2026", "has_dynamic_root": "2026"}
 _OLD_ATTRIBUTE_NAMES = frozenset(name for _, name in OLD_ATTRIBUTES)
 #: operands that an opcode has since mid-2018, its token among them
 _WITH_TOKEN = {"send": 2, "recv": 1, "infeed": 1, "outfeed": 2}
@@ -61,7 +63,7 @@ _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput
 
 
 #: opcodes whose forms changed without a change of name
-_CHANGED = frozenset({"sort", "dot", "fusion", *_WITH_TOKEN})
+_CHANGED = frozenset({"sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
 _SUSPECTS = _CHANGED.union(OLD_OPCODES)
 
 
@@ -75,7 +77,7 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
     for instruction in module.instructions():
         if instruction.opcode not in _SUSPECTS and id(instruction.attributes) not in suspects:
             continue
-        for key, message in _forms(instruction.opcode, instruction.attributes, len(instruction.operands)):
+        for key, message in _forms(instruction):
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
@@ -83,7 +85,8 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
     return list(found.values())
 
 
-def _forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterator[tuple[str, str]]:
+def _forms(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
+    opcode, attributes = instruction.opcode, instruction.attributes
     if opcode in OLD_OPCODES:
         old = OLD_OPCODES[opcode]
         yield opcode, f"{opcode} is an opcode of another time ({old.era}); today: {old.instead}"
@@ -93,16 +96,23 @@ def _forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterato
             if form is not None:
                 yield f"{opcode} {name}", f"{name} of {opcode} is an old name ({form.era}); today: {form.instead}"
     if opcode in _CHANGED:
-        yield from _changed_forms(opcode, attributes, operands)
+        yield from _changed_forms(opcode, attributes, instruction.operands)
 
 
-def _changed_forms(opcode: str, attributes: Mapping[str, Any], operands: int) -> Iterator[tuple[str, str]]:
+def _changed_forms(opcode: str, attributes: Mapping[str, Any],
+                   operands: tuple[HloInstruction, ...]) -> Iterator[tuple[str, str]]:
     if opcode == "sort" and "to_apply" not in attributes:
         yield opcode, "sort without a comparator orders by its first operand (2017 to mid-2019)"
     if opcode == "dot" and not any(name.endswith("_dims") for name in attributes):
         yield opcode, ("dot without dimension numbers: in 2017 the last dimension of lhs with the last but one of "
                        "rhs, today an outer product")
-    if operands < _WITH_TOKEN.get(opcode, 0):
+    if len(operands) < _WITH_TOKEN.get(opcode, 0):
         yield opcode, f"{opcode} without a token (2017 to mid-2018)"
     if opcode == "fusion" and attributes.get("kind") in _OLD_FUSION_KINDS:
         yield "fusion kind", f"kind={attributes['kind']} of fusion is gone (until 2018); today: kCustom"
+    if opcode == "rng" and attributes.get("distribution") == "rng_bernoulli":
+        yield "rng_bernoulli", "rng_bernoulli (2017) is today a uniform rng, a comparison and a conversion"
+    if opcode == "conditional" and "branch_computations" in attributes and operands \
+            and operands[0].shape is not None and operands[0].shape.element_type == "pred":
+        yield "conditional", ("a conditional on a pred with branch_computations, as some converters write it; XLA "
+                              "reads true_computation and false_computation")

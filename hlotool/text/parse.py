@@ -11,7 +11,6 @@ import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import (
-    KINDS,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -178,10 +177,6 @@ class ModuleReader(InstructionReader):
             self.report_cut(error)
             return error.resume if error.resume is not None else next_statement(text, found.end())
         values = self.read_attributes(cut.attributes, None)
-        for attribute in cut.attributes:
-            if attribute.name not in KINDS:
-                self.note("custom", f"{attribute.name} is a header field that XLA does not know: kept as it is",
-                          attribute.start, attribute.value_start + len(attribute.value))
         self.module.attributes = Attributes(values)
         return cut.end
 

@@ -24,10 +24,13 @@ OLD_METADATA = define("P159", "legacy-metadata-field", "A field of metadata that
 BARE_ALIAS = define("P160", "bare-alias", "An alias entry without a parameter index: no parser reads it.")
 BARE_WINDOW = define("P161", "legacy-bare-window", "A window without braces: early 2017.")
 PROTO_PADDING = define("P162", "legacy-proto-padding", "Padding as protobuf text: early 2017.")
+DOCUMENT_SHAPE = define("P164", "document-shape",
+                        "A shape in the notation of the operation documents: S64[5,2] or f32[2x3].")
 NEW_METADATA = define("P163", "newer-metadata-field", "A field of metadata that earlier parsers do not know.")
 
 Found = tuple[str, str] | None
 
+_DOCUMENT = re.compile(r"^(?:[A-Z]\w*\[|\w+\[[^\]]*\dx)")
 _SPARSE_ENTRY = re.compile(r"\{\s*(?:\[[\d,\s]+\]|\d+)\s*:")
 _REPEATED = re.compile(r"^\s*\(*\s*[a-z]\w*\[")
 _INNER_SHAPE = re.compile(r"[a-z]\w*\[")
@@ -41,6 +44,8 @@ def shape_generation(text: str) -> Found:
         return SPARSE_SHAPE, "sparse shapes were dropped about 2020; read as dense"
     if "[]{}" in text.replace(" ", ""):
         return EMPTY_LAYOUT, "an empty layout after a scalar is a form of 2017 and 2018"
+    if _DOCUMENT.search(text):
+        return DOCUMENT_SHAPE, "capital element types and x between sizes are the notation of the documents"
     if "D(" in text or "P(" in text:
         return PHYSICAL_SHAPE, "sparse layouts are a form of 2022 to 2024"
     return None

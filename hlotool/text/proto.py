@@ -336,7 +336,7 @@ def _sanitized(name: str) -> str:
     name = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
     if name and not (name[0].isalpha() or name[0] == "_"):
         name = "_" + name[1:]
-    return f"{name}_" if name in DTYPES or name in ("tuple", "token", "opaque") else name
+    return f"{name}_" if name in DTYPES or name in ("token", "opaque") else name
 
 
 def _tables(proto: Any) -> dict[str, tuple[str, ...]]:

@@ -139,12 +139,18 @@ def match_bracket(text: str, at: int, limit: int | None = None) -> int:
                    help="the file is truncated: get the whole dump")
 
 
+_ATTRIBUTE_BEHIND = re.compile(r",\s*([A-Za-z_][\w.\-]*)=")
+
+
 def _missing(text: str, opener: tuple[str, int], line_end: int) -> None:
     bracket, opened = opener
-    stop = opened + len(text[opened:line_end].rstrip())
-    raise CutError(MISSING_CLOSE, f"expected '{_CLOSING[bracket]}' before the end of the line", stop - 1, stop + 1,
-                   resume=next_statement(text, opened), help=f"add '{_CLOSING[bracket]}'",
-                   note=(f"this '{bracket}' is not closed", opened, opened + 1))
+    close = _CLOSING[bracket]
+    attribute = _ATTRIBUTE_BEHIND.search(text, opened, line_end)
+    # Attributes stand behind the operands, so the bracket is missing in front of the first of them.
+    stop = attribute.start() if attribute else opened + len(text[opened:line_end].rstrip())
+    before = f"before the attribute {attribute[1]}" if attribute else "before the end of the line"
+    raise CutError(MISSING_CLOSE, f"expected '{close}' {before}", stop - 1, stop, resume=next_statement(text, opened),
+                   help=f"add '{close}'", note=(f"this '{bracket}' is not closed", opened, opened + 1))
 
 
 def next_statement(text: str, at: int) -> int:
@@ -259,8 +265,9 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
         name = _ATTRIBUTE_NAME.match(text, start)
         equals = skip_blank(text, name.end()) if name else start
         if name is None or text[equals:equals + 1] != "=":
-            if start >= len(text):
-                raise CutError(TRUNCATED, "the text ends after a comma", after, after + 1, resume=len(text))
+            if equals >= len(text):
+                raise CutError(TRUNCATED, "the text ends in the middle of an attribute", after, equals,
+                               resume=len(text), help="the file is truncated: get the whole dump")
             raise CutError(BAD_ATTRIBUTE, "expected an attribute `name=value` after the comma", after,
                            max(start + 1, equals), resume=next_statement(text, cut.start))
         value_start = skip_blank(text, equals + 1)
@@ -315,6 +322,9 @@ def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
     return after
 
 
+_WINDOW_PART = re.compile(r"(?:stride|pad|lhs_dilate|rhs_dilate|rhs_reversal)=-?\d")
+
+
 def _value_end(text: str, at: int, name: str) -> int:
     """The end of an attribute's value: atoms and balanced groups without white space between them.
 
@@ -333,9 +343,10 @@ def _value_end(text: str, at: int, name: str) -> int:
         else:
             more = skip_blank(text, at)
             goes_on = (name == "literal" or text.startswith("mesh[", start)
-                       or (name == "padding" and text.startswith("dimensions", start) and text[at - 1] == "s"))
+                       or (name == "padding" and text.startswith("dimensions", more if text[at - 1] == "}" else start))
+                       or (name == "window" and _WINDOW_PART.match(text, more)))
             if not goes_on or more == at or more >= len(text) or text[more] in ",})" \
-                    or STATEMENT.match(text, more):
+                    or (STATEMENT.match(text, more) and name != "window"):
                 return at
             at = more
     return at
@@ -348,8 +359,11 @@ def _bad_statement(text: str, at: int, found: int | None = None) -> CutError:
     if not text[at if found is None else found:].strip():
         return CutError(TRUNCATED, "the text ends in the middle of a statement", at, len(text), resume=len(text),
                         help="the file is truncated: get the whole dump")
+    brace = text.find("}", at, line_end)
+    resume = brace if brace > at else next_statement(text, at)
+    shown = text[at:brace].rstrip() if brace > at else shown
     return CutError(BAD_STATEMENT, "expected an instruction `name = shape opcode(operands)`", at,
-                    at + max(1, len(shown)), resume=next_statement(text, at))
+                    at + max(1, len(shown)), resume=resume)
 
 
 def _no_opcode(text: str, at: int, shape_start: int) -> CutError:
@@ -415,11 +429,11 @@ def cut_operand(text: str, start: int, end: int) -> CutOperand:
         inner = skip_blank(text, opcode.end())
         close = match_bracket(text, inner)
         return CutOperand(shape, "", start, close, opcode[1], text[inner + 1:close - 1], inner + 1)
+    if text.startswith("...", at):
+        raise CutError(BAD_STATEMENT, "operands were left out of the text (`...`)", at, end,
+                       help="compact logs cannot be read back: dump the module with all operands")
     named = _ANY_NAME.match(text, at)
     if named is None:
-        if text.startswith("...", at):
-            raise CutError(BAD_STATEMENT, "operands were left out of the text (`...`)", at, end,
-                           help="compact logs cannot be read back: dump the module with all operands")
         raise CutError(BAD_STATEMENT, f"expected an operand, found '{text[at:end].strip()}'", at, end)
     stop = named.end()
     index: tuple[int, ...] = ()

@@ -123,6 +123,8 @@ def element_type_of(token: Any) -> str:
     word = str(token)
     if word in DTYPES or word in ("token", "opaque"):
         return word
+    if word.isupper() and word.lower() in DTYPES:  # the documents' spelling: S64[5,2]
+        return word.lower()
     start, end = token.start_pos or 0, token.end_pos or len(word)
     if word == "TYPE":
         raise PhraseError(PLACEHOLDER, "TYPE is a placeholder, not an element type", start, end,

@@ -215,13 +215,33 @@ def _slice(text: str, name: str) -> tuple[SliceDimension, ...] | None:
 def _padding(text: str, name: str) -> Padding | None:
     match = _PADDINGS.fullmatch(text)
     if match is None:
-        return None
+        return _proto_padding(text)
     return Padding(tuple(PaddingDimension(*map(int, part.split("_"))) for part in match[1].split("x")))
+
+
+_PROTO_PADDING = re.compile(r"\s*dimensions\s*\{([^{}]*)\}\s*")
+_PROTO_FIELD = re.compile(r"\s*(edge_padding_low|edge_padding_high|interior_padding):\s*(-?\d+)\s*")
+
+
+def _proto_padding(text: str) -> Padding | None:
+    """The protobuf text that early 2017 printed: `dimensions { edge_padding_low: 2 edge_padding_high: 1 }`."""
+    dimensions, at = [], 0
+    while found := _PROTO_PADDING.match(text, at):
+        fields = _PROTO_FIELD.findall(found[1])
+        if _PROTO_FIELD.sub("", found[1]).strip():
+            return None
+        sizes = {name: int(value) for name, value in fields}
+        dimensions.append(PaddingDimension(sizes.get("edge_padding_low", 0), sizes.get("edge_padding_high", 0),
+                                           sizes.get("interior_padding", 0)))
+        at = found.end()
+    return Padding(tuple(dimensions)) if dimensions and at == len(text) else None
 
 
 @functools.lru_cache(4096)
 def _window(text: str, name: str) -> Window | None:
-    match = _WINDOW.fullmatch(text.strip())
+    # Early 2017 wrote the parts without braces.
+    braced = text.strip() if "{" in text else f"{{{text}}}"
+    match = _WINDOW.fullmatch(braced)
     if match is None or not _unique_parts(match[1]):
         return None
     return _window_of(dict(_part(p) for p in match[1].split()), len(text))
