@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -27,13 +28,29 @@ def write_artifact(module: Any, version: str | None = None) -> bytes:
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
 
+    target = version or stablehlo.get_current_version()
+    code = io.BytesIO()
+    module.operation.write_bytecode(code)
     try:
-        data: bytes = stablehlo.serialize_portable_artifact(module, version or stablehlo.get_current_version())
+        # Writing turns the module that is given into another dialect, so a copy is given.
+        copy = ir.Module.parse(code.getvalue(), module.context)
+        _legalise(copy)
+        data: bytes = stablehlo.serialize_portable_artifact(copy, target)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
         versions = f"{stablehlo.get_minimum_version()} to {stablehlo.get_current_version()}"
-        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {version} can be written: {error}",
+        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {target} can be written: {error}",
                                    help=f"versions {versions} can be written")]) from None
     return data
+
+
+def _legalise(module: Any) -> None:
+    """Write chlo operations, which no artifact can hold, in stablehlo's. Raises MLIRError."""
+    from jax.extend.mlir.dialects import stablehlo
+    from jax.extend.mlir.passmanager import PassManager
+
+    stablehlo.register_stablehlo_passes()
+    passes = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+    PassManager.parse(passes, module.context).run(module.operation)
 
 
 def read_artifact(data: bytes, context: Any = None) -> Any:

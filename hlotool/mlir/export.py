@@ -234,14 +234,21 @@ class Exporter:
         try:
             self._module.operation.verify()
         except self._ir.MLIRError as error:
-            by_name = {i.name: i for i in self.module.instructions()}
-            for found in error.error_diagnostics:
-                instruction = by_name.get(self._locations.name_in(found.location) or "")
-                if instruction is not None:
-                    self._report(instruction, codes.UNVERIFIED, found.message)
-                else:
-                    self._report_module(codes.UNVERIFIED, found.message)
+            self._report_findings(error.error_diagnostics)
             raise HloError(self.diagnostics) from None
+
+    def _report_findings(self, findings: Iterable[Any]) -> None:
+        """Report what the verifier found, once for each instruction, in the words of its rule where that is broken."""
+        by_name = {i.name: i for i in self.module.instructions()}
+        reported: set[HloInstruction] = set()
+        for found in findings:
+            instruction = by_name.get(self._locations.name_in(found.location) or "")
+            if instruction is None:
+                self._report_module(codes.UNVERIFIED, found.message)
+            elif instruction not in reported:
+                reported.add(instruction)
+                broken = _broken_rule(instruction)
+                self._report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
 
     # The Emitter protocol.
 

@@ -23,6 +23,7 @@ _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
 #: what a lift may raise when an operation is not as it expects
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
+_NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _QUANTISED = re.compile(r"!quant\.\w+<([iu]\w+)[^<>]*(?:<[^<>]*>[^<>]*)*>")
 
 
@@ -160,8 +161,12 @@ class Importer:
         self._set_root(scope, results, sharding)
 
     def _parameter(self, scope: Scope, argument: Any, number: int, attributes: Mapping[str, Any]) -> None:
-        instruction = self.append(scope, "parameter", self._shape(argument.type), (),
-                                  {"parameter_number": number, **attributes})
+        try:
+            shape = self._shape(argument.type)
+        except NoType as error:
+            self._report(argument, codes.UNSHAPED, str(error))
+            shape = Shape.tuple()
+        instruction = self.append(scope, "parameter", shape, (), {"parameter_number": number, **attributes})
         name, instruction.metadata = self._locations.read(argument.location)
         instruction.name = self._unique(self._names, _sanitised(name) or f"Arg_{number}")
         scope.values[argument] = instruction
@@ -382,6 +387,8 @@ def _captures(block: Any) -> Iterator[Any]:
 
 def _sanitised(name: str) -> str:
     """A name that HLO text can hold, or ''."""
+    if _NAME.fullmatch(name):
+        return name
     cleaned = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
     return f"_{cleaned}" if cleaned[:1].isdigit() or cleaned[:1] in (".", "-") else cleaned
 

@@ -26,7 +26,7 @@ class Locations:
         self._ir = ir
         self._name = ir.Location.name
         self._known: dict[str, Any] = {}
-        self._read: dict[Any, tuple[str, Metadata | None]] = {}
+        self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
 
     def named(self, name: str) -> Any:
         """A location that is a name."""
@@ -50,6 +50,7 @@ class Locations:
 
     def name_in(self, location: Any) -> str | None:
         """The instruction's name in a location that `of` made."""
+        location = _exact(location)
         return location.name_str if isinstance(location, self._ir.NameLoc) else None
 
     def read(self, location: Any) -> tuple[str, Metadata | None]:
@@ -64,12 +65,15 @@ class Locations:
                 op_name, location = location.name_str, location.child_loc
             elif not _NAME.fullmatch(name):
                 name, op_name = "", name
-        file, line = self._place(location)
-        return name, _metadata(op_name, file, line)
+        key = op_name, *self._place(location)
+        if key not in self._metadata:
+            self._metadata[key] = _metadata(*key)
+        return name, self._metadata[key]
 
     def line_and_column(self, location: Any) -> tuple[int, int]:
         """Where an operation stands in the text that was parsed; zeros where the location names another place."""
-        if isinstance(location, self._ir.FileLineColLoc) and location.filename.value == _NO_FILE:
+        location = None if location is None else _exact(location)
+        if isinstance(location, self._ir.FileLineColLoc) and location.filename == _NO_FILE:
             return location.start_line, location.start_col
         return 0, 0
 
@@ -79,7 +83,6 @@ class Locations:
         for _ in range(1000):
             if isinstance(location, ir.FileLineColLoc):
                 file = location.filename
-                file = file if isinstance(file, str) else file.value
                 return ("", 0) if file == _NO_FILE else (file, location.start_line)
             if isinstance(location, ir.CallSiteLoc):
                 location = location.callee
@@ -90,6 +93,11 @@ class Locations:
             else:
                 break
         return "", 0
+
+
+def _exact(location: Any) -> Any:
+    """The location as an object of its own class, which those of MLIR's diagnostics are not."""
+    return type(location).from_attr(location.attr, location.context)
 
 
 def _metadata(op_name: str, file: str, line: int) -> Metadata | None:

@@ -7,6 +7,7 @@ MLIR. MLIR attributes are written as their text ("array<i64: 1, 2>", "2 : i64", 
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
@@ -152,6 +153,7 @@ def refused(reason: str) -> Lowering:
     return Lowering(emit)
 
 
+@functools.cache
 def _opcode_of(name: str) -> str:
     from hlotool.ops.registry import OPS
 
