@@ -1,1 +1,5 @@
 """The command line: arguments in, exit code out."""
+
+from hlotool.cli.main import main, main_convert, main_lint
+
+__all__ = ["main", "main_convert", "main_lint"]

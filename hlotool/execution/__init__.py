@@ -1,12 +1,21 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
-from hlotool.execution.arguments import random_arguments
-from hlotool.execution.compare import Comparison, ResultDifference, compare
+from hlotool.execution.arguments import arguments_for, random_arguments
+from hlotool.execution.compare import (
+    Comparison,
+    ResultDifference,
+    budget_of,
+    compare,
+    difference,
+    differences,
+    explain_difference,
+)
 from hlotool.execution.executors import EXECUTORS, Executor, execute, executor_named, run_program
 from hlotool.execution.program import Program, flat, leaves
 from hlotool.execution.ulps import ulp_distance
 
 __all__ = [
-    "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "compare", "execute", "executor_named",
+    "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "arguments_for", "budget_of", "compare",
+    "difference", "differences", "execute", "executor_named", "explain_difference",
     "flat", "leaves", "random_arguments", "run_program", "ulp_distance",
 ]

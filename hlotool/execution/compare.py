@@ -163,24 +163,35 @@ def _arguments(program: Program, kind: str, given: Sequence[Array] | None, seed:
 
 def _report(found: Comparison, left: Program, right: Program, sets: list[list[list[Array]]], kinds: list[str],
             names: tuple[str, str], ulps: float | None, time_limit: float) -> Diagnostic:
-    """The worst result as a diagnostic, at the first instruction that differs where that can be told."""
-    from hlotool.execution.blame import first_difference
-
+    """The worst result as a diagnostic."""
     worst = found.worst
     assert worst is not None
-    source = left.module.source
+    given = sets[kinds.index(worst.inputs)] if left is right else None
+    labels = names if left is right else (found.left, found.right)
+    return explain_difference(left, worst, labels, given, found.budget, strict=ulps is not None, time_limit=time_limit)
+
+
+def explain_difference(program: Program, worst: ResultDifference, names: tuple[str, str],
+                       arguments: Sequence[Sequence[Array]] | None, budget: float, *, strict: bool = False,
+                       time_limit: float = TIME_LIMIT) -> Diagnostic:
+    """A difference as a diagnostic.
+
+    With the arguments that showed it, and executors for `names`, it stands at the first instruction that differs.
+    """
+    from hlotool.execution.blame import first_difference
+
+    source = program.module.source
     filename = source.filename if source else "<module>"
-    if left is right and not worst.problem:
-        given = sets[kinds.index(worst.inputs)]
-        blamed = first_difference(left, given, names, found.budget, strict=ulps is not None, time_limit=time_limit)
+    if arguments is not None and not worst.problem:
+        blamed = first_difference(program, arguments, names, budget, strict=strict, time_limit=time_limit)
         if blamed is not None:
-            instruction, difference = blamed
-            place = left.module.position(instruction)
+            instruction, found = blamed
+            place = program.module.position(instruction)
             return Diagnostic(
-                DIFFERENCE, f"{names[0]} and {names[1]} differ first at {instruction.name}: {difference}",
+                DIFFERENCE, f"{names[0]} and {names[1]} differ first at {instruction.name}: {found}",
                 line=place.line, column=place.column, end_line=place.line,
                 end_column=place.column + len(instruction.name), filename=filename, notes=(Note(str(worst)),))
-    return Diagnostic(DIFFERENCE, f"{found.left} and {found.right} differ: {worst}", filename=filename)
+    return Diagnostic(DIFFERENCE, f"{names[0]} and {names[1]} differ: {worst}", filename=filename)
 
 
 def differences(left: Sequence[Sequence[Array]], right: Sequence[Sequence[Array]], inputs: str, budget: float, *,

@@ -18,6 +18,7 @@ from hlotool.execution.program import Program, flat, nested
 from hlotool.execution.world import Meeting, Place
 from hlotool.ir import HloComputation, HloInstruction, HloModule, post_order
 from hlotool.ops import OPS, ConstraintError
+from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any
 #: sees every value of the entry computation
@@ -94,6 +95,17 @@ class _Plan:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Callee:
+    """A called computation as the functions of operations get it (hlotool.ops.values.Callee)."""
+
+    evaluation: _Evaluation
+    computation: HloComputation
+
+    def __call__(self, *values: Any) -> Any:
+        return self.evaluation.call(self.computation, values)
+
+
 class _Evaluation:
     """One device's run of a module."""
 
@@ -115,6 +127,8 @@ class _Evaluation:
                 value = step.function(*[values[i] for i in step.operands], **step.keywords)
             except ConstraintError as error:
                 raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
+            except EvaluationError as error:
+                raise HloError([self._refused(step, str(error))]) from error
             except RecursionError as error:
                 raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
             except _MISREADINGS as error:
@@ -160,7 +174,7 @@ class _Evaluation:
     def _value(self, value: Any) -> Any:
         """Called computations become callables."""
         if isinstance(value, HloComputation):
-            return lambda *arguments: self.call(value, arguments)
+            return _Callee(self, value)
         if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
             return tuple(map(self._value, value))
         return value

@@ -1,0 +1,64 @@
+"""Arguments and results as NumPy files."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hlotool.cli.console import write_whole
+from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ir import Shape
+
+BAD_ARRAYS = define("R110", "unreadable-arrays", "A file of arguments is no .npy or .npz file.")
+
+
+def add_argument_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--args", nargs="+", metavar="FILE", dest="argument_files",
+                        help="arguments: .npy files, or an .npz file whose arrays are taken in the order of its names")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the arguments that are made otherwise")
+
+
+def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[Any]:
+    """The arrays of the files. Raises HloError for a file that holds none.
+
+    NumPy stores bf16 and the 8-bit floats as raw bytes; they take the type of their parameter again.
+    """
+    import numpy as np
+
+    arrays: list[Any] = []
+    for file in files:
+        try:
+            loaded = np.load(file, allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise HloError([Diagnostic(BAD_ARRAYS, f"{file} cannot be read: {reason}", filename=file)]) from error
+        arrays.extend([loaded] if isinstance(loaded, np.ndarray) else [loaded[k] for k in sorted(loaded, key=_natural)])
+    return [_typed(a, s) for a, s in zip(arrays, parameters, strict=False)] + arrays[len(parameters):]
+
+
+def _typed(array: Any, shape: Shape) -> Any:
+    wanted = shape.dtype.numpy if shape.is_array else None
+    if array.dtype.kind == "V" and wanted is not None and array.dtype.itemsize == wanted.itemsize:
+        return array.view(wanted)
+    return array
+
+
+def _natural(name: str) -> list[Any]:
+    """`arg2` before `arg10`."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
+    """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
+    import numpy as np
+
+    out = io.BytesIO()
+    if path.suffix == ".npy" and len(arrays) == 1:
+        np.save(out, arrays[0])
+    else:
+        np.savez(out, allow_pickle=True, **{f"result{n}": a for n, a in enumerate(arrays)})
+    write_whole(path, out.getvalue())

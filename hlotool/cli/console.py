@@ -1,0 +1,110 @@
+"""What commands write for people: frames on standard error, text on standard output, files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from hlotool.diagnostics import Diagnostic
+    from hlotool.ir import Source
+
+#: letters that open the codes of input that cannot be read: syntax (P), files and protobufs (R), MLIR (X2)
+_UNUSABLE = ("P", "R", "X201", "X207", "E101", "E107", "E106")
+
+
+def prepare_streams() -> None:
+    """Let standard output carry the bytes of an input that are no UTF-8, and any other character somehow."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            is_utf8 = (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8"
+            reconfigure(errors="surrogateescape" if is_utf8 and stream is sys.stdout else "backslashreplace")
+
+
+def complain(message: str) -> None:
+    """A line on standard error."""
+    with contextlib.suppress(OSError):
+        print(message, file=sys.stderr)
+
+
+def wants_color(stream: TextIO, choice: str = "auto") -> bool:
+    """Whether to colour what goes to a stream; NO_COLOR and FORCE_COLOR are heard."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def frames(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], stream: TextIO,
+           color: str = "auto") -> str:
+    """Frames for a stream, an empty line between them."""
+    from hlotool.diagnostics.render import WIDTH, Renderer
+
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
+    renderer = Renderer(sources, wants_color(stream, color), width)
+    return "\n\n".join(map(renderer.frame, diagnostics))
+
+
+def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> int:
+    """Frames on standard error; gives the exit code that the errors among them ask for."""
+    from hlotool.diagnostics.render import in_order
+
+    found = in_order(diagnostics)
+    if found:
+        complain(frames(found, sources or {}, sys.stderr) + "\n")
+    return exit_code(found)
+
+
+def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
+    """0 without errors, 2 where an error says that the input cannot be used, else 1."""
+    from hlotool.diagnostics import Severity
+
+    codes = [d.code for d in diagnostics if d.severity is Severity.ERROR]
+    return 2 if any(c.startswith(_UNUSABLE) for c in codes) else int(bool(codes))
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is never there half: beside its place, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # /dev/stdout, a named pipe: nothing to replace
+        path.write_bytes(data)
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes on standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def encoded(text: str) -> bytes:
+    """Text as the bytes it was read from: what was no UTF-8 comes back as it was."""
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,117 @@
+"""HLO to StableHLO, and StableHLO to HLO; the form of each input is told by its content.
+
+    hlotool convert model.hlo                   StableHLO text on standard output
+    hlotool convert model.hlo -o model.mlirbc   StableHLO bytecode
+    hlotool convert model.hlo --target 1.0.0 -o model.mlirbc    a portable artifact
+    hlotool convert model.mlir                  HLO text
+    hlotool convert models/ -o converted/       a file for each module
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.diagnostics import HloError
+from hlotool.ir import Source
+
+_BYTECODE_SUFFIXES = (".mlirbc", ".bc")
+_HLO_SUFFIXES = (".hlo", ".txt")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_paths(parser, "modules to convert")
+    parser.add_argument("--output", "-o", metavar="OUT",
+                        help="file, or folder (ending in / or existing, or for several inputs); suffixes choose the "
+                             "form: .mlir text, .mlirbc bytecode, .hlo HLO text")
+    parser.add_argument("--to", choices=("stablehlo", "hlo"), help="the form to write (default: the other one)")
+    parser.add_argument("--bytecode", action="store_true", help="StableHLO as MLIR bytecode")
+    parser.add_argument("--target", metavar="VERSION",
+                        help="a portable artifact that StableHLO VERSION (such as 1.0.0) reads")
+
+
+def run(args: argparse.Namespace) -> int:
+    sources: dict[str, Source] = {}
+    code, wanted = 0, list(load(args.paths, sources))
+    folder = _folder(args.output, len(wanted))
+    if args.output is None and len(wanted) > 1 and (args.bytecode or args.target):
+        complain("several modules as bytecode need a folder: -o FOLDER/")
+        return 2
+    taken: Counter[str] = Counter()
+    for number, loaded in enumerate(wanted):
+        to = args.to or _asked_by_suffix(args) or ("hlo" if loaded.is_stablehlo else "stablehlo")
+        try:
+            data = converted(loaded, to, args)
+        except HloError as error:
+            code = max(code, report(error.diagnostics, sources))
+            continue
+        if folder is not None:
+            write_whole(folder / _file_name(loaded, to, _is_binary(args), taken), data)
+        elif args.output is not None and args.output != "-":
+            write_whole(Path(args.output), data)
+        else:
+            if number and to == "stablehlo":
+                write_bytes(b"// -----\n")
+            write_bytes(data)
+    return code
+
+
+def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
+    """The input in the wanted form. Raises HloError."""
+    if to == "hlo":
+        return encoded(str(loaded.module()))
+    if sys.stdout.isatty() and args.output is None and _is_binary(args):
+        complain("bytecode is not for terminals; -o FILE writes it")
+        raise SystemExit(2)
+    module = _stablehlo(loaded)
+    if args.target:
+        from hlotool.mlir import write_artifact
+
+        return write_artifact(module, args.target)
+    if _is_binary(args):
+        out = io.BytesIO()
+        module.operation.write_bytecode(out)
+        return out.getvalue()
+    return encoded(f"{module}\n")
+
+
+def _stablehlo(loaded: Loaded) -> Any:
+    """The MLIR module of an input: StableHLO that is written again as StableHLO passes through HLO."""
+    from hlotool.mlir import to_stablehlo
+
+    return to_stablehlo(loaded.module())
+
+
+def _is_binary(args: argparse.Namespace) -> bool:
+    return bool(args.bytecode or args.target or str(args.output).endswith(_BYTECODE_SUFFIXES))
+
+
+def _asked_by_suffix(args: argparse.Namespace) -> str | None:
+    output = str(args.output)
+    if output.endswith(_HLO_SUFFIXES):
+        return "hlo"
+    return "stablehlo" if output.endswith((*_BYTECODE_SUFFIXES, ".mlir")) or args.target or args.bytecode else None
+
+
+def _folder(output: str | None, inputs: int) -> Path | None:
+    if output in (None, "-"):
+        return None
+    assert output is not None
+    path = Path(output)
+    return path if output.endswith("/") or path.is_dir() or inputs > 1 else None
+
+
+def _file_name(loaded: Loaded, to: str, is_binary: bool, taken: Counter[str]) -> str:
+    """The input's name with the new form's suffix; modules of one file are numbered."""
+    name = loaded.input.filename if loaded.input is not None else loaded.name
+    stem = re.sub(r"(\.(hlo|txt|mlir|mlirbc|pb|gz))+$", "", Path(name).name).strip("<>") or "module"
+    taken[stem] += 1
+    number = f".{taken[stem]}" if taken[stem] > 1 else ""
+    return f"{stem}{number}{'.hlo' if to == 'hlo' else '.mlirbc' if is_binary else '.mlir'}"

@@ -1,0 +1,92 @@
+"""Describes an operation, or what a diagnostic's code means.
+
+    hlotool explain dynamic-slice
+    hlotool explain clamp-c1 P011
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import json
+import textwrap
+from typing import Any
+
+from hlotool.cli.console import complain
+from hlotool.cli.ops import as_record, operands_of
+from hlotool.diagnostics import CODES
+from hlotool.ops import OPS, Op
+
+#: rooms whose modules define codes; constraints of operations have theirs from OPS
+_ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORD", help="opcodes, labels of constraints, or codes")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    for room in _ROOMS:
+        importlib.import_module(room)
+    found = [(word, _look_up(word)) for word in args.words]
+    for word, record in found:
+        if record is None:
+            close = difflib.get_close_matches(word, [*OPS, *CODES], 1)
+            complain(f"hlotool explain: nothing is called {word!r}" + (f"; did you mean {close[0]}?" if close else ""))
+    records = [record for _, record in found if record is not None]
+    if args.format == "json":
+        print(json.dumps(records, indent=2, ensure_ascii=False))
+    else:
+        page = _markdown if args.format == "markdown" else _text
+        print("\n\n".join(map(page, records)))
+    return 2 if len(records) < len(found) else 0
+
+
+def _look_up(word: str) -> dict[str, Any] | None:
+    if word in OPS:
+        return {"title": f"{word}({operands_of(OPS[word])})", **as_record(OPS[word])}
+    if word in CODES:
+        code = CODES[word]
+        return {"title": f"{code.code}: {code.name}", "doc": code.summary, "source": code.source}
+    owner = _owner(word)
+    if owner is not None:
+        return {"title": f"{word}: a constraint of {owner.opcode}", "doc": owner.constraints[word],
+                "source": owner.source}
+    return None
+
+
+def _owner(label: str) -> Op | None:
+    return next((record for record in OPS.values() if label in record.constraints), None)
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """What stands below the documentation, where there is any of it."""
+    attributes = "; ".join(map(_attribute, record.get("attributes", ())))
+    rows = [
+        ("attributes", attributes),
+        ("element types", ", ".join(record.get("element_types", ()))),
+        ("StableHLO", ", ".join(record.get("stablehlo", ()))),
+        ("ULPs", f"{record['ulps']:g}" if record.get("ulps") else ""),
+        ("flags", ", ".join(record.get("flags", ()))),
+        ("source", record.get("source", "")),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _attribute(attribute: dict[str, Any]) -> str:
+    state = "required" if attribute["required"] else f"default {json.dumps(attribute['default'])}"
+    return f"{attribute['name']} ({attribute['kind']}, {state})"
+
+
+def _text(record: dict[str, Any]) -> str:
+    rows = [textwrap.fill(f"{name}: {text}", 100, initial_indent="  ", subsequent_indent="      ")
+            for name, text in _facts(record)]
+    body = textwrap.indent(record["doc"], "  ")
+    return "\n".join([record["title"], "", body, *([""] if rows else []), *rows])
+
+
+def _markdown(record: dict[str, Any]) -> str:
+    rows = [f"- **{name}**: {text}" for name, text in _facts(record)]
+    return "\n".join([f"## `{record['title']}`", "", record["doc"], *([""] if rows else []), *rows])

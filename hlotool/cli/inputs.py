@@ -1,0 +1,94 @@
+"""The inputs of a command, one module at a time, each with its problems instead of an exception."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule, Source
+from hlotool.text.reading import Input, read_inputs
+
+
+def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read") -> None:
+    """The positional argument of every command."""
+    parser.add_argument("paths", nargs="+", metavar="PATH",
+                        help=f"{what}: files, folders, patterns, or - for standard input; HLO text, StableHLO text "
+                             "and bytecode, portable artifacts and HloModuleProto are told apart by content")
+
+
+@dataclass
+class Loaded:
+    """One module's worth of input, or what is wrong with it."""
+
+    name: str
+    input: Input | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def module(self) -> HloModule:
+        """The module that the input holds, whatever its form. Raises HloError."""
+        if self.input is None:
+            raise HloError(self.diagnostics)
+        return module_of(self.input)
+
+    @property
+    def is_stablehlo(self) -> bool:
+        return self.input is not None and self.input.kind in ("mlir", "bytecode")
+
+
+def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iterator[Loaded]:
+    """Every module of the paths in order; a path that cannot be read is one item with the reason.
+
+    `sources` collects the texts by file name, for frames.
+    """
+    for path in paths:
+        try:
+            for found in read_inputs([path]):
+                if sources is not None and found.source is not None:
+                    sources[found.filename] = _joined(sources.get(found.filename), found.source)
+                yield Loaded(_name(found), found)
+        except HloError as error:
+            yield Loaded(path, None, error.diagnostics)
+
+
+def module_of(given: Input) -> HloModule:
+    """The module of an input. Raises HloError."""
+    if given.kind == "hlo":
+        from hlotool.passes.read import parse_source
+
+        assert given.source is not None
+        return parse_source(given.source)
+    if given.kind == "proto":
+        from hlotool.text.proto import read_proto
+
+        return read_proto(given.data, given.filename)
+    from hlotool.mlir import from_stablehlo
+
+    try:
+        return from_stablehlo(given.source.text if given.source is not None else given.data)
+    except HloError as error:
+        raise HloError([_named(d, given) for d in error.diagnostics]) from error
+
+
+def _named(diagnostic: Diagnostic, given: Input) -> Diagnostic:
+    """A diagnostic of the importer, which sees a text without its file."""
+    import dataclasses
+
+    first = given.source.first_line - 1 if given.source is not None else 0
+    moved = {"line": diagnostic.line + first, "end_line": diagnostic.end_line + first} if diagnostic.line else {}
+    return dataclasses.replace(diagnostic, filename=given.filename, **moved)
+
+
+def _name(given: Input) -> str:
+    first = given.source.first_line if given.source is not None else 1
+    return given.filename if first == 1 else f"{given.filename}:{first}"
+
+
+def _joined(before: Source | None, part: Source) -> Source:
+    """The text of a file as far as it was read, its parts at their lines."""
+    if before is None and part.first_line == 1:
+        return part
+    text = before.text if before is not None else ""
+    missing = part.first_line - 1 - text.count("\n")
+    return Source(text + "\n" * max(0, missing) + part.text, part.filename)

@@ -1,0 +1,130 @@
+"""`hlotool COMMAND ...`: finds the command, and turns whatever goes wrong into an exit code.
+
+Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage; 130 after an interrupt, as shells expect.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from hlotool.cli.console import complain, prepare_streams, report
+
+CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+
+#: command -> what it does; each is a module of this room with add_arguments(parser) and run(args) -> exit code
+COMMANDS = {
+    "lint": "report syntax errors and broken constraints",
+    "fmt": "print modules in one format",
+    "convert": "HLO to StableHLO, StableHLO to HLO",
+    "run": "execute a module",
+    "compare": "compare a module's values on two executors, or two modules",
+    "roundtrip": "read, print, convert there and back, run and compare",
+    "explain": "describe an operation or a diagnostic's code",
+    "ops": "list the operations",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `hlotool` with those arguments (default: the process's); gives the exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if not given or given[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return CLEAN if given else UNUSABLE
+    if given[0] in ("-V", "--version"):
+        print(_version("hlotool"))
+        return CLEAN
+    if given[0] not in COMMANDS:
+        complain(f"hlotool: {given[0]!r} is no command{_suggestion(given[0])}; `hlotool --help` lists them")
+        return UNUSABLE
+    return _guarded(given[0], given[1:], f"hlotool {given[0]}")
+
+
+def main_lint(argv: Sequence[str] | None = None) -> int:
+    """`hlo-lint`: `hlotool lint`."""
+    return _guarded("lint", list(sys.argv[1:] if argv is None else argv), "hlo-lint")
+
+
+def main_convert(argv: Sequence[str] | None = None) -> int:
+    """`hlo-to-stablehlo`: `hlotool convert`."""
+    return _guarded("convert", list(sys.argv[1:] if argv is None else argv), "hlo-to-stablehlo")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of usage end with code 2 and one line."""
+
+    def error(self, message: str) -> NoReturn:
+        complain(f"{self.prog}: {message}; `{self.prog} --help` shows what it takes")
+        raise SystemExit(UNUSABLE)
+
+
+def _guarded(command: str, given: list[str], program: str) -> int:
+    if "--version" in given:
+        print(_version(program))
+        return CLEAN
+    prepare_streams()
+    try:
+        code = _run(command, given, program)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough; nothing may be written at exit either.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLEAN
+    except KeyboardInterrupt:
+        complain(f"{program}: interrupted")
+        return INTERRUPTED
+    return code
+
+
+def _run(command: str, given: list[str], program: str) -> int:
+    from hlotool.diagnostics import HloError
+
+    module = importlib.import_module(f"hlotool.cli.{command}")
+    parser = _Parser(prog=program, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    module.add_arguments(parser)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    try:
+        args = parser.parse_args(given)
+        code: int = module.run(args)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else CLEAN
+    except HloError as error:
+        return report(error.diagnostics)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        complain(f"{program}: {error.filename or ''}: {error.strerror or error}")
+        return UNUSABLE
+    except Exception as error:
+        if os.environ.get("HLOTOOL_TRACEBACK"):
+            raise
+        complain(f"{program}: a bug in hlotool, please report it: {type(error).__name__}: {error}\n"
+                 "(HLOTOOL_TRACEBACK=1 shows where)")
+        return UNUSABLE
+    return code
+
+
+def _overview() -> str:
+    rows = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
+    return (f"usage: hlotool COMMAND [arguments]\n\nReads, checks, prints, lifts and runs XLA's HLO.\n\n{rows}\n\n"
+            "Every command takes files, folders, patterns and - (standard input). `hlotool COMMAND --help` says more.\n"
+            "Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage.")
+
+
+def _version(program: str) -> str:
+    from hlotool import __version__
+
+    return f"{program.split()[0]} {__version__}"
+
+
+def _suggestion(word: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, COMMANDS, 1)
+    return f"; did you mean {close[0]}?" if close else ""

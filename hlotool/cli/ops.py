@@ -1,0 +1,94 @@
+"""Lists the operations, from the records that everything else reads.
+
+    hlotool ops                    a table
+    hlotool ops --format markdown
+    hlotool ops reduce 'dynamic*'  those whose names fit
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+from typing import Any
+
+from hlotool.cli.console import complain, wants_color
+from hlotool.ops import OPS, Op
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="names, * and ? stand for characters")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def run(args: argparse.Namespace) -> int:
+    chosen = [record for name, record in sorted(OPS.items())
+              if not args.patterns or any(fnmatch.fnmatchcase(name, p) for p in args.patterns)]
+    if not chosen:
+        complain(f"hlotool ops: no operation fits {' '.join(args.patterns)}")
+        return 2
+    {"text": _print_table, "json": _print_json, "markdown": _print_markdown}[args.format](chosen, args.color)
+    return 0
+
+
+def operands_of(record: Op) -> str:
+    """`lhs, rhs`, or `*operands` for any number."""
+    names = list(record.operands)
+    if record.is_variadic:
+        names[-1] = f"*{names[-1]}"
+    return ", ".join(names)
+
+
+def summary_of(record: Op) -> str:
+    """The first sentence of the documentation."""
+    return " ".join(record.doc.split("\n\n")[0].split())
+
+
+def as_record(record: Op) -> dict[str, Any]:
+    """An operation as JSON values."""
+    return {
+        "opcode": record.opcode, "operands": list(record.operands), "variadic": record.is_variadic,
+        "attributes": [{"name": a.name, "kind": a.kind.value, "required": a.is_required,
+                        "default": None if a.is_required else _plain(a.default)} for a in record.attributes],
+        "element_types": list(record.element_types), "constraints": record.constraints,
+        "stablehlo": list(record.lowering.names), "flags": sorted(record.flags), "ulps": record.ulps,
+        "source": record.source, "doc": record.doc,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float, str, tuple)) else str(value)
+
+
+def _columns(record: Op) -> tuple[str, str, str, str]:
+    attributes = ", ".join(a.name + ("" if a.is_required else "?") for a in record.attributes)
+    return record.opcode, operands_of(record), attributes, summary_of(record)
+
+
+def _print_table(chosen: list[Op], color: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("operation", "operands", "attributes (? optional)", "what it does"):
+        table.add_column(title, no_wrap=title == "operation")
+    for record in chosen:
+        table.add_row(*map(Text, _columns(record)))
+    is_colored = wants_color(sys.stdout, color)
+    Console(file=sys.stdout, no_color=not is_colored, width=None if sys.stdout.isatty() else 140).print(table)
+    print(f"{len(chosen)} operations")
+
+
+def _print_json(chosen: list[Op], _: str) -> None:
+    print(json.dumps([as_record(r) for r in chosen], indent=2, ensure_ascii=False))
+
+
+def _print_markdown(chosen: list[Op], _: str) -> None:
+    print("| operation | operands | attributes | what it does |\n|---|---|---|---|")
+    for record in chosen:
+        name, *rest = (text.replace("|", "\\|") for text in _columns(record))
+        print(f"| `{name}` | {' | '.join(rest)} |")

@@ -1,0 +1,53 @@
+"""Diagnostics for programs: a JSON document, or one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from hlotool.diagnostics.codes import CODES
+from hlotool.diagnostics.diagnostic import Diagnostic, Fix, Note
+from hlotool.ir import Position
+
+
+def as_record(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as JSON values. Lines and columns count from 1; null stands for no place."""
+    code = CODES.get(diagnostic.code)
+    has_place = diagnostic.line > 0
+    return {
+        "code": diagnostic.code,
+        "name": code.name if code else diagnostic.code,
+        "severity": str(diagnostic.severity),
+        "message": diagnostic.message,
+        "filename": diagnostic.filename,
+        "start": _position(Position(diagnostic.line, diagnostic.column)) if has_place else None,
+        "end": _position(Position(diagnostic.end_line, diagnostic.end_column)) if has_place else None,
+        "help": diagnostic.help,
+        "rule": diagnostic.rule,
+        "notes": [_note(n) for n in diagnostic.notes],
+        "fixes": [_fix(f) for f in diagnostic.fixes],
+    }
+
+
+def as_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """A JSON array of every diagnostic."""
+    return json.dumps([as_record(d) for d in diagnostics], indent=2, ensure_ascii=False)
+
+
+def as_json_lines(diagnostics: Iterable[Diagnostic]) -> str:
+    """One JSON object a line."""
+    return "\n".join(json.dumps(as_record(d), ensure_ascii=False) for d in diagnostics)
+
+
+def _position(position: Position | None) -> dict[str, int] | None:
+    return None if position is None else {"line": position.line, "column": position.column}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {"message": note.message, "start": _position(note.start), "end": _position(note.end)}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {"message": fix.message, "start": _position(fix.start), "end": _position(fix.end),
+            "replacement": fix.replacement, "is_safe": fix.is_safe}

@@ -1,0 +1,256 @@
+"""Executors, ULP arithmetic, comparison. Values are checked between independent executors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.diagnostics import HloError
+from hlotool.execution import (
+    Program,
+    arguments_for,
+    compare,
+    difference,
+    execute,
+    executor_named,
+    random_arguments,
+    run_program,
+    ulp_distance,
+)
+from hlotool.execution.process import Crashed, Process, TimedOut
+from hlotool.ir import DTYPES
+
+SMALL = """HloModule small
+ENTRY main {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  sum = f32[4] add(a, b)
+  ROOT root = (f32[4], f32[4]) tuple(sum, a)
+}
+"""
+FLOATS = [d for d in DTYPES.values() if d.is_floating]
+ALL = ("pjrt:cpu", "reference", "stablehlo")
+
+
+@pytest.mark.parametrize("executor", ALL)
+def test_execute(executor: str) -> None:
+    total, first = execute(SMALL, [[1, 2, 3, 4], np.float32([0.5, 0, 0, -4])], executor)
+    assert total.tolist() == [1.5, 2, 3, 0]
+    assert first.dtype == np.float32 and first.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("executor", ALL)
+@pytest.mark.parametrize("name", sorted(set(DTYPES) - {"s1", "u1"}))
+def test_every_element_type_goes_through(executor: str, name: str) -> None:
+    if executor == "stablehlo" and name in ("s2", "u2", "f8e8m0fnu", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn"):
+        pytest.skip("the interpreter does not have the type")
+    text = f"HloModule m\nENTRY e {{ a = {name}[5] parameter(0)  ROOT r = {name}[1,5] reshape(a) }}"
+    (given,) = random_arguments(hlotool.parse(text), 3)
+    (found,) = execute(text, [given], executor)
+    assert found.dtype == given.dtype
+    assert found.tobytes() == given.tobytes()
+
+
+def test_64_bits_are_not_narrowed() -> None:
+    text = "HloModule m\nENTRY e { a = s64[1] parameter(0)  b = f64[1] parameter(1)  ROOT r = (s64[1], f64[1]) tuple(a, b) }"
+    whole, real = execute(text, [np.array([2**62 + 1]), np.array([math.pi])])
+    assert whole.tolist() == [2**62 + 1] and real.tolist() == [math.pi]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    ([np.zeros(4, np.float32)], "2 arguments expected, 1 given"),
+    ([np.zeros(4, np.float32), np.zeros(4, np.float64)], "argument 1 is float64[4], the parameter is f32[4]"),
+    ([np.zeros(3, np.float32), np.zeros(4, np.float32)], "argument 0 is float32[3], the parameter is f32[4]"),
+])
+def test_arguments_that_do_not_fit(arguments: list[Any], said: str) -> None:
+    with pytest.raises(HloError) as caught:
+        execute(SMALL, arguments)
+    assert [d.code for d in caught.value.diagnostics] == ["E107"]
+    assert said in str(caught.value)
+
+
+def test_unknown_executor() -> None:
+    for name in ("tpu", "pjrt:", ""):
+        with pytest.raises(HloError, match="E101"):
+            executor_named(name)
+
+
+def test_a_crash_is_a_result_and_the_next_question_is_answered() -> None:
+    # The interpreter ends its process at an operation that it does not have.
+    text = """HloModule m
+ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_target="nobody.knows" }"""
+    with pytest.raises(HloError) as caught:
+        execute(text, [[1, 2]], "stablehlo")
+    assert [d.code for d in caught.value.diagnostics] == ["E104"]
+    assert "exit code" in str(caught.value)
+    assert execute(SMALL, [[1] * 4, [2] * 4], "stablehlo")[0].tolist() == [3] * 4
+
+
+def test_a_time_out_is_a_result() -> None:
+    text = """HloModule endless
+body { ROOT x = s32[] parameter(0) }
+forever { y = s32[] parameter(0)  ROOT t = pred[] constant(true) }
+ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
+    program = Program(hlotool.parse(text))
+    execute(SMALL, [[1] * 4, [2] * 4])  # the child is there, so that the limit is not spent on its start
+    with pytest.raises(HloError) as caught:
+        executor_named("pjrt:cpu", 2.0).run(program, [[[np.int32(0)]]])
+    assert [d.code for d in caught.value.diagnostics] == ["E105"]
+    assert execute(SMALL, [[1] * 4, [2] * 4])[0].tolist() == [3] * 4
+
+
+def test_compile_errors_have_a_code() -> None:
+    text = """HloModule m
+ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_target="nobody.knows",
+  api_version=API_VERSION_TYPED_FFI }"""
+    with pytest.raises(HloError) as caught:
+        execute(text, [[1, 2]])
+    assert caught.value.diagnostics[0].code in ("E102", "E103")
+
+
+def test_child_processes() -> None:
+    child = Process({})
+    try:
+        assert child.ask(("nothing", ()), 20.0)[0] == "run"  # an unknown task is an answer too
+    except Crashed:
+        pass
+    finally:
+        child.close()
+    with pytest.raises(TimedOut):
+        Process({}).ask(("pjrt", ("cpu", b"", 1, 1, "none", [])), 0.01)
+
+
+ALL_REDUCE = """HloModule m, replica_count=2, num_partitions=1
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }
+ENTRY e { a = f32[2] parameter(0)  r = u32[] replica-id()
+  s = f32[2] all-reduce(a), replica_groups={{0,1}}, to_apply=sum
+  ROOT t = (f32[2], u32[]) tuple(s, r) }"""
+
+
+@pytest.mark.parametrize("executor", ALL)
+def test_replicas(executor: str) -> None:
+    program = Program(hlotool.parse(ALL_REDUCE))
+    found = run_program(program, [[[1, 2]], [[10, 20]]], executor)
+    assert [[r.tolist() for r in row] for row in found] == [[[11, 22], 0], [[11, 22], 1]]
+
+
+@pytest.mark.parametrize("executor", ALL)
+def test_partitions(executor: str) -> None:
+    text = (ALL_REDUCE.replace("replica_count=2, num_partitions=1", "num_partitions=2").replace("replica-id", "partition-id")
+            .replace("replica_groups={{0,1}}", "channel_id=1, use_global_device_ids=true, replica_groups={{0,1}}"))
+    program = Program(hlotool.parse(text))
+    assert program.partitioning == "manual" and program.devices == 2
+    found = run_program(program, [[[1, 2]], [[10, 20]]], executor)
+    assert [[r.tolist() for r in row] for row in found] == [[[11, 22], 0], [[11, 22], 1]]
+
+
+# ULPs.
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_neighbours_are_one_ulp_apart(dtype: Any) -> None:
+    if dtype.bits > 16:
+        values = np.array([0.0, 1.0, -1.0, 3.5, np.finfo(dtype.numpy).tiny], dtype.numpy)
+        assert ulp_distance(values, np.nextafter(values, np.array(np.inf, dtype.numpy))).tolist() == [1.0] * 5
+        return
+    # All values of the type, in order: those that are no NaN follow each other one ULP apart.
+    everything = np.arange(1 << dtype.bits, dtype=np.uint32).astype(np.uint16 if dtype.bits == 16 else np.uint8)
+    values = everything.view(dtype.numpy)
+    wide = values.astype(np.float64)
+    values, wide = values[~np.isnan(wide)], wide[~np.isnan(wide)]
+    order = np.argsort(wide, kind="stable")
+    ordered, wide = values[order], wide[order]
+    expected = np.where(wide[1:] == wide[:-1], 0.0, 1.0)  # -0 and +0 are equal
+    assert np.array_equal(ulp_distance(ordered[1:], ordered[:-1]), expected)
+
+
+def test_special_distances() -> None:
+    nan, inf = np.float32(np.nan), np.float32(np.inf)
+    assert ulp_distance(np.float32([nan, nan, 0.0, inf]), np.float32([nan, 1, -0.0, inf])).tolist() == [0, math.inf, 0, 0]
+    assert ulp_distance(np.float64([-1.0]), np.float64([1.0]))[0] == 2.0 * 0x3FF0000000000000
+    assert ulp_distance(np.array([1 + 2j]), np.array([1 + 2.0000000000000004j])).tolist() == [1.0]
+    assert ulp_distance(np.array([2**64 - 1], np.uint64), np.array([0], np.uint64))[0] == 2.0**64
+    assert ulp_distance(np.array([-2**63]), np.array([2**63 - 1]))[0] == 2.0**64
+    assert ulp_distance(np.array([True]), np.array([False])).tolist() == [1.0]
+    with pytest.raises(TypeError):
+        ulp_distance(np.zeros(2), np.zeros(3))
+
+
+def test_difference_reports_the_worst_element() -> None:
+    left = np.ones((3, 4), np.float32)
+    right = left.copy()
+    right[1, 2] = 1.5
+    right[2, 3] = np.nextafter(np.float32(1), np.float32(2))
+    found = difference(left, right, 4.0)
+    assert (found.index, found.left, found.right, found.outside) == ((1, 2), 1.0, 1.5, 1)
+    assert found.spread["equal"] == pytest.approx(10 / 12) and found.spread["1"] == pytest.approx(11 / 12)
+    assert difference(left, left.copy(), 0.0).is_equal
+    assert not difference(left, right.astype(np.float64), 4.0).is_equal
+    assert not difference(left, right[:2], 4.0).is_equal
+    # Integers have no budget.
+    assert not difference(np.array([5]), np.array([6]), 100.0).is_equal
+    # What cancellation leaves of large numbers is measured by the large ones, unless the budget is the user's.
+    large, small = np.float32([1e6, 1e-3]), np.float32([1e6, 2e-3])
+    assert difference(large, small, 4.0).is_equal
+    assert not difference(large, small, 4.0, strict=True).is_equal
+    # No budget makes 1 and 2 equal.
+    assert not difference(np.ones(1, np.float16), np.full(1, 2, np.float16), 1e9).is_equal
+
+
+def test_compare_agrees() -> None:
+    found = compare(SMALL)
+    assert found and found.compared == 3 and not found.diagnostics
+    assert compare(SMALL, executors=("pjrt:cpu", "stablehlo"), ulps=0)
+
+
+def test_compare_two_modules() -> None:
+    found = compare(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"))
+    assert not found
+    assert [d.code for d in found.diagnostics] == ["E109"]
+    worst = found.worst
+    assert worst is not None and worst.result == 0 and worst.ulps > 1000
+
+
+def test_compare_names_the_first_instruction_that_differs() -> None:
+    # tanh is within its budget, but not equal between the two.
+    text = SMALL.replace("ROOT root = (f32[4], f32[4]) tuple(sum, a)",
+                         "exact = f32[4] negate(sum)\n  t = f32[4] tanh(exact)\n  ROOT u = f32[4] add(t, t)")
+    found = compare(text, executors=("pjrt:cpu", "stablehlo"), ulps=0)
+    assert not found
+    (problem,) = found.diagnostics
+    assert "differ first at t:" in problem.message and problem.line == 7
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"))
+
+
+def test_a_failure_to_run_is_no_agreement() -> None:
+    found = compare(SMALL, executors=("pjrt:cpu", "pjrt:nothing"))
+    assert not found and found.compared == 0 and found.diagnostics
+
+
+# Arguments.
+
+
+@pytest.mark.parametrize("kind", ["random", "positive", "special"])
+def test_arguments_are_deterministic_and_fit(kind: str) -> None:
+    shapes = "".join(f"  p{n} = {name}[7] parameter({n})\n" for n, name in enumerate(DTYPES))
+    text = f"HloModule m\nENTRY e {{\n{shapes}  ROOT r = f32[] constant(0)\n}}"
+    program = Program(hlotool.parse(text))
+    first, second = arguments_for(program, 5, kind), arguments_for(program, 5, kind)
+    for shape, x, y in zip(program.parameters, first, second, strict=True):
+        assert x.dtype == shape.dtype.numpy and x.shape == (7,)
+        assert x.tobytes() == y.tobytes()
+    if kind == "special":
+        by_name = dict(zip(DTYPES, first, strict=True))
+        assert by_name["s8"].tolist()[:5] == [0, 1, -1, 127, -128]
+        assert np.signbit(by_name["f32"][1]) and by_name["f32"][4] == np.finfo(np.float32).max
+
+
+def test_reference_locates_what_has_no_value() -> None:
+    text = "HloModule m\nENTRY e {\n  a = f32[2] parameter(0)\n  ROOT c = f32[2] custom-call(a), custom_call_target=\"x\"\n}"
+    with pytest.raises(HloError) as caught:
+        execute(text, [[1, 2]], "reference")
+    assert caught.value.diagnostics[0].line == 4
