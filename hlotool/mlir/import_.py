@@ -14,7 +14,7 @@ from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.reader import OperationReader
-from hlotool.mlir.signatures import header_attributes, instruction_attributes, leaf_attributes, root_sharding
+from hlotool.mlir.signatures import MESH, header_attributes, instruction_attributes, leaf_attributes, root_sharding
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS
 
@@ -110,7 +110,12 @@ class Importer:
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
-        functions = [op.operation for op in self._program.body.operations if op.operation.name == "func.func"]
+        functions = []
+        for view in self._program.body.operations:
+            if view.operation.name == "func.func":
+                functions.append(view.operation)
+            elif view.operation.name != MESH:
+                self._report(view.operation, codes.NOT_IMPORTED, f"{view.operation.name} has no HLO form")
         for function in functions:
             name = function.attributes["sym_name"].value
             self._functions[name] = function, self._shell(name)

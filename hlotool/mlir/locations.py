@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from hlotool.ir import HloInstruction, Metadata
+from hlotool.text import quote, unquote
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 
@@ -45,8 +46,8 @@ class Locations:
     def _of_metadata(self, metadata: Metadata) -> Any:
         file = self._ir.Location.unknown()
         if metadata.source_file:
-            file = self._ir.Location.file(_unescaped(metadata.source_file), metadata.source_line, 0)
-        return self._name(_unescaped(metadata.op_name), file) if metadata.op_name else file
+            file = self._ir.Location.file(_plain(metadata.source_file), metadata.source_line, 0)
+        return self._name(_plain(metadata.op_name), file) if metadata.op_name else file
 
     def name_in(self, location: Any) -> str | None:
         """The instruction's name in a location that `of` made."""
@@ -101,15 +102,12 @@ def _exact(location: Any) -> Any:
 
 
 def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
-    fields = [f'op_name="{_escaped(op_name)}"'] if op_name else []
+    fields = [f"op_name={quote(op_name)}"] if op_name else []
     if file:
-        fields += [f'source_file="{_escaped(file)}"', f"source_line={line}"]
+        fields += [f"source_file={quote(file)}", f"source_line={line}"]
     return Metadata("{" + " ".join(fields) + "}") if fields else None
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], text) if "\\" in text else text
+def _plain(text: str) -> str:
+    """A metadata string, which keeps its escapes, without them."""
+    return unquote(f'"{text}"')

@@ -10,7 +10,7 @@ from typing import Any
 
 from hlotool.ir import Aliasing, BufferDonor, FrontendAttributes, HloInstruction, HloModule, Kind, Raw, Shape, Sharding
 from hlotool.ops.lowering import string
-from hlotool.text import PhraseError, print_value, read_value
+from hlotool.text import PhraseError, print_value, quote, read_value, unquote
 
 SHARDING = "mhlo.sharding"
 FRONTEND = "mhlo.frontend_attributes"
@@ -18,6 +18,10 @@ ALIASING = "tf.aliasing_output"
 DONOR = "jax.buffer_donor"
 #: beside tf.aliasing_output, which by itself means may-alias
 MUST_ALIAS = "hlotool.must_alias"
+
+#: Shardy's own attributes and operation, and the frontend attributes that stand for them in HLO
+SHARDY, MESH = "sdy.sharding", "sdy.mesh"
+SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
 
 #: header attribute of a module -> MLIR module attribute, both integers
 COUNTS = {"num_partitions": "mhlo.num_partitions", "replica_count": "mhlo.num_replicas"}
@@ -113,8 +117,13 @@ def _text(sharding: Sharding) -> str:
 def _frontend(value: Any) -> dict[str, str]:
     if not isinstance(value, FrontendAttributes) or not value.entries:
         return {}
-    entries = ", ".join(f"{string(name)} = {string(value.get(name, '') or '')}" for name, _ in value.entries)
+    entries = ", ".join(f"{string(name)} = {string(_plain(text))}" for name, text in value.entries)
     return {FRONTEND: "{" + entries + "}"}
+
+
+def _plain(text: str) -> str:
+    """A frontend attribute's value, without quotes and escapes where it is quoted."""
+    return unquote(text) if text[:1] in "\"'" else text
 
 
 # The way back.
@@ -158,8 +167,13 @@ def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
     for name, mlir in COUNTS.items():
         if mlir in attributes and attributes[mlir].value != 1:
             found[name] = attributes[mlir].value
-    if FRONTEND in attributes:
-        found["frontend_attributes"] = _read_frontend(attributes[FRONTEND])
+    entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
+    meshes = [f"{view.operation.attributes['sym_name'].value} = {view.operation.attributes['mesh']}"
+              for view in program.body.operations if view.operation.name == MESH]
+    if meshes:
+        entries = (*entries, (SHARDY_MESHES, quote("{" + ", ".join(meshes) + "}")))
+    if entries:
+        found["frontend_attributes"] = FrontendAttributes(entries)
     return found
 
 
@@ -167,8 +181,11 @@ def _read_marks(attributes: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if SHARDING in attributes:
         found["sharding"] = _read_sharding(attributes[SHARDING].value)
-    if FRONTEND in attributes:
-        found["frontend_attributes"] = _read_frontend(attributes[FRONTEND])
+    entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
+    if SHARDY in attributes:
+        entries = (*entries, (SHARDY_SHARDING, quote(str(attributes[SHARDY]))))
+    if entries:
+        found["frontend_attributes"] = FrontendAttributes(entries)
     return found
 
 
@@ -180,10 +197,5 @@ def _read_sharding(text: str) -> Any:
         return Raw(text)
 
 
-def _read_frontend(attribute: Any) -> FrontendAttributes:
-    return FrontendAttributes(tuple((entry.name, _quoted(entry.attr)) for entry in attribute))
-
-
-def _quoted(attribute: Any) -> str:
-    text = str(attribute.value) if hasattr(attribute, "value") else str(attribute)
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _read_frontend(attribute: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((entry.name, quote(str(getattr(entry.attr, "value", entry.attr)))) for entry in attribute)
