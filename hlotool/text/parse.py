@@ -65,6 +65,7 @@ _TABLE_ROWS = {
 }
 _ROW = {section: re.compile(rf"({row})\s*", re.S) for section, row in _TABLE_ROWS.items()}
 _COMPUTATION_START = re.compile(rf"(ENTRY\b\s*)?%?({NAME})\s*(?=[({{])")
+_HEADER_BEGUN = re.compile(rf"(?:ENTRY\b)?\s*%?(?:{NAME})?\s*")
 _LOOKS_LIKE_HLO = re.compile(rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
 _HEADER_LINE = re.compile(r"^(?:HloModule\s|ENTRY\s)", re.M)
 
@@ -326,6 +327,10 @@ class ModuleReader(InstructionReader):
             self.report(BAD_STATEMENT, "an instruction stands outside of any computation", at,
                         at + len(text[at:].split("\n", 1)[0]))
             return max(resume, at + 1)
+        if _HEADER_BEGUN.fullmatch(text, at):
+            self.report(TRUNCATED, "the text ends in a computation's header", at, len(text.rstrip()),
+                        help="the file is truncated: get the whole dump")
+            return len(text)
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         self.report(STRAY_TEXT, f"expected a computation, found '{text[at:min(end, at + 40)]}'", at, end)

@@ -304,7 +304,7 @@ class _ModuleReader:
             raise ProtoError(error.code, f"{name}: {error.message}") from None
         if before:
             found["control-predecessors"] = before
-        metadata = values.metadata_text(proto.metadata, self.proto.payloads)
+        metadata = values.metadata_text(proto.metadata, self.proto.payloads) if proto.HasField("metadata") else "{}"
         self._note_unknown(proto, f"{name}'s HloInstructionProto")
         return HloInstruction(name, opcode, shape, operands, Attributes(found) if found else NO_ATTRIBUTES,
                               Metadata(metadata) if metadata != "{}" else None)

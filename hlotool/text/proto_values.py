@@ -5,6 +5,7 @@ Source: xla_data.proto and hlo.proto; for what is left out when it is a default,
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -39,6 +40,7 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.text.phrase_grammar import quote
+from hlotool.text.proto_schema import message_class
 
 HLO_PROTO = "xla/service/hlo.proto, xla/xla_data.proto"
 INCONSISTENT = define("R103", "inconsistent-proto", "a message whose parts contradict each other", HLO_PROTO)
@@ -91,6 +93,13 @@ def element_type(number: int) -> str:
 
 def shape(proto: Any) -> Shape:
     """A ShapeProto."""
+    # A module repeats its shapes; the bytes tell them apart faster than their fields.
+    return _shape_of(proto.SerializeToString())
+
+
+@functools.lru_cache(4096)
+def _shape_of(data: bytes) -> Shape:
+    proto = message_class("Shape").FromString(data)
     name = element_type(proto.element_type)
     if name in ("tuple", "buffer"):
         elements = tuple(map(shape, proto.tuple_shapes))

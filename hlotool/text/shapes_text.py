@@ -36,8 +36,23 @@ def read_shape(text: str) -> Shape:
     """
     shape = _shapes.get(text)
     if shape is None:
+        _limit_nesting(text)
         shape = _shapes[text] = _read_array(text) or _read_tuple(text) or read_with_grammar(text)
     return shape
+
+
+#: tuples nested deeper than this are refused; compilers recurse over them and so does printing
+_DEEPEST_TUPLE = 200
+
+
+def _limit_nesting(text: str) -> None:
+    if text.count("(") <= _DEEPEST_TUPLE:
+        return
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth > _DEEPEST_TUPLE:
+            raise PhraseError(BAD_SHAPE, f"tuples are nested more than {_DEEPEST_TUPLE} deep", at, at + 1)
 
 
 def _read_array(text: str) -> Shape | None:
