@@ -11,8 +11,9 @@ from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import Array, converted, dtype_of, from_bits, narrow, to_bits
-from hlotool.ops.registry import ConstraintError, op, require
+from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, FLOAT, require_array, require_type, same_dims, same_size
+from hlotool.ops.values import EvaluationError
 
 
 def declared_array(declared: Shape | None, label: str, opcode: str) -> Shape:
@@ -246,8 +247,7 @@ def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     C4  Both have the same dimensions.
     """
     if not shape.dtype.is_integral:
-        raise ConstraintError("stochastic-convert-value",
-                              f"stochastic-convert to {shape.element_type} has no defined value")
+        raise EvaluationError(f"stochastic-convert to {shape.element_type} has no defined value")
     value = operand.astype(np.float64)
     with np.errstate(all="ignore"):
         size = np.abs(value)

@@ -14,8 +14,9 @@ from hlotool.ops.contraction import precision_config, precision_words, result_ty
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
-from hlotool.ops.registry import ConstraintError, op, require
+from hlotool.ops.registry import op, require
 from hlotool.ops.rules import NUMERIC, require_array, same_size
+from hlotool.ops.values import EvaluationError
 
 NO_WINDOW = Window()
 #: kinds whose operands have other roles: only graphics libraries run them, and their result is as written
@@ -212,7 +213,7 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     written here.
     """
     if convolution_kind in GRADIENTS or sparsity:
-        raise ConstraintError("convolution-value", "gradient and sparse convolutions have no reference")
+        raise EvaluationError("gradient and sparse convolutions have no reference")
     rows = (window or NO_WINDOW).dimensions
     target = shape.dtype.numpy
     wide = wide_dtype(np.dtype(target), precise=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from hlotool.ops.rules import (
     require_unique,
     same_size,
 )
-from hlotool.ops.values import apply
+from hlotool.ops.values import Callee, apply
 
 Ints = tuple[int, ...]
 
@@ -306,7 +306,7 @@ def _lift_scatter(r: Reader) -> HloInstruction:
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,
-            unique_indices: bool = False, to_apply: Callable[..., Any]) -> Any:
+            unique_indices: bool = False, to_apply: Callee) -> Any:
     """Combine updates into the operands at the places that index vectors name, in row-major order of the updates.
 
     Elements that fall outside the operand are dropped one by one, as the specification has it; XLA's CPU backend

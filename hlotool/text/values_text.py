@@ -74,7 +74,7 @@ _PAIRS = re.compile(r"\s*\{\s*(?:\{[-\d,\s]*\}(?:\s*,\s*\{[-\d,\s]*\})*)?\s*\}\s
 _GROUP = re.compile(r"\{([-\d,\s]*)\}")
 _RANGE = re.compile(r"\[\s*(-?\d+)\s*:\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?\]")
 _SLICES = re.compile(rf"\s*\{{\s*(?:{_RANGE.pattern}(?:\s*,\s*{_RANGE.pattern})*)?\s*\}}\s*")
-_PADDINGS = re.compile(r"\s*(-?\d+_-?\d+(?:_\d+)?(?:x-?\d+_-?\d+(?:_\d+)?)*)\s*")
+_PADDINGS = re.compile(r"\s*(-?\d+_-?\d+(?:_-?\d+)?(?:x-?\d+_-?\d+(?:_-?\d+)?)*)\s*")
 _LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
 _WINDOW = re.compile(r"\{\s*((?:[a-z_]+=[-\dx_]+\s*)*)\}")
 _JSON = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]', re.S)
