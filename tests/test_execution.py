@@ -48,6 +48,8 @@ def test_execute(executor: str) -> None:
 def test_every_element_type_goes_through(executor: str, name: str) -> None:
     if executor == "stablehlo" and name in ("s2", "u2", "f8e8m0fnu", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn"):
         pytest.skip("the interpreter does not have the type")
+    if executor == "pjrt:cpu" and name.startswith("f6"):
+        pytest.skip("XLA does not have the type")
     text = f"HloModule m\nENTRY e {{ a = {name}[5] parameter(0)  ROOT r = {name}[1,5] reshape(a) }}"
     (given,) = random_arguments(hlotool.parse(text), 3)
     (found,) = execute(text, [given], executor)
@@ -56,7 +58,8 @@ def test_every_element_type_goes_through(executor: str, name: str) -> None:
 
 
 def test_64_bits_are_not_narrowed() -> None:
-    text = "HloModule m\nENTRY e { a = s64[1] parameter(0)  b = f64[1] parameter(1)  ROOT r = (s64[1], f64[1]) tuple(a, b) }"
+    text = """HloModule m
+ENTRY e { a = s64[1] parameter(0)  b = f64[1] parameter(1)  ROOT r = (s64[1], f64[1]) tuple(a, b) }"""
     whole, real = execute(text, [np.array([2**62 + 1]), np.array([math.pi])])
     assert whole.tolist() == [2**62 + 1] and real.tolist() == [math.pi]
 
@@ -121,7 +124,7 @@ def test_child_processes() -> None:
     finally:
         child.close()
     with pytest.raises(TimedOut):
-        Process({}).ask(("pjrt", ("cpu", b"", 1, 1, "none", [])), 0.01)
+        Process({}).ask(("pjrt", ()), 0.01)
 
 
 ALL_REDUCE = """HloModule m, replica_count=2, num_partitions=1
@@ -140,7 +143,8 @@ def test_replicas(executor: str) -> None:
 
 @pytest.mark.parametrize("executor", ALL)
 def test_partitions(executor: str) -> None:
-    text = (ALL_REDUCE.replace("replica_count=2, num_partitions=1", "num_partitions=2").replace("replica-id", "partition-id")
+    text = (ALL_REDUCE.replace("replica_count=2, num_partitions=1", "num_partitions=2")
+            .replace("replica-id", "partition-id")
             .replace("replica_groups={{0,1}}", "channel_id=1, use_global_device_ids=true, replica_groups={{0,1}}"))
     program = Program(hlotool.parse(text))
     assert program.partitioning == "manual" and program.devices == 2
@@ -170,7 +174,8 @@ def test_neighbours_are_one_ulp_apart(dtype: Any) -> None:
 
 def test_special_distances() -> None:
     nan, inf = np.float32(np.nan), np.float32(np.inf)
-    assert ulp_distance(np.float32([nan, nan, 0.0, inf]), np.float32([nan, 1, -0.0, inf])).tolist() == [0, math.inf, 0, 0]
+    found = ulp_distance(np.float32([nan, nan, 0.0, inf]), np.float32([nan, 1, -0.0, inf]))
+    assert found.tolist() == [0, math.inf, 0, 0]
     assert ulp_distance(np.float64([-1.0]), np.float64([1.0]))[0] == 2.0 * 0x3FF0000000000000
     assert ulp_distance(np.array([1 + 2j]), np.array([1 + 2.0000000000000004j])).tolist() == [1.0]
     assert ulp_distance(np.array([2**64 - 1], np.uint64), np.array([0], np.uint64))[0] == 2.0**64
@@ -250,7 +255,11 @@ def test_arguments_are_deterministic_and_fit(kind: str) -> None:
 
 
 def test_reference_locates_what_has_no_value() -> None:
-    text = "HloModule m\nENTRY e {\n  a = f32[2] parameter(0)\n  ROOT c = f32[2] custom-call(a), custom_call_target=\"x\"\n}"
+    text = """HloModule m
+ENTRY e {
+  a = f32[2] parameter(0)
+  ROOT c = f32[2] custom-call(a), custom_call_target="x"
+}"""
     with pytest.raises(HloError) as caught:
         execute(text, [[1, 2]], "reference")
     assert caught.value.diagnostics[0].line == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
@@ -58,7 +58,8 @@ def module_of(given: Input) -> HloModule:
         from hlotool.passes.read import parse_source
 
         assert given.source is not None
-        return parse_source(given.source)
+        module: HloModule = parse_source(given.source)
+        return module
     if given.kind == "proto":
         from hlotool.text.proto import read_proto
 
@@ -73,11 +74,9 @@ def module_of(given: Input) -> HloModule:
 
 def _named(diagnostic: Diagnostic, given: Input) -> Diagnostic:
     """A diagnostic of the importer, which sees a text without its file."""
-    import dataclasses
-
-    first = given.source.first_line - 1 if given.source is not None else 0
-    moved = {"line": diagnostic.line + first, "end_line": diagnostic.end_line + first} if diagnostic.line else {}
-    return dataclasses.replace(diagnostic, filename=given.filename, **moved)
+    before = given.source.first_line - 1 if given.source is not None and diagnostic.line else 0
+    return replace(diagnostic, filename=given.filename, line=diagnostic.line + before,
+                   end_line=diagnostic.end_line + before)
 
 
 def _name(given: Input) -> str:

@@ -120,7 +120,7 @@ def _overview() -> str:
 def _version(program: str) -> str:
     from hlotool import __version__
 
-    return f"{program.split()[0]} {__version__}"
+    return f"{program.split(maxsplit=1)[0]} {__version__}"
 
 
 def _suggestion(word: str) -> str:

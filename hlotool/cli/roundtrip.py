@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hlotool.cli.console import complain, frames, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
@@ -31,8 +31,10 @@ STAGES = ("read", "print", "lift", "back", "run", "reference", "interp")
 _ORACLES = {"reference": "reference", "interp": "stablehlo"}
 #: diagnostics of a module that are shown unless all are asked for
 FEW = 3
-_UNSUPPORTED = "E106"
-_NO_VALUE = "E108"
+#: codes of what an executor cannot run, or has no value for
+_CANNOT = ("E106", "E108")
+
+T = TypeVar("T")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     start = time.perf_counter()
     wanted = list(load(args.paths, sources))
-    rows = [row for row in _with_progress(wanted, lambda loaded: take(loaded, args), args.color)]
+    rows = list(_with_progress(wanted, lambda loaded: take(loaded, args), args.color))
     _print_table(rows, args.color)
     for row in rows:
         shown = [*row.diagnostics, *(row.reasons if args.verbose else ())]
@@ -85,56 +87,99 @@ def run(args: argparse.Namespace) -> int:
 
 def take(loaded: Loaded, args: argparse.Namespace) -> Row:
     """One module through all stages."""
-    row, start = Row(loaded.name), time.perf_counter()
-    for stage in _journey(loaded, row, args):
-        row.stages[stage] = "fail"  # until the next step says otherwise
+    start = time.perf_counter()
+    row = _Journey(loaded, args).row
     row.seconds = time.perf_counter() - start
     return row
 
 
-def _journey(loaded: Loaded, row: Row, args: argparse.Namespace) -> Iterator[str]:
-    """Yields each stage as it begins; ends at the first that leaves nothing to go on with."""
-    stage = ""
-    try:
-        yield (stage := "read")
-        module = _read(loaded, row)
-        row.stages[stage] = "ok"
-        yield (stage := "print")
-        _print_back(module)
-        row.stages[stage] = "ok"
-        yield (stage := "lift")
-        program, code = _lift(module)
-        row.stages[stage] = "ok"
-        yield (stage := "back")
-        back = _bring_back(code)
-        row.stages[stage] = "ok"
-        if "run" in args.skip:
+class _Journey:
+    """One module's way through the stages, which ends at the first that leaves nothing to go on with."""
+
+    def __init__(self, loaded: Loaded, args: argparse.Namespace) -> None:
+        self.loaded = loaded
+        self.args = args
+        self.row = Row(loaded.name)
+        try:
+            self._there_and_back()
+        except HloError:
+            return  # the stage has noted it
+        for stage, executor in _ORACLES.items():
+            if stage not in args.skip and "run" not in args.skip:
+                self._ask(stage, executor)
+
+    def _there_and_back(self) -> None:
+        module = self._stage("read", self._read)
+        self._stage("print", lambda: _print_back(module))
+        self.program, code = self._stage("lift", lambda: _lift(module))
+        back = self._stage("back", lambda: _bring_back(code))
+        if "run" not in self.args.skip:
+            self.sets, self.results = self._stage("run", lambda: self._run(back))
+
+    def _stage(self, name: str, work: Callable[[], T]) -> T:
+        self.row.stages[name] = "fail"  # until it is done
+        try:
+            done = work()
+        except HloError as error:
+            self.row.diagnostics.extend(_in_file(d, self.row.name, name) for d in error.diagnostics)
+            raise
+        self.row.stages[name] = "ok"
+        return done
+
+    def _read(self) -> HloModule:
+        from hlotool.passes.verify import verify
+
+        module = self.loaded.module()
+        self.row.instructions = sum(1 for _ in module.instructions())
+        profile = "scheduled" if module.attributes.get("is_scheduled") else "unoptimized"
+        errors = [d for d in verify(module, profile=profile) if d.severity is Severity.ERROR]
+        if errors:
+            raise HloError(errors)
+        return module
+
+    def _run(self, back: HloModule) -> tuple[list[Any], list[Any]]:
+        """The arguments and the original's results. Raises HloError where something fails or differs."""
+        from hlotool.execution import Program, arguments_for, executor_named
+
+        program, args = self.program, self.args
+        pjrt = executor_named("pjrt:cpu", args.time_limit)
+        self.sets = [[arguments_for(program, args.seed + d, kind) for d in range(program.devices)]
+                     for kind in args.inputs]
+        results = pjrt.run(program, self.sets)
+        self._require_equal("run", results, pjrt.run(Program(back), self.sets))
+        return self.sets, results
+
+    def _ask(self, stage: str, executor: str) -> None:
+        """Compare an independent executor with PJRT. What it cannot run is noted, and no failure."""
+        from hlotool.execution import executor_named
+
+        row = self.row
+        try:
+            found = executor_named(executor, self.args.time_limit).run(self.program, self.sets)
+            self._require_equal(stage, self.results, found, executor)
+            row.stages[stage] = "ok"
+        except HloError as error:
+            cannot = all(d.code in _CANNOT or _is_interpreters_limit(d) for d in error.diagnostics)
+            row.stages[stage] = "n/a" if cannot else "fail"
+            target, severity = (row.reasons, Severity.INFO) if cannot else (row.diagnostics, Severity.ERROR)
+            target.extend(dataclasses.replace(_in_file(d, row.name, stage), severity=severity)
+                          for d in error.diagnostics)
+
+    def _require_equal(self, stage: str, left: list[Any], right: list[Any], executor: str | None = None) -> None:
+        """Raises HloError where results differ, at the first instruction that does where an executor is named."""
+        from hlotool.execution import budget_of, differences, explain_difference
+
+        kinds, budget = list(self.args.inputs), budget_of(self.program.module)
+        found = [d for kind, a, b in zip(kinds, left, right, strict=True) for d in differences(a, b, kind, budget)]
+        self.row.worst[stage] = max((d.ulps for d in found), default=0.0)
+        bad = [d for d in found if not d.is_equal]
+        if not bad:
             return
-        yield (stage := "run")
-        sets, results = _run_both(program, back, row, args)
-        row.stages[stage] = "ok"
-    except HloError as error:
-        row.diagnostics.extend(_in_file(d, loaded.name, stage) for d in error.diagnostics)
-        return
-    for stage, executor in _ORACLES.items():
-        if stage not in args.skip:
-            yield stage
-            _ask_oracle(stage, executor, program, sets, results, row, args)
-
-
-def _read(loaded: Loaded, row: Row) -> HloModule:
-    from hlotool.passes.verify import verify
-
-    module = loaded.module()
-    row.instructions = sum(1 for _ in module.instructions())
-    errors = [d for d in verify(module, profile=_profile(module)) if d.severity is Severity.ERROR]
-    if errors:
-        raise HloError(errors)
-    return module
-
-
-def _profile(module: HloModule) -> str:
-    return "scheduled" if module.attributes.get("is_scheduled") else "unoptimized"
+        worst = max(bad, key=lambda d: (bool(d.problem), d.outside))
+        given = self.sets[kinds.index(worst.inputs)] if executor else None
+        names = ("pjrt:cpu", executor) if executor else ("the original", "the module that came back")
+        raise HloError([explain_difference(self.program, worst, names, given, budget,
+                                           time_limit=self.args.time_limit)])
 
 
 def _print_back(module: HloModule) -> None:
@@ -159,56 +204,13 @@ def _bring_back(code: bytes) -> HloModule:
     import hlotool
 
     text = str(hlotool.from_stablehlo(code))
-    return hlotool.parse(text, "the module that came back")
-
-
-def _run_both(program: Program, back: HloModule, row: Row, args: argparse.Namespace) -> tuple[list[Any], list[Any]]:
-    """The arguments and the original's results. Raises HloError where something fails or differs."""
-    from hlotool.execution import Program, arguments_for, executor_named
-
-    pjrt = executor_named("pjrt:cpu", args.time_limit)
-    sets = [[arguments_for(program, args.seed + d, kind) for d in range(program.devices)] for kind in args.inputs]
-    results = pjrt.run(program, sets)
-    returned = pjrt.run(Program(back), sets)
-    _require_equal("run", program, results, returned, row, args)
-    return sets, results
-
-
-def _ask_oracle(stage: str, executor: str, program: Program, sets: list[Any], results: list[Any], row: Row,
-                args: argparse.Namespace) -> None:
-    from hlotool.execution import executor_named
-
-    try:
-        found = executor_named(executor, args.time_limit).run(program, sets)
-        _require_equal(stage, program, results, found, row, args, (("pjrt:cpu", executor), sets))
-        row.stages[stage] = "ok"
-    except HloError as error:
-        cannot = all(d.code in (_UNSUPPORTED, _NO_VALUE) or _is_interpreters_limit(d) for d in error.diagnostics)
-        row.stages[stage] = "n/a" if cannot else "fail"
-        target = row.reasons if cannot else row.diagnostics
-        severity = Severity.INFO if cannot else Severity.ERROR
-        target.extend(dataclasses.replace(_in_file(d, row.name, stage), severity=severity) for d in error.diagnostics)
+    module: HloModule = hlotool.parse(text, "the module that came back")
+    return module
 
 
 def _is_interpreters_limit(diagnostic: Diagnostic) -> bool:
     # The interpreter ends its process where it lacks an operation.
     return diagnostic.code == "E104" and "nsupported" in diagnostic.message
-
-
-def _require_equal(stage: str, program: Program, left: list[Any], right: list[Any], row: Row,
-                   args: argparse.Namespace, blame: tuple[tuple[str, str], list[Any]] | None = None) -> None:
-    from hlotool.execution import budget_of, differences, explain_difference
-
-    budget = budget_of(program.module)
-    found = [d for kind, a, b in zip(args.inputs, left, right, strict=True) for d in differences(a, b, kind, budget)]
-    row.worst[stage] = max((d.ulps for d in found), default=0.0)
-    bad = [d for d in found if not d.is_equal]
-    if not bad:
-        return
-    worst = max(bad, key=lambda d: (bool(d.problem), d.outside))
-    given = blame[1][list(args.inputs).index(worst.inputs)] if blame is not None else None
-    names = blame[0] if blame is not None else ("the original", "the module that came back")
-    raise HloError([explain_difference(program, worst, names, given, budget, time_limit=args.time_limit)])
 
 
 def _in_file(diagnostic: Diagnostic, name: str, stage: str) -> Diagnostic:

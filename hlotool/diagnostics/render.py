@@ -66,17 +66,18 @@ class Renderer:
         yield self._style(severity, f"{severity}[{diagnostic.code}]") + self._style("bold", f": {diagnostic.message}")
         start, end = Position(diagnostic.line, diagnostic.column), Position(diagnostic.end_line, diagnostic.end_column)
         margin = len(str(max([start.line, *(n.start.line for n in diagnostic.notes if n.start)])))
-        yield from self._place(diagnostic.filename, start, end, margin, severity, "^")
+        yield from self._place(diagnostic.filename, start, end, margin=margin, style=severity, mark="^")
         for note in diagnostic.notes:
             if note.start is None:
                 yield f"{' ' * margin} {self._style('frame', '=')} {self._style('note', 'note')}: {note.message}"
             else:
                 yield f"{self._style('note', 'note')}: {note.message}"
-                yield from self._place(diagnostic.filename, note.start, note.end or note.start, margin, "note", "-")
+                yield from self._place(diagnostic.filename, note.start, note.end or note.start,
+                                       margin=margin, style="note", mark="-")
         if diagnostic.help:
             yield f"{' ' * margin} {self._style('frame', '=')} {self._style('note', 'help')}: {diagnostic.help}"
 
-    def _place(self, filename: str, start: Position, end: Position, margin: int, style: str,
+    def _place(self, filename: str, start: Position, end: Position, *, margin: int, style: str,
                mark: str) -> Iterator[str]:
         blank = " " * margin
         if not start.line:

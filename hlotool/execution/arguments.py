@@ -75,8 +75,8 @@ def _floats(generator: Any, dims: tuple[int, ...], kind: str, dtype: DType) -> A
 
 
 def _special_floats(dtype: Any) -> Array:
-    import numpy as np
     import ml_dtypes
+    import numpy as np
 
     limits = ml_dtypes.finfo(dtype)
     values = [0.0, -0.0, 1.0, -1.0, float(limits.max), float(limits.tiny), 0.5, -2.0, np.inf, -np.inf, np.nan]

@@ -13,5 +13,7 @@ UNSUPPORTED = define("E106", "executor-unsupported", "The executor cannot run wh
 ARGUMENTS = define("E107", "arguments-do-not-fit", "Number, shape or element type of the arguments is not that of the "
                                                    "module's parameters.")
 UNDEFINED = define("E108", "no-defined-value", "The instruction has no value that the semantics defines.")
+MISREAD = define("E111", "evaluation-failed", "The NumPy function of an operation failed on what it was given: the "
+                                              "instruction breaks its operation's rules, or hlotool is wrong.")
 DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or of two modules, gave other values.")
 NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")

@@ -105,7 +105,7 @@ class Comparison:
 
 def budget_of(module: HloModule) -> float:
     """The default budget in ULPs, before the cap; the rule is in this file's docstring."""
-    return BASE_ULPS + 2.0 * sum(map(_roundings, module.instructions()))
+    return BASE_ULPS + 2.0 * math.fsum(map(_roundings, module.instructions()))
 
 
 def _roundings(instruction: HloInstruction) -> float:
@@ -149,8 +149,12 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     for kind, one, other in zip(kinds, *sides, strict=True):
         found.results.extend(differences(one, other, kind, found.budget, strict=ulps is not None))
         found.compared += 1
-    if not all(r.is_equal for r in found.results):
-        found.diagnostics.append(_report(found, left, right, sets, kinds, names, ulps, time_limit))
+    worst = found.worst
+    if worst is not None and not found.is_equal:
+        given = sets[kinds.index(worst.inputs)] if b is None else None
+        labels = names if b is None else (found.left, found.right)
+        found.diagnostics.append(explain_difference(left, worst, labels, given, found.budget, strict=ulps is not None,
+                                                    time_limit=time_limit))
     return found
 
 
@@ -159,16 +163,6 @@ def _arguments(program: Program, kind: str, given: Sequence[Array] | None, seed:
     if given is not None:
         return [fitted(program, given)] * program.devices
     return [fitted(program, arguments_for(program, seed + device, kind)) for device in range(program.devices)]
-
-
-def _report(found: Comparison, left: Program, right: Program, sets: list[list[list[Array]]], kinds: list[str],
-            names: tuple[str, str], ulps: float | None, time_limit: float) -> Diagnostic:
-    """The worst result as a diagnostic."""
-    worst = found.worst
-    assert worst is not None
-    given = sets[kinds.index(worst.inputs)] if left is right else None
-    labels = names if left is right else (found.left, found.right)
-    return explain_difference(left, worst, labels, given, found.budget, strict=ulps is not None, time_limit=time_limit)
 
 
 def explain_difference(program: Program, worst: ResultDifference, names: tuple[str, str],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution.codes import UNDEFINED, UNSUPPORTED
+from hlotool.execution.codes import MISREAD, UNDEFINED, UNSUPPORTED
 from hlotool.execution.program import Program, flat, nested
 from hlotool.execution.world import Meeting, Place
 from hlotool.ir import HloComputation, HloInstruction, HloModule, post_order
@@ -132,7 +132,7 @@ class _Evaluation:
             except RecursionError as error:
                 raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
             except _MISREADINGS as error:
-                raise HloError([self._refused(step, f"{type(error).__name__}: {error}")]) from error
+                raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
             values[number] = value
             if trace is not None:
                 trace(step.instruction, value)
@@ -140,9 +140,9 @@ class _Evaluation:
                 values[index] = None
         return values[plan.root]
 
-    def _refused(self, step: _Step, why: str) -> Diagnostic:
+    def _refused(self, step: _Step, why: str, code: str = UNDEFINED) -> Diagnostic:
         instruction = step.instruction
-        return _problem(self.module, instruction, UNDEFINED, f"{instruction.opcode} {instruction.name}: {why}")
+        return _problem(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
 
     def _plan(self, computation: HloComputation, keep: bool) -> _Plan:
         parameters = computation.parameters()

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import COMPILE_ERROR, CRASH, RUN_ERROR, TIMEOUT, UNKNOWN_EXECUTOR, UNSUPPORTED
 from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.pjrt import Job
 from hlotool.execution.process import Crashed, Process, TimedOut
 from hlotool.execution.program import Program, fitted
 from hlotool.ir import HloModule
@@ -68,11 +69,12 @@ class ChildExecutor:
     def _question(self, program: Program, argument_sets: Sequence[PerDevice]) -> tuple[str, tuple[Any, ...]]:
         if self.name == "stablehlo":
             if program.partitioning == "automatic":
-                raise HloError([self._problem(program, UNSUPPORTED, "stablehlo: the interpreter partitions no modules")])
+                raise HloError([self._problem(program, UNSUPPORTED,
+                                              "stablehlo: the interpreter does not partition modules")])
             return "stablehlo", (program.stablehlo, program.replicas, program.partitions, argument_sets)
-        platform = self.name.removeprefix("pjrt:")
-        return "pjrt", (platform, program.stablehlo, program.replicas, program.partitions, program.partitioning,
-                        argument_sets)
+        job = Job(self.name.removeprefix("pjrt:"), program.stablehlo, program.replicas, program.partitions,
+                  program.partitioning)
+        return "pjrt", (job, argument_sets)
 
     def _problem(self, program: Program, code: str, message: str) -> Diagnostic:
         source = program.module.source
@@ -133,4 +135,5 @@ def read_module(module: HloModule | str) -> HloModule:
         return module
     from hlotool.passes.read import parse
 
-    return parse(module)
+    parsed: HloModule = parse(module)
+    return parsed

@@ -5,42 +5,54 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlotool.execution.worker import Refusal
 
-#: what was compiled last, by what was asked; models are compiled once and run on several arguments
-_COMPILED: dict[tuple[Any, ...], Any] = {}
+
+@dataclass(frozen=True)
+class Job:
+    """What is compiled, and for how many devices."""
+
+    platform: str
+    code: bytes
+    replicas: int
+    partitions: int
+    partitioning: str
 
 
-def answer(platform: str, code: bytes, replicas: int, partitions: int, partitioning: str,
-           argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[list[list[Any]]]:
+#: what was compiled last; models are compiled once and run on several arguments
+_COMPILED: dict[Job, Any] = {}
+
+
+def answer(job: Job, argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[list[list[Any]]]:
     """The results for each set of arguments: set, then device, then leaf."""
     import jax
 
     # Without it, JAX narrows 64-bit arguments on their way to the device.
     jax.config.update("jax_enable_x64", True)
-    key = (platform, code, replicas, partitions, partitioning)
-    if key not in _COMPILED:
+    if job not in _COMPILED:
         _COMPILED.clear()
-        _COMPILED[key] = _compiled(platform, code, replicas, partitions, partitioning)
-    executable, devices = _COMPILED[key]
-    execute = _execute_whole if partitioning == "automatic" else _execute_each
+        _COMPILED[job] = _compiled(job)
+    executable, devices = _COMPILED[job]
+    execute = _execute_whole if job.partitioning == "automatic" else _execute_each
     try:
         return [execute(executable, devices, arguments) for arguments in argument_sets]
     except Exception as error:
         raise Refusal("run", _first_lines(error)) from error
 
 
-def _compiled(platform: str, code: bytes, replicas: int, partitions: int, partitioning: str) -> tuple[Any, Any]:
+def _compiled(job: Job) -> tuple[Any, Any]:
     import numpy as np
     from jax.extend import backend
     from jaxlib import xla_client
 
-    client = backend.get_backend(platform)
+    client, replicas, partitions = backend.get_backend(job.platform), job.replicas, job.partitions
     devices = client.local_devices()[:replicas * partitions]
     if len(devices) < replicas * partitions:
-        raise Refusal("unsupported", f"the module needs {replicas * partitions} devices, {platform} has {len(devices)}")
+        raise Refusal("unsupported",
+                      f"the module needs {replicas * partitions} devices, {job.platform} has {len(devices)}")
     options = xla_client.CompileOptions()
     build = options.executable_build_options
     for part in (options, build):
@@ -48,9 +60,8 @@ def _compiled(platform: str, code: bytes, replicas: int, partitions: int, partit
         grid = np.arange(replicas * partitions, dtype=np.int32).reshape(replicas, partitions)
         part.device_assignment = xla_client.DeviceAssignment.create(grid)
     build.use_spmd_partitioning = partitions > 1
-    build.use_shardy_partitioner = partitioning == "automatic" and (b"sdy" in code)
-    if partitioning == "manual":
-        code = _marked_manual(code)
+    build.use_shardy_partitioner = job.partitioning == "automatic" and b"sdy" in job.code
+    code = _marked_manual(job.code) if job.partitioning == "manual" else job.code
     try:
         return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options), devices
     except Exception as error:

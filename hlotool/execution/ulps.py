@@ -51,8 +51,8 @@ def ulp_distance(a: Array, b: Array) -> Array:
     low, high = ordered(a), ordered(b)
     # Unsigned subtraction is exact for distances that overflow int64.
     swap = low > high
-    low, high = np.where(swap, high, low), np.where(swap, low, high)
-    distance = (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+    least, most = np.asarray(np.where(swap, high, low)), np.asarray(np.where(swap, low, high))
+    distance = (most.astype(np.uint64) - least.astype(np.uint64)).astype(np.float64)
     if not kind.is_floating:
         return distance
     nan_a, nan_b = is_nan(a), is_nan(b)
@@ -63,5 +63,9 @@ def is_nan(array: Array) -> Array:
     """Where an array of any element type holds NaN."""
     import numpy as np
 
-    return np.isnan(array.astype(np.float64)) if array.dtype.kind not in "fc" and dtype_of_numpy(
-        array.dtype).is_floating else np.isnan(array) if array.dtype.kind in "fc" else np.zeros(array.shape, bool)
+    if array.dtype.kind in "fc":
+        return np.isnan(array)
+    if not dtype_of_numpy(array.dtype).is_floating:
+        return np.zeros(array.shape, np.bool_)
+    with np.errstate(invalid="ignore"):
+        return np.isnan(array.astype(np.float64))
