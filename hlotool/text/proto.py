@@ -134,7 +134,12 @@ def _message(data: bytes) -> Any:
     truncated = False
     # HloSnapshot holds an HloProto, which holds the module, each in its first field.
     for _ in range(3):
-        first, is_module, complete = _outline(view)
+        try:
+            first, is_module, complete = _outline(view)
+        except _MalformedError:
+            if truncated:
+                break
+            raise
         truncated |= not complete
         if is_module and not truncated:
             module = message_class("Module")()
@@ -350,6 +355,7 @@ def _tables(proto: Any) -> dict[str, tuple[str, ...]]:
         "FileLocations": lines([
             f"{{file_name_id={f.file_name_id} function_name_id={f.function_name_id} line={f.line} "
             f"end_line={f.end_line} column={f.column} end_column={f.end_column}}}" for f in proto.file_locations]),
-        "StackFrames": lines([f"{{file_location_id={f.file_location_id} parent_frame_id={f.parent_frame_id}}}"
+        # Text counts parents from one, the message from zero; both say so for "none".
+        "StackFrames": lines([f"{{file_location_id={f.file_location_id} parent_frame_id={f.parent_frame_id + 1}}}"
                               for f in proto.stack_frames]),
     }
