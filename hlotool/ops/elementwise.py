@@ -196,14 +196,14 @@ asin = unary("asin", np.arcsin, FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accu
 asinh = unary("asinh", np.arcsinh, FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.", lowering=accurate("asinh", "chlo"),
               accuracy=True, ulps=4)
 atanh = unary("atanh", np.arctanh, FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
-              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=4)
+              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128)
 cbrt = unary("cbrt", np.cbrt, FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
 ceil = unary("ceil", np.ceil, FLOAT, "Least whole number that is not below.", exact=True)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
                             "Zero bits above the highest set bit, within the element's own width.", raw=True)
 cosine = unary("cosine", np.cos, FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4)
 cosh = unary("cosh", np.cosh, FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
-             accuracy=True, ulps=4)
+             accuracy=True, ulps=32)
 erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8)
 exponential = unary("exponential", np.exp, FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True, ulps=4)
 exponential_minus_one = unary("exponential-minus-one", np.expm1, FLOAT_OR_COMPLEX,
@@ -230,7 +230,7 @@ rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf
 sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4)
 sine = unary("sine", np.sin, FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4)
 sinh = unary("sinh", np.sinh, FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
-             accuracy=True, ulps=4)
+             accuracy=True, ulps=32)
 sqrt = unary("sqrt", np.sqrt, FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2)
 tan = unary("tan", np.tan, FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8)
 tanh = unary("tanh", np.tanh, FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8)
