@@ -1,0 +1,161 @@
+"""Imports go down the floors, rooms are entered by their faces, and what must stay light or independent does."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "ops": 4, "passes": 5, "mlir": 6, "builder": 7,
+          "execution": 7, "conformance": 8, "lint": 8, "lsp": 8, "cli": 9}
+FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
+FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]
+TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py")]
+
+#: modules that a room opens beside its face, because most users of the room need not pay for them
+SIDE_DOORS = {
+    "hlotool.ir.interning": "the metaclass of values; no value itself",
+    "hlotool.ir.metadata_fields": "read when somebody asks for metadata",
+    "hlotool.diagnostics.render": "frames; only commands print",
+    "hlotool.diagnostics.json": "a form of output; only commands print",
+    "hlotool.diagnostics.sarif": "a form of output; only commands print",
+    "hlotool.diagnostics.github": "a form of output; only commands print",
+    "hlotool.ops.lowering": "what stands between lowerings and the converter",
+    "hlotool.ops.values": "values as the evaluator holds them",
+    "hlotool.text.reading": "files and streams; only commands read those",
+    "hlotool.text.proto": "needs protobuf",
+    "hlotool.mlir.artifact": "needs jaxlib",
+}
+#: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
+FOREIGN = {
+    "hlo_module_from_text", "hlo_to_stablehlo", "mlir_module_to_xla_computation", "xla_computation_to_mlir_module",
+    "hlo_module_to_dot_graph", "hlo_module_cost_analysis", "from_serialized_hlo_module_proto", "xla_extension",
+}
+
+
+def imports_of(path: pathlib.Path) -> list[tuple[int, str]]:
+    """(line, module) of every import of a file, those inside functions included; `from a import b` may be a.b."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[:len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                found.append((node.lineno, inner if is_module(inner) and alias.name not in exports(base) else base))
+    return found
+
+
+def exports(module: str) -> set[str]:
+    """What a room's face lists in __all__: a function there may have the name of the file it comes from."""
+    path = FOLDERS[room_of(module)] / "__init__.py" if room_of(module) in FOLDERS else None
+    if path is None or module.count(".") > 1:
+        return set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def module_name(path: pathlib.Path) -> str:
+    relative = path.relative_to(ROOT).with_suffix("")
+    parts = relative.parts if relative.parts[0] == "hlotool" else ("hlotool", *relative.parts)
+    return ".".join(p for p in parts if p != "__init__")
+
+
+def is_module(name: str) -> bool:
+    room, _, rest = name.removeprefix("hlotool.").partition(".")
+    if not name.startswith("hlotool.") or room not in FOLDERS:
+        return False
+    path = FOLDERS[room] / rest.replace(".", "/")
+    return path.with_suffix(".py").exists() if rest else True
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if module.startswith("hlotool.") else ""
+
+
+def test_the_whole_product_is_looked_at():
+    found = {p for _, p in FILES + TOP}
+    product = {p for p in (ROOT / "hlotool").rglob("*.py")} | set((ROOT / "passes").rglob("*.py")) \
+        | set((ROOT / "grammars").rglob("*.py"))
+    assert found == product
+
+
+def test_imports_go_down():
+    wrong = []
+    for room, path in FILES:
+        for line, module in imports_of(path):
+            other = room_of(module)
+            if module == "hlotool" and room in ("cli",):
+                continue  # the version
+            if module == "hlotool" or (other and other != room and FLOORS[other] >= FLOORS[room]):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {room} imports {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_rooms_are_entered_by_their_faces():
+    wrong = []
+    for room, path in FILES:
+        for line, module in imports_of(path):
+            other = room_of(module)
+            if other and other != room and module.count(".") > 1 and module not in SIDE_DOORS \
+                    and other not in ("passes", "grammars"):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {module} is inside {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", [r for r, floor in FLOORS.items() if floor <= 5])
+def test_lower_floors_know_no_jax(room):
+    wrong = [f"{path.relative_to(ROOT)}:{line}" for r, path in FILES if r == room
+             for line, module in imports_of(path) if module.split(".")[0] in ("jax", "jaxlib")]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_jax_is_imported_inside_functions_only():
+    wrong = []
+    for _, path in FILES + TOP:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) \
+                else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            wrong += [f"{path.relative_to(ROOT)}:{node.lineno}" for n in names if n.split(".")[0] in ("jax", "jaxlib")]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_product_leans_on_none_of_xlas_readers():
+    """Neither as a name nor in a string that getattr could take."""
+    wrong = []
+    for _, path in FILES + TOP:
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) \
+                else node.name if isinstance(node, ast.alias) else node.value if isinstance(node, ast.Constant) else ""
+            if isinstance(name, str) and any(f in name.split(".") for f in FOREIGN):
+                wrong.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after running some code."""
+    script = f"import sys\n{code}\nprint(' '.join(sorted({{m.partition('.')[0] for m in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(("code", "unwanted"), [
+    ("import hlotool", {"numpy", "jax", "jaxlib", "lark", "google", "rich", "ml_dtypes"}),
+    ("import hlotool.cli", {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
+    ("import hlotool.text, hlotool.ops, hlotool.passes", {"jax", "jaxlib", "google", "rich"}),
+    ("import hlotool.mlir, hlotool.execution, hlotool.lint", {"jax", "jaxlib", "google"}),
+    ("import hlotool; hlotool.parse('HloModule m\\nENTRY e { ROOT a = f32[2] parameter(0) }')",
+     {"jax", "jaxlib", "lark", "google", "rich"}),
+], ids=["hlotool", "cli", "lower", "upper", "parse"])
+def test_imports_stay_light(code, unwanted):
+    assert not loaded_by(code) & unwanted
