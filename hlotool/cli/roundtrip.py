@@ -5,7 +5,8 @@
 The columns: `read` parses and verifies; `print` prints and reads back, twice the same text; `lift` converts to
 StableHLO; `back` converts that to HLO text and reads it; `run` executes the original and the one that came back on
 pjrt:cpu and compares; `reference` and `interp` compare hlotool's NumPy reference and StableHLO's interpreter with
-pjrt:cpu, where they can run the module (n/a where they can't). Exit code 1 where a stage fails.
+pjrt:cpu, where they can run the module (n/a where they can't). `size` counts instructions, `ULPs` is how far the
+results of `run` are apart at worst. Exit code 1 where a stage fails.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ STAGES = ("read", "print", "lift", "back", "run", "reference", "interp")
 _ORACLES = {"reference": "reference", "interp": "stablehlo"}
 #: diagnostics of a module that are shown unless all are asked for
 FEW = 3
-#: codes of what an executor cannot run, or has no value for
-_CANNOT = ("E106", "E108")
+#: codes of what an executor cannot run, or has no value for; the interpreter ends its process where it lacks something
+_CANNOT = {"reference": ("E106", "E108"), "interp": ("E102", "E103", "E104", "E105", "E106")}
 
 T = TypeVar("T")
 
@@ -159,7 +160,7 @@ class _Journey:
             self._require_equal(stage, self.results, found, executor)
             row.stages[stage] = "ok"
         except HloError as error:
-            cannot = all(d.code in _CANNOT or _is_interpreters_limit(d) for d in error.diagnostics)
+            cannot = all(d.code in _CANNOT[stage] for d in error.diagnostics)
             row.stages[stage] = "n/a" if cannot else "fail"
             target, severity = (row.reasons, Severity.INFO) if cannot else (row.diagnostics, Severity.ERROR)
             target.extend(dataclasses.replace(_in_file(d, row.name, stage), severity=severity)
@@ -208,11 +209,6 @@ def _bring_back(code: bytes) -> HloModule:
     return module
 
 
-def _is_interpreters_limit(diagnostic: Diagnostic) -> bool:
-    # The interpreter ends its process where it lacks an operation.
-    return diagnostic.code == "E104" and "nsupported" in diagnostic.message
-
-
 def _in_file(diagnostic: Diagnostic, name: str, stage: str) -> Diagnostic:
     """A diagnostic that names the stage and, where it has no file of its own, the module."""
     nowhere = diagnostic.filename in ("<string>", "<module>")
@@ -243,19 +239,20 @@ def _print_table(rows: Sequence[Row], color: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     folder = _common_folder([row.name for row in rows])
-    table.add_column(f"module in {folder}" if folder else "module", overflow="fold")
-    table.add_column("instructions", justify="right")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=folder or None, title_justify="left")
+    longest = max((len(row.name) - len(folder) for row in rows), default=0)
+    table.add_column("module", overflow="fold", min_width=min(60, longest))
+    table.add_column("size", justify="right")
     for stage in STAGES:
         table.add_column(stage, justify="center")
     table.add_column("ULPs", justify="right")
-    table.add_column("seconds", justify="right")
+    table.add_column("time", justify="right")
     styles = {"ok": "green", "fail": "bold red", "n/a": "dim"}
     for row in rows:
         cells = [Text(row.stages.get(s, "-"), styles.get(row.stages.get(s, ""), "dim")) for s in STAGES]
-        worst = f"{max(row.worst.values()):g}" if row.worst else ""
-        table.add_row(Text(row.name.removeprefix(folder)), str(row.instructions), *cells, worst, f"{row.seconds:.1f}")
+        worst = f"{row.worst['run']:g}" if "run" in row.worst else ""
+        table.add_row(Text(row.name.removeprefix(folder)), str(row.instructions), *cells, worst, f"{row.seconds:.1f} s")
     is_colored = wants_color(sys.stdout, color)
     width = None if sys.stdout.isatty() else 120
     Console(file=sys.stdout, no_color=not is_colored, force_terminal=is_colored, width=width,

@@ -4,14 +4,15 @@ Two results agree where every pair of elements lies within the budget. Integers 
 NaN equals NaN, and -0 equals 0. The default budget of a module, for one type:
 
     4 ULPs for the roundings that a fusing compiler is free to move,
-    + for every instruction that computes floats, once for itself and once for the steps that carry its error on:
-      what its operation declares (`Op.ulps`, at least 1), and for sums (contractions, reductions) of n elements
-      the square root of n, for their order,
+    + twice the root of the sum of squares (independent errors add like the steps of a random walk), over every
+      instruction that computes floats, of what its operation declares (`Op.ulps`, at least 1), and for sums
+      (contractions, reductions) of n elements the square root of n, for their order,
     but no more than an eighth of the type's digits: a relative error of 12.5 % is never accepted.
 
 Where sums cancel, a distance in ULPs of the small rest says nothing; so under the default budget a pair also agrees
-when it differs by no more than the budget in ULPs of the largest finite element of its result. `ulps` sets a budget
-by hand, without that allowance; 0 asks for the same bits (but for NaN and zero).
+when it differs by no more than the budget in ULPs of the largest finite element of its result. Two complex numbers
+also agree when both have a half that is not finite: which half that is depends on the order of multiplication.
+`ulps` sets a budget by hand, without these allowances; 0 asks for the same bits (but for NaN and zero).
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Comparison:
 
 def budget_of(module: HloModule) -> float:
     """The default budget in ULPs, before the cap; the rule is in this file's docstring."""
-    return BASE_ULPS + 2.0 * math.fsum(map(_roundings, module.instructions()))
+    return BASE_ULPS + 2.0 * math.sqrt(sum(_roundings(i) ** 2 for i in module.instructions()))
 
 
 def _roundings(instruction: HloInstruction) -> float:
@@ -246,7 +247,7 @@ def capped(budget: float, dtype: Any) -> float:
 
 
 def _small(left: Array, right: Array, allowed: float) -> Array:
-    """Where the two differ by no more than `allowed` ULPs of the largest finite element."""
+    """Where the two differ by no more than `allowed` ULPs of the largest finite element, or are complex infinities."""
     import numpy as np
 
     wide = np.complex128 if left.dtype.kind == "c" else np.float64
@@ -254,4 +255,7 @@ def _small(left: Array, right: Array, allowed: float) -> Array:
         x, y = left.astype(wide), right.astype(wide)
         sizes = np.abs(x)
         largest = np.max(np.where(np.isfinite(sizes), sizes, 0.0))
-        return np.abs(x - y) <= allowed * largest * 2.0 ** -_mantissa_bits(left.dtype)
+        close: Array = np.abs(x - y) <= allowed * largest * 2.0 ** -_mantissa_bits(left.dtype)
+        if left.dtype.kind == "c":
+            close |= ~np.isfinite(x) & ~np.isfinite(y)
+        return close

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.execution.worker import Refusal
+from hlotool.execution.process import Refusal
 
 
 def answer(code: bytes, replicas: int, partitions: int,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.execution.worker import Refusal
+from hlotool.execution.process import Refusal
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ def answer(job: Job, argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[l
 
     # Without it, JAX narrows 64-bit arguments on their way to the device.
     jax.config.update("jax_enable_x64", True)
+    if b"lapack_" in job.code:
+        _load_lapack()
     if job not in _COMPILED:
         _COMPILED.clear()
         _COMPILED[job] = _compiled(job)
@@ -41,6 +43,14 @@ def answer(job: Job, argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[l
         return [execute(executable, devices, arguments) for arguments in argument_sets]
     except Exception as error:
         raise Refusal("run", _first_lines(error)) from error
+
+
+def _load_lapack() -> None:
+    """XLA's CPU linear algebra calls functions of LAPACK, null pointers until jaxlib has looked them up."""
+    import numpy as np
+    from jaxlib import lapack
+
+    lapack.prepare_lapack_call("potrf_ffi", np.float32)
 
 
 def _compiled(job: Job) -> tuple[Any, Any]:

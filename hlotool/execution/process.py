@@ -29,6 +29,15 @@ class TimedOut(Exception):
     """No answer in time; the process was killed."""
 
 
+class Refusal(Exception):
+    """What a task in the child could not do: the kind of failure (compile, run, unsupported) and a sentence."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        self.message = message
+        super().__init__(message)
+
+
 @dataclass
 class Process:
     """One child of a given environment, started when first asked."""

@@ -18,15 +18,6 @@ TASKS = {
 }
 
 
-class Refusal(Exception):
-    """What a task could not do: the kind of failure and a sentence."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        self.kind = kind
-        self.message = message
-        super().__init__(message)
-
-
 def serve() -> None:
     """Answer questions until the other end closes."""
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
