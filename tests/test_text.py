@@ -76,7 +76,7 @@ def errors(text: str) -> list[tuple[str, int, int, int]]:
     ("  e = ", "  ROOT e = ", ("P021", 8, 3, 7)),
     ("f32[3,4] parameter(1)", "s8[2] constant({1, 300})", ("P112", 5, 26, 29)),
     ("f32[3,4] parameter(1)", "f32[2,2] constant({{1,2},{3}})", ("P111", 5, 34, 35)),
-    ("ENTRY main {", "ENTRY main (a: f32[2]) -> f32[2] {", ("P028", 3, 27, 33)),
+    ("ENTRY main {", "ENTRY main (a: f32[2]) -> f32[2] {", ("P028", 8, 3, 4)),
     ("  a = f32", "  b = f32", None),
     ("HloModule m", "Here it is, please help:\n\nHloModule m", ("P004", 1, 1, 25)),
     ("rhs_contracting_dims={0}", "lhs_contracting_dims={0}", ("P016", 6, 53, 73)),

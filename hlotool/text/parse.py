@@ -291,8 +291,8 @@ class ModuleReader(InstructionReader):
         actual: Shape | None = root.shape if root is not None else None
         if actual is not None and not declared.compatible(actual):
             self.report(ROOT_SHAPE, f"the header says that {computation.name} gives {declared.without_layout()}, "
-                        f"its root {root.name} is {actual.without_layout()}", offset, offset + len(text),
-                        second=(f"{root.name} is defined here", root.offset, root.offset + 1))
+                        f"its root {root.name} is {actual.without_layout()}", root.offset,
+                        root.offset + len(root.name), second=("the header says so here", offset, offset + len(text)))
 
     def end_of_body(self, computation: HloComputation, at: int) -> int:
         """Read what stands behind a computation's closing brace at `at`; returns the offset after it."""

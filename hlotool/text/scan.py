@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from hlotool.diagnostics import Note, define
-from hlotool.ir import DTYPES, Source
+from hlotool.ir import DTYPES, KINDS, Source
 from hlotool.text.terminals import terminals
 
 _T = terminals("hlo")
@@ -175,7 +175,21 @@ def cut_instruction(text: str, start: int) -> Cut:
         return _cut_shape_first(text, start, name_start, is_root)
     if text[at:at + 1] != "=":
         raise _bad_statement(text, name_start, at)
-    return _cut_right(text, start, is_root, name, name_start, skip_blank(text, at + 1))
+    try:
+        return _cut_right(text, start, is_root, name, name_start, skip_blank(text, at + 1))
+    except CutError as error:
+        if error.code == BAD_STATEMENT and name in KINDS:
+            raise _missing_comma(text, start, name, error) from error
+        raise
+
+
+def _missing_comma(text: str, start: int, name: str, error: CutError) -> CutError:
+    """What looks like a statement is an attribute, where the line before lost its comma."""
+    before = len(text[:start].rstrip())
+    if not before or text[before - 1] in "{,":
+        return error
+    return CutError(BAD_ATTRIBUTE, f"a comma is missing before the attribute {name}", before - 1, before,
+                    resume=error.resume, help="add ','", note=(f"{name} stands here", start, start + len(name)))
 
 
 def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
