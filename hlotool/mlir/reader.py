@@ -129,6 +129,14 @@ class OperationReader:
         """The function that a symbol attribute names, as a computation."""
         return self.importer.function(self, str(self._get(attribute).value))
 
+    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
+        """The functions that an array of symbols names."""
+        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute))
+
+    def region_count(self) -> builtins.int:
+        """How many regions the operation has."""
+        return len(self._operation.regions)
+
     # Writing.
 
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),

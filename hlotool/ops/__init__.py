@@ -9,6 +9,16 @@ import hlotool.ops.indexing
 import hlotool.ops.gathering
 import hlotool.ops.contraction
 import hlotool.ops.convolution
+import hlotool.ops.reduction
+import hlotool.ops.sorting
+import hlotool.ops.normalization
+import hlotool.ops.linalg
+import hlotool.ops.random
+import hlotool.ops.control
+import hlotool.ops.asynchronous
+import hlotool.ops.transfer
+import hlotool.ops.collective
+from hlotool.ops.values import EvaluationError
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
-__all__ = ["COMMON_ATTRIBUTES", "OPS", "Attribute", "ConstraintError", "Op", "require"]
+__all__ = ["COMMON_ATTRIBUTES", "OPS", "Attribute", "ConstraintError", "EvaluationError", "Op", "require"]

@@ -59,9 +59,11 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
                       dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
                       sparsity_config: Any = None, convolution_kind: str = "fprop",
                       declared: Shape | None = None) -> Shape:
-    """Constraints 1 to 13 of convolution."""
+    """Constraints 1 to 15 of convolution."""
     require_array(lhs, "convolution-c1", "lhs")
     require_array(rhs, "convolution-c1", "rhs")
+    require(_kind(lhs) == _kind(rhs), "convolution-c14",
+            f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: {lhs.element_type} and {rhs.element_type} do not mix")
     require(not sparsity or sparsity_config is not None, "convolution-c2",
             f"{2 + len(sparsity)} operands are given; more than two need sparsity_config")
     require(feature_group_count > 0, "convolution-c3", f"feature_group_count is {feature_group_count}")
@@ -75,6 +77,10 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
     _require_window(rhs, roles[1], rows)
     _require_groups(lhs, rhs, roles, (feature_group_count, batch_group_count), bool(sparsity))
     return _output(lhs, rhs, roles, rows, batch_group_count).with_element_type(result_type(lhs, rhs, declared))
+
+
+def _kind(shape: Shape) -> str:
+    return "integer" if shape.dtype.is_integral else shape.dtype.family
 
 
 def _require_labels(lhs: Shape, rhs: Shape, labels: ConvolutionDimensions,
@@ -117,6 +123,8 @@ def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], g
     require(is_sparse or UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
             f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
             f"in each of {feature_groups} groups")
+    require(not rhs.is_dynamic_dim(roles[1].second), "convolution-c15",
+            f"the kernel is {rhs.text(False)}: its output features are dynamic")
     for count, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):
         require(outer == UNBOUNDED or outer % count == 0, "convolution-c12",
                 f"the kernel {rhs.text(False)} gives {outer} features, which {name} {count} does not divide")
@@ -208,6 +216,8 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     C11  lhs has feature_group_count times the kernel's input features.
     C12  Both group counts divide the kernel's output features.
     C13  batch_group_count divides the batch size.
+    C14  Both hold integers, both floats or both complex numbers.
+    C15  The kernel's output features are not dynamic.
 
     convolution_kind says that the operation is a gradient (dgrad, wgrad); without one, or as fprop, it is what is
     written here.

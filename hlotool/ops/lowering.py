@@ -106,8 +106,14 @@ class Reader(Protocol):
         The roots of the regions in `carrying` are tuples that end with the captured values (a loop's body).
         """
 
+    def region_count(self) -> builtins.int:
+        """How many regions the operation has."""
+
     def called(self, attribute: str = "callee") -> HloComputation:
         """The function that a symbol attribute names, as a computation."""
+
+    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
+        """The functions that an array of symbols names."""
 
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = ...) -> HloInstruction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hlotool.ir import KINDS, HloInstruction, Kind, Shape
@@ -84,6 +84,10 @@ class Op:
     def attribute(self, name: str) -> Attribute | None:
         return next((a for a in self.attributes if a.name == name), None)
 
+    def attributes_optional(self) -> tuple[Attribute, ...]:
+        """The attributes, none of them required."""
+        return tuple(replace(a, default=None) if a.is_required else a for a in self.attributes)
+
     def attributes_of(self, instruction: HloInstruction) -> dict[str, Any]:
         """The operation's own attributes of an instruction, defaults filled in; what is missing is left out."""
         found = {}
@@ -116,8 +120,38 @@ COMMON_ATTRIBUTES = frozenset((
     "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",
     "statistics", "origin", "debug_attributes"))
 
+class Registry(dict[str, Op]):
+    """Opcode -> record, in the order of declaration; looking up an opcode that is derived makes its record.
+
+    `<opcode>-start`, `-update` and `-done` are sugar for asynchronous operations; they are found by `get`, `in`
+    and `[]`, and no iteration lists them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: makes the record of a derived opcode, or None; set by hlotool.ops.asynchronous
+        self.derive: Callable[[str], Op | None] = lambda opcode: None
+        self._derived: dict[str, Op] = {}
+
+    def __missing__(self, opcode: str) -> Op:
+        found = self._derived.get(opcode) or self.derive(opcode)
+        if found is None:
+            raise KeyError(opcode)
+        self._derived[opcode] = found
+        return found
+
+    def get(self, opcode: str, default: Any = None) -> Any:
+        try:
+            return self[opcode]
+        except KeyError:
+            return default
+
+    def __contains__(self, opcode: object) -> bool:
+        return super().__contains__(opcode) or (isinstance(opcode, str) and self.get(opcode) is not None)
+
+
 #: opcode -> record, in the order of declaration
-OPS: dict[str, Op] = {}
+OPS = Registry()
 
 _CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {8,}.+)*)", re.M)
 
@@ -160,7 +194,7 @@ RESERVED = ("shape", "world")
 
 def register(record: Op) -> Op:
     """Add a record to OPS. Raises AssertionError when the opcode is declared already."""
-    assert record.opcode not in OPS, f"{record.opcode} is declared twice"
+    assert not dict.__contains__(OPS, record.opcode), f"{record.opcode} is declared twice"
     OPS[record.opcode] = record
     return record
 

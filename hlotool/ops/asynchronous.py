@@ -1,0 +1,235 @@
+"""Asynchronous operations: async-start, async-update, async-done, and the sugar `<opcode>-start/-update/-done`.
+
+A value in flight is a tuple: the operands as a tuple, the results, then contexts. The reference computes as soon as
+every parameter is bound, which is the value that done gives.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
+from hlotool.ops.called import parameter_shapes
+from hlotool.ops.lowering import Emitter, Lowering, Value
+from hlotool.ops.registry import OPS, Attribute, Op, op, require
+from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
+
+SOURCE = "XLA, docs/async_ops.md and xla/hlo/ir/hlo_instructions.h: HloAsyncInstruction"
+#: opcodes that have asynchronous forms of their own
+_NATIVE = frozenset({"all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"})
+
+
+def _is_prefix(part: Shape, whole: Sequence[Shape]) -> bool:
+    """Whether a tuple's members are the first ones of `whole`."""
+    return len(part.elements) <= len(whole) and all(
+        a.compatible(b) for a, b in zip(part.elements, whole, strict=False))
+
+
+def _require_state(opcode: str, declared: Shape | None, number: int) -> tuple[Shape, Shape, Shape]:
+    """The whole shape, its operands and its results."""
+    label = f"{opcode}-c{number}"
+    require(declared is not None, label, f"the shape of {opcode} must be written")
+    assert declared is not None
+    require(declared.is_tuple and len(declared.elements) >= 2 and declared.elements[0].is_tuple, label,
+            f"the result is {declared.text(False)}; it must be a tuple of the operands as a tuple, the results, "
+            "and contexts")
+    return declared, declared.elements[0], declared.elements[1]
+
+
+def _require_bound(opcode: str, bound: Shape, operands: Sequence[Shape], number: int) -> None:
+    """The operands in the state end with those that are given."""
+    label = f"{opcode}-c{number}"
+    require(len(bound.elements) >= len(operands), label,
+            f"{len(operands)} operands are given, the result holds {bound.text(False)}")
+    for i, (slot, shape) in enumerate(zip(bound.elements[len(bound.elements) - len(operands):], operands, strict=True)):
+        require(slot.compatible(shape), label, f"operand {i} is {shape.text(False)}, its place is {slot.text(False)}")
+
+
+def async_start_shape(*operands: Shape, calls: HloComputation, declared: Shape | None) -> Shape:
+    """Constraints 1 to 4 of async-start."""
+    state, bound, results = _require_state("async-start", declared, 1)
+    require(len(bound.elements) == len(operands), "async-start-c2",
+            f"{len(operands)} operands are given, the result holds {bound.text(False)}")
+    _require_bound("async-start", bound, operands, 2)
+    found = parameter_shapes(calls)
+    require(_is_prefix(bound, found), "async-start-c3",
+            f"{calls.name} takes ({', '.join(s.text(False) for s in found)}), the result holds {bound.text(False)}")
+    require_results("async-start-c4", results, calls.root.shape)
+    return state
+
+
+def require_results(label: str, results: Shape, whole: Shape) -> None:
+    """The results in a state are those of the computation, or the first ones of them."""
+    fits = results.compatible(whole) or (results.is_tuple and _is_prefix(
+        results, whole.elements if whole.is_tuple else (whole,)))
+    require(fits, label, f"the computation gives {whole.text(False)}, the result holds {results.text(False)}")
+
+
+def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    calls: HloComputation = instruction.attributes["calls"]
+    if len(operands) != len(calls.parameters()):
+        e.refuse(instruction, "an asynchronous start that binds its operands later has no StableHLO form")
+    return tuple(operands), e.inline(calls, operands), *contexts(e, instruction.shape)
+
+
+def contexts(e: Emitter, state: Shape) -> tuple[Value, ...]:
+    """Values for the context members of a state: nobody looks at them."""
+    def one(shape: Shape) -> Value:
+        if shape.is_tuple:
+            return tuple(map(one, shape.elements))
+        if shape.is_array:
+            return e.constant(np.zeros(shape.dims, shape.dtype.numpy), shape.without_layout())
+        return e.op("stablehlo.create_token", (), Shape.token())
+
+    return tuple(map(one, state.elements[2:]))
+
+
+@op(async_start_shape, lowering=Lowering(_emit_start), flags=("async", "calls"), source=SOURCE)
+def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
+                output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
+    """Start a computation; async-done gives its result. Operands may be bound later by async-update.
+
+    C1  The shape is written: the operands as a tuple, the results, then contexts.
+    C2  The operands are those in the result.
+    C3  The operands in the result are the first parameters of the computation.
+    C4  The results in the result are those of the computation, or the first ones.
+    """
+    return _advanced(calls, operands, shape)
+
+
+def _advanced(run: Callable[..., Any], bound: Sequence[Any], shape: Shape) -> AsyncState:
+    """The state after binding: with the results where all operands are there."""
+    computation = getattr(run, "computation", None)
+    complete = computation is None or len(computation.parameters()) == len(bound)
+    result = run(*bound) if complete else zeros(shape.elements[1])
+    state = AsyncState.of((tuple(bound), result, *map(zeros, shape.elements[2:])), run, bound)
+    return state
+
+
+def async_update_shape(previous: Shape, *operands: Shape, declared: Shape | None) -> Shape:
+    """Constraints 1 to 3 of async-update."""
+    state, bound, results = _require_state("async-update", declared, 1)
+    _require_state("async-update", previous, 2)
+    require(_is_prefix(previous.elements[0], bound.elements), "async-update-c2",
+            f"the operand holds {previous.elements[0].text(False)}, the result {bound.text(False)}")
+    before = previous.elements[1]
+    require_results("async-update-c2", before, results)
+    require(len(bound.elements) - len(previous.elements[0].elements) == len(operands), "async-update-c3",
+            f"{len(operands)} operands are given; the result binds "
+            f"{len(bound.elements) - len(previous.elements[0].elements)} more than the operand")
+    _require_bound("async-update", bound, operands, 3)
+    return state
+
+
+def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if len(operands) > 1:
+        e.refuse(instruction, "an asynchronous start that binds its operands later has no StableHLO form")
+    return operands[0]
+
+
+@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE)
+def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
+                 async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
+    """A step between start and done, which may bind operands that start left out.
+
+    C1  The shape is written: the operands as a tuple, the results, then contexts.
+    C2  The operand's operands and results are the first ones of the result's.
+    C3  The operands given are those that the result binds in addition.
+    """
+    if not isinstance(previous, AsyncState):
+        raise EvaluationError("the operand of async-update is not in flight")
+    return _advanced(previous.run, (*previous.bound, *operands), shape) if operands else previous
+
+
+def async_done_shape(previous: Shape, *, declared: Shape | None) -> Shape:
+    """Constraints 1 and 2 of async-done."""
+    _require_state("async-done", previous, 1)
+    result = previous.elements[1]
+    if declared is None or result.compatible(declared):
+        return result
+    require(_unwrapped(result).compatible(_unwrapped(declared)), "async-done-c2",
+            f"the operand holds {result.text(False)}, the result is {declared.text(False)}")
+    return declared
+
+
+def _unwrapped(shape: Shape) -> Shape:
+    """A single result may stand in a tuple of one."""
+    return shape.elements[0] if shape.is_tuple and len(shape.elements) == 1 else shape
+
+
+def _emit_done(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return _fitted(operands[0][1], instruction.shape)
+
+
+def _fitted(value: Value, shape: Shape) -> Value:
+    if isinstance(value, tuple) and len(value) == 1 and not shape.is_tuple:
+        return value[0]
+    return (value,) if shape.is_tuple and not isinstance(value, tuple) else value
+
+
+@op(async_done_shape, lowering=Lowering(_emit_done), flags=("async",), source=SOURCE)
+def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
+               async_group_id: int | None = None, shape: Shape) -> Any:
+    """Wait for what async-start started and give its result.
+
+    C1  The operand is the state of an asynchronous operation.
+    C2  The result is the results in the operand.
+    """
+    return _fitted(previous[1], shape)
+
+
+def derived(opcode: str) -> Op | None:
+    """The record of `<opcode>-start`, `-update` or `-done`, which wraps one operation; None for other words."""
+    base, _, step = opcode.rpartition("-")
+    if step not in ("start", "update", "done") or base in _NATIVE or not dict.__contains__(OPS, base):
+        return None
+    record = OPS[base]
+    if step == "start":
+        return _start_of(record, opcode)
+    plain = OPS[f"async-{step}"]
+    doc = f"{record.opcode}, {'awaited' if step == 'done' else 'under way'}. {plain.doc}"
+    own = {a.name for a in plain.attributes}
+    return replace(plain, opcode=opcode, doc=doc, attributes=(
+        *plain.attributes, *(a for a in record.attributes_optional() if a.name not in own)))
+
+
+def _start_of(record: Op, opcode: str) -> Op:
+    """The record of an operation started asynchronously."""
+    wanted = inspect.signature(record.evaluate).parameters
+
+    def infer(*operands: Shape, declared: Shape | None = None, **attributes: Any) -> Shape:
+        state, bound, results = _require_state("async-start", declared, 1)
+        _require_bound("async-start", bound, operands, 2)
+        attributes.pop("async_execution_thread", None)
+        if len(bound.elements) == len(operands) and not (results.is_tuple and not results.elements):
+            require_results("async-start-c4", results, record.infer(*operands, declared=results, **attributes))
+        return state
+
+    def evaluate(*operands: Any, shape: Shape, world: Any = None, **attributes: Any) -> Any:
+        attributes.pop("async_execution_thread", None)
+        given = {k: v for k, v in (("shape", shape.elements[1]), ("world", world)) if k in wanted}
+
+        def run(*values: Any) -> Any:
+            return record.evaluate(*values, **given, **attributes)
+
+        return _advanced(run, operands, shape)
+
+    def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        inner = HloInstruction(instruction.name, record.opcode, instruction.shape.elements[1], instruction.operands,
+                               Attributes(instruction.attributes).without("async_execution_thread"),
+                               instruction.metadata, instruction.offset)
+        return tuple(operands), record.lowering.emit(e, inner, operands), *contexts(e, instruction.shape)
+
+    thread = Attribute("async_execution_thread", KINDS["async_execution_thread"], "main")
+    attributes = record.attributes if record.attribute(thread.name) else (*record.attributes, thread)
+    return replace(record, opcode=opcode, attributes=attributes, infer=infer, evaluate=evaluate,
+                   lowering=Lowering(emit), doc=f"{record.opcode}, started asynchronously. {record.doc}",
+                   flags=record.flags | {"async"}, constraints=OPS["async-start"].constraints | record.constraints)
+
+
+OPS.derive = derived

@@ -1,0 +1,71 @@
+"""Shape rules for called computations, which several operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlotool.ir import HloComputation, Shape
+from hlotool.ops.registry import require
+
+
+def same_up_to_precision(a: Shape, b: Shape) -> bool:
+    """Equal dimensions and element types, any float being as good as any other. XLA: allow_mixed_precision."""
+    if not (a.is_array and b.is_array) or a.dims != b.dims:
+        return a.compatible(b)
+    return a.element_type == b.element_type or (a.dtype.is_floating and b.dtype.is_floating)
+
+
+def scalar(shape: Shape) -> Shape:
+    """The scalar of an array's element type."""
+    return Shape.array(shape.element_type)
+
+
+def parameter_shapes(computation: HloComputation) -> list[Shape]:
+    """The shapes of the parameters, in order."""
+    return [p.shape for p in computation.parameters()]
+
+
+def result_shapes(computation: HloComputation) -> tuple[Shape, ...]:
+    """The shapes of the results: a tuple root's members, or the root's own."""
+    shape = computation.root.shape
+    return shape.elements if shape.is_tuple else (shape,)
+
+
+def require_parameters(computation: HloComputation, expected: Sequence[Shape], label: str, role: str) -> None:
+    """The computation takes exactly those shapes."""
+    found = parameter_shapes(computation)
+    require(len(found) == len(expected), label,
+            f"{role} {computation.name} takes {len(found)} parameter{'s' * (len(found) != 1)}, "
+            f"{len(expected)} {'is' if len(expected) == 1 else 'are'} given")
+    for i, (parameter, given) in enumerate(zip(found, expected, strict=True)):
+        require(parameter.compatible(given), label,
+                f"parameter {i} of {role} {computation.name} is {parameter.text(False)}, "
+                f"what it is given is {given.text(False)}")
+
+
+def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits: Sequence[Shape], label: str,
+                    role: str = "to_apply") -> tuple[Shape, ...]:
+    """A computation that folds N arrays into N accumulators; returns its result scalars.
+
+    It takes N accumulators, then N elements, and gives N scalars. Source: XLA, VerifyReducerShape.
+    """
+    found, n = parameter_shapes(computation), len(inputs)
+    name = f"{role} {computation.name}"
+    require(len(found) == 2 * n, label, f"{name} takes {len(found)} parameters, folding {n} "
+            f"array{'s' * (n != 1)} needs {2 * n}")
+    root, results = computation.root.shape, result_shapes(computation)
+    require(root.is_tuple == (n > 1) or (root.is_tuple and len(results) == n), label,
+            f"{name} gives {root.text(False)}, folding {n} array{'s' * (n != 1)} needs {n} scalars")
+    require(len(results) == n, label, f"{name} gives {len(results)} results, {n} needed")
+    for i, result in enumerate(results):
+        require(result.is_scalar, label, f"result {i} of {name} is {result.text(False)}, which is no scalar")
+        require(result.compatible(found[i]), label,
+                f"result {i} of {name} is {result.text(False)}, "
+                f"its accumulator parameter {i} is {found[i].text(False)}")
+        pairs = ((scalar(inits[i]), "the initial value"), (scalar(inputs[i]), "the element type of the operand"),
+                 (found[n + i], f"parameter {n + i}"))
+        for other, what in pairs:
+            require(same_up_to_precision(result, other), label,
+                    f"result {i} of {name} is {result.text(False)}, {what} is {other.text(False)}")
+        require(found[n + i].is_scalar, label, f"parameter {n + i} of {name} is {found[n + i].text(False)}, no scalar")
+    return results

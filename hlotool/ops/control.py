@@ -1,0 +1,595 @@
+"""Structure and control flow: parameters, constants, tuples, calls, loops, branches, barriers, tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import (
+    Aliasing,
+    BackendConfig,
+    Domain,
+    FrontendAttributes,
+    HloComputation,
+    HloInstruction,
+    Layout,
+    Literal,
+    Shape,
+)
+from hlotool.ops.called import require_parameters
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
+from hlotool.ops.numbers import Array
+from hlotool.ops.registry import op, require
+from hlotool.ops.values import TOKEN, Callee, EvaluationError
+
+TOKEN_SHAPE = Shape.token()
+
+
+def passed_through(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """The first operand stands for the result."""
+    return operands[0]
+
+
+PASSED = Lowering(passed_through)
+
+
+def parameter_shape(*, parameter_number: int, declared: Shape | None) -> Shape:
+    """Constraints 1 and 2 of parameter."""
+    require(parameter_number >= 0, "parameter-c1", f"the parameter number is {parameter_number}")
+    require(declared is not None, "parameter-c2", "a parameter's shape must be written")
+    assert declared is not None
+    return declared
+
+
+def _emit_parameter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    e.refuse(instruction, "the parameter is bound by what calls its computation")
+
+
+@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION)
+def parameter(*, parameter_number: int, parameter_replication: Any = None) -> Any:
+    """An argument of the computation; what calls the computation gives its value.
+
+    C1  The parameter number is not negative.
+    C2  The shape is written.
+    """
+    raise EvaluationError(f"parameter {parameter_number} has no argument")
+
+
+def constant_shape(*, literal: Literal, declared: Shape | None) -> Shape:
+    """Constraint 1 of constant."""
+    shape = literal.shape
+    require(declared is None or shape.compatible(declared), "constant-c1",
+            f"the literal is {shape.text(False)}, the result {declared}")
+    return declared or shape
+
+
+def _emit_constant(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    def value(literal: Literal, shape: Shape) -> Value:
+        if shape.is_tuple:
+            return tuple(map(value, literal.elements, shape.elements))
+        return e.op("stablehlo.create_token", (), shape) if shape.is_token else e.constant(literal.array, shape)
+
+    return value(instruction.literal, instruction.shape)
+
+
+def _lift_constant(r: Reader) -> HloInstruction:
+    shape = r.shape()
+    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), r.array("value"))})
+
+
+@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant",)), source=SPECIFICATION)
+def constant(*, literal: Literal) -> Any:
+    """A literal value.
+
+    C1  The result's shape is the literal's.
+    """
+    return _literal_value(literal)
+
+
+def _literal_value(literal: Literal) -> Any:
+    if literal.shape.is_tuple:
+        return tuple(map(_literal_value, literal.elements))
+    return TOKEN if literal.shape.is_token else literal.array
+
+
+def tuple_shape(*elements: Shape) -> Shape:
+    """The operands side by side."""
+    return Shape.tuple(*elements)
+
+
+def _emit_tuple(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return tuple(operands)
+
+
+@op(tuple_shape, lowering=Lowering(_emit_tuple), source=SPECIFICATION)
+def tuple_(*elements: Any) -> Any:
+    """The operands as one tuple; none give the empty tuple."""
+    return elements
+
+
+def get_tuple_element_shape(operand: Shape, *, index: int) -> Shape:
+    """Constraints 1 and 2 of get-tuple-element."""
+    require(operand.is_tuple, "get-tuple-element-c1", f"the operand is {operand.text(False)}, which is no tuple")
+    count = len(operand.elements)
+    require(0 <= index < count, "get-tuple-element-c2",
+            f"index is {index}; the operand {operand.text(False)} has {count} element{'s' * (count != 1)}")
+    return operand.elements[index]
+
+
+def _emit_get_tuple_element(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return operands[0][instruction.attributes["index"]]
+
+
+@op(get_tuple_element_shape, lowering=Lowering(_emit_get_tuple_element), source=SPECIFICATION)
+def get_tuple_element(operand: Any, *, index: int) -> Any:
+    """One element of a tuple.
+
+    C1  The operand is a tuple.
+    C2  index counts from 0 and is below the number of elements.
+    """
+    return operand[index]
+
+
+def call_shape(*operands: Shape, to_apply: HloComputation) -> Shape:
+    """Constraint 1 of call."""
+    require_parameters(to_apply, operands, "call-c1", "to_apply")
+    return to_apply.root.shape
+
+
+def _emit_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    if not attributes.get("is_composite"):
+        return e.call(attributes["to_apply"], operands)
+    entries: FrontendAttributes = attributes.get("frontend_attributes") or FrontendAttributes(())
+    found = {"name": string(entries.get("composite.name", "") or ""),
+             "decomposition": e.symbol(attributes["to_apply"]),
+             "version": f"{entries.get('composite.version', '0')} : i32"}
+    if (given := entries.get("composite.attributes")) is not None:
+        found["composite_attributes"] = given
+    return e.op("stablehlo.composite", operands, instruction.shape, found)
+
+
+def _lift_call(r: Reader) -> HloInstruction:
+    return r.add("call", r.shape(), r.operands(), {"to_apply": r.called("callee")})
+
+
+def lift_composite(r: Reader) -> HloInstruction:
+    """stablehlo.composite as the call that XLA makes of it."""
+    entries = [("composite.attributes", r.text("composite_attributes", "{}")),
+               ("composite.name", f'"{r.string("name")}"'), ("composite.version", f'"{r.int("version")}"')]
+    return r.add("call", r.shape(), r.operands(), {
+        "to_apply": r.called("decomposition"), "is_composite": True,
+        "frontend_attributes": FrontendAttributes(tuple(entries))})
+
+
+def _lift_either_call(r: Reader) -> HloInstruction:
+    return lift_composite(r) if r.name == "stablehlo.composite" else _lift_call(r)
+
+
+@op(call_shape, flags=("calls",), source=SPECIFICATION,
+    lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite")))
+def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
+    """The result of a computation.
+
+    C1  to_apply takes as many parameters as there are operands, of the same shapes.
+    """
+    return to_apply(*operands)
+
+
+def while_shape(init: Shape, *, condition: HloComputation, body: HloComputation) -> Shape:
+    """Constraints 1 to 3 of while."""
+    require_parameters(condition, (init,), "while-c1", "condition")
+    require_parameters(body, (init,), "while-c2", "body")
+    root = condition.root.shape
+    require(root.is_scalar and root.element_type == "pred", "while-c1",
+            f"condition {condition.name} gives {root.text(False)}; it must give pred[]")
+    require(body.root.shape.compatible(init), "while-c3",
+            f"body {body.name} gives {body.root.shape.text(False)}, the operand is {init.text(False)}")
+    return init
+
+
+def _emit_while(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    return e.op("stablehlo.while", operands, instruction.shape, {},
+                [e.region(attributes["condition"]), e.region(attributes["body"])])
+
+
+def _lift_while(r: Reader) -> HloInstruction:
+    (condition, body), captured = r.closures((0, 1), (1,), "while")
+    members = (*r.operands(), *captured)
+    shape = Shape.tuple(*(m.shape for m in members))
+    init = r.add("tuple", shape, members)
+    loop = r.add("while", shape, (init,), {"condition": condition, "body": body})
+    found = r.shape()
+    if found.is_tuple and not captured:
+        return loop
+    results = [r.add("get-tuple-element", m.shape, (loop,), {"index": i}) for i, m in enumerate(r.operands())]
+    return r.add("tuple", found, results) if found.is_tuple else results[0]
+
+
+@op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",)), flags=("calls",),
+    source=SPECIFICATION)
+def while_(init: Any, *, condition: Callee, body: Callee) -> Any:
+    """Apply body as long as condition holds; the condition is asked first.
+
+    C1  condition takes one parameter, of the operand's shape, and gives pred[].
+    C2  body takes one parameter, of the operand's shape.
+    C3  body gives the operand's shape.
+    """
+    while bool(condition(init)):
+        init = body(init)
+    return init
+
+
+def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation: HloComputation | None = None,
+                      false_computation: HloComputation | None = None,
+                      branch_computations: tuple[HloComputation, ...] | None = None) -> Shape:
+    """Constraints 1 to 5 of conditional."""
+    branches = branches_of(true_computation, false_computation, branch_computations)
+    require(bool(branches), "conditional-c1",
+            "conditional needs branch_computations, or true_computation and false_computation")
+    require(selector.is_scalar and selector.element_type in ("pred", "s32"), "conditional-c2",
+            f"the selector is {selector.text(False)}; it must be pred[] or s32[]")
+    require(selector.element_type == "s32" or len(branches) == 2, "conditional-c2",
+            f"the selector is pred[], which chooses among 2 branches; there are {len(branches)}")
+    require(len(branch_operands) == len(branches), "conditional-c3",
+            f"{len(branches)} branches take {len(branches)} operands after the selector, "
+            f"{len(branch_operands)} given")
+    for branch, operand in zip(branches, branch_operands, strict=True):
+        require_parameters(branch, (operand,), "conditional-c4", "the branch")
+    first = branches[0].root.shape
+    for branch in branches[1:]:
+        require(branch.root.shape.compatible(first), "conditional-c5",
+                f"the branch {branches[0].name} gives {first.text(False)}, {branch.name} gives "
+                f"{branch.root.shape.text(False)}")
+    return first
+
+
+def branches_of(true_computation: Any, false_computation: Any, branch_computations: Any) -> tuple[Any, ...]:
+    """The branches in order, whichever form names them; () when one is missing."""
+    if branch_computations is not None:
+        return tuple(branch_computations)
+    if true_computation is None or false_computation is None:
+        return ()
+    return true_computation, false_computation
+
+
+def _emit_conditional(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    given = instruction.attributes
+    branches = branches_of(*(given.get(n) for n in ("true_computation", "false_computation", "branch_computations")))
+    regions = [e.region(b, (o,)) for b, o in zip(branches, operands[1:], strict=True)]
+    name = "stablehlo.if" if instruction.operands[0].shape.element_type == "pred" else "stablehlo.case"
+    return e.op(name, operands[:1], instruction.shape, {}, regions)
+
+
+def _lift_conditional(r: Reader) -> HloInstruction:
+    operands = list(r.operands())
+    if r.name == "stablehlo.if":
+        found = [r.closure(0, "true"), r.closure(1, "false")]
+        names = {"true_computation": found[0][0], "false_computation": found[1][0]}
+    else:
+        found = [r.closure(i, "branch") for i in range(r.region_count())]
+        names = {"branch_computations": tuple(c for c, _ in found)}
+    for _, captured in found:
+        operands.append(r.add("tuple", Shape.tuple(*(c.shape for c in captured)), captured))
+    return r.add("conditional", r.shape(), operands, names)
+
+
+@op(conditional_shape, flags=("calls",), source=SPECIFICATION,
+    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")))
+def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
+                false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
+    """The result of one branch: true is the first and false the second, a number counts from 0.
+
+    A number that is out of range takes the last branch.
+
+    C1  The branches are named, in either form.
+    C2  The selector is pred[] with two branches, or s32[].
+    C3  There is an operand for each branch.
+    C4  Each branch takes one parameter, of its operand's shape.
+    C5  All branches give one shape.
+    """
+    branches = branches_of(true_computation, false_computation, branch_computations)
+    number = int(selector)
+    if np.asarray(selector).dtype == np.bool_:
+        number = 0 if selector else 1
+    elif not 0 <= number < len(branches):
+        number = len(branches) - 1
+    return branches[number](branch_operands[number])
+
+
+FUSION_KINDS = ("kLoop", "kInput", "kOutput", "kCustom")
+
+
+def fusion_shape(*operands: Shape, kind: str = "kLoop", calls: HloComputation,
+                 output_to_operand_aliasing: tuple[Aliasing, ...] = ()) -> Shape:
+    """Constraints 1 to 3 of fusion."""
+    require(kind in FUSION_KINDS, "fusion-c1", f"kind is {kind}; it is one of {', '.join(FUSION_KINDS)}")
+    require_parameters(calls, operands, "fusion-c2", "the fused computation")
+    require_aliasing(operands, calls.root.shape, output_to_operand_aliasing or (), "fusion-c3")
+    return calls.root.shape
+
+
+def require_aliasing(operands: Sequence[Shape], result: Shape, pairs: Sequence[Aliasing], label: str) -> None:
+    """Every pair names an operand and leaves of one shape on both sides."""
+    for pair in pairs:
+        require(0 <= pair.parameter < len(operands), label,
+                f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)}")
+        inside, outside = operands[pair.parameter].at(pair.parameter_index), result.at(pair.output_index)
+        require(inside is not None and outside is not None, label,
+                f"output_to_operand_aliasing pairs output {list(pair.output_index)} with index "
+                f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist")
+        assert inside is not None and outside is not None
+        require(_bare(inside).compatible(_bare(outside)), label,
+                f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}")
+
+
+def _bare(shape: Shape) -> Shape:
+    """What a buffer holds."""
+    return shape.elements[0] if shape.is_buffer else shape
+
+
+def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.inline(instruction.attributes["calls"], operands)
+
+
+@op(fusion_shape, lowering=Lowering(_emit_fusion), flags=("calls",),
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction")
+def fusion(*operands: Any, kind: str = "kLoop", calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
+    """The result of a computation that a backend compiles as one kernel.
+
+    C1  kind is kLoop, kInput, kOutput or kCustom.
+    C2  The fused computation takes as many parameters as there are operands, of the same shapes.
+    C3  output_to_operand_aliasing pairs parts of the result with parts of operands, of the same shape.
+    """
+    return calls(*operands)
+
+
+API_VERSIONS = {"API_VERSION_ORIGINAL": 1, "API_VERSION_STATUS_RETURNING": 2,
+                "API_VERSION_STATUS_RETURNING_UNIFIED": 3, "API_VERSION_TYPED_FFI": 4}
+
+
+def custom_call_shape(*operands: Shape, custom_call_target: str, declared: Shape | None,
+                      to_apply: HloComputation | None = None, called_computations: Any = None,
+                      operand_layout_constraints: tuple[Shape, ...] | None = None,
+                      output_to_operand_aliasing: tuple[Aliasing, ...] = (),
+                      api_version: str = "API_VERSION_ORIGINAL") -> Shape:
+    """Constraints 1 to 5 of custom-call."""
+    require(declared is not None, "custom-call-c1", "a custom call's shape must be written")
+    assert declared is not None
+    require(to_apply is None or not called_computations, "custom-call-c2",
+            "to_apply and called_computations are both given")
+    wanted = operand_layout_constraints
+    require(wanted is None or len(wanted) == len(operands), "custom-call-c3",
+            f"operand_layout_constraints has {len(wanted or ())} shapes, there are {len(operands)} operands")
+    for i, (constraint, operand) in enumerate(zip(wanted or (), operands, strict=False)):
+        require(constraint.compatible(operand), "custom-call-c3",
+                f"operand {i} is {operand.text(False)}, operand_layout_constraints has {constraint}")
+    require_aliasing(operands, declared, output_to_operand_aliasing or (), "custom-call-c4")
+    require(api_version in API_VERSIONS, "custom-call-c5",
+            f"api_version is {api_version}; it is one of {', '.join(API_VERSIONS)}")
+    return declared
+
+
+def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    given = instruction.attributes
+    version = API_VERSIONS[given.get("api_version", "API_VERSION_ORIGINAL")]
+    found = {"call_target_name": string(given["custom_call_target"]), "api_version": f"{version} : i32"}
+    if given.get("custom_call_has_side_effect"):
+        found["has_side_effect"] = "true"
+    config: BackendConfig | None = given.get("backend_config")
+    if version == 4:
+        found["backend_config"] = dictionary(config.text if config else "{}")
+    elif config is not None:
+        found["backend_config"] = string(config.text)
+    called = given.get("called_computations") or (() if given.get("to_apply") is None else (given["to_apply"],))
+    if called:
+        found["called_computations"] = "[" + ", ".join(map(e.symbol, called)) + "]"
+    constraints = given.get("operand_layout_constraints")
+    results = [shape for _, shape in instruction.shape.leaves()]
+    if constraints is not None and all(s.layout is not None or not s.is_array for s in results):
+        found["operand_layouts"] = _layouts([leaf for s in constraints for _, leaf in s.leaves()])
+        found["result_layouts"] = _layouts(results)
+    if aliases := given.get("output_to_operand_aliasing"):
+        found["output_operand_aliases"] = "[" + ", ".join(map(_alias, aliases)) + "]"
+    return e.op("stablehlo.custom_call", operands, instruction.shape, found)
+
+
+def _layouts(shapes: Sequence[Shape]) -> str:
+    def one(shape: Shape) -> str:
+        order = shape.layout.minor_to_major if shape.layout is not None else range(shape.rank - 1, -1, -1)
+        numbers = ", ".join(map(str, order))
+        return f"dense<[{numbers}]> : tensor<{shape.rank}xindex>" if shape.rank else "dense<> : tensor<0xindex>"
+
+    return "[" + ", ".join(map(one, shapes)) + "]"
+
+
+def _alias(pair: Aliasing) -> str:
+    outer, inner = (", ".join(map(str, index)) for index in (pair.output_index, pair.parameter_index))
+    return (f"#stablehlo.output_operand_alias<output_tuple_indices = [{outer}], operand_index = {pair.parameter}, "
+            f"operand_tuple_indices = [{inner}]>")
+
+
+def dictionary(text: str) -> str:
+    """A backend configuration as an MLIR dictionary: MLIR's own text as it is, JSON translated."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return text
+    return _mlir(found) if isinstance(found, dict) else f"{{config = {_mlir(found)}}}"
+
+
+def _mlir(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{string(k)} = {_mlir(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_mlir, value)) + "]"
+    if isinstance(value, bool) or value is None:
+        return "unit" if value is None else str(value).lower()
+    if isinstance(value, int):
+        return f"{value} : i64"
+    return f"{value:e} : f64" if isinstance(value, float) else string(value)
+
+
+def _lift_custom_call(r: Reader) -> HloInstruction:
+    attributes: dict[str, Any] = {"custom_call_target": r.string("call_target_name")}
+    version = r.int("api_version", 1)
+    if version != 1:
+        attributes["api_version"] = next(n for n, v in API_VERSIONS.items() if v == version)
+    if r.bool("has_side_effect"):
+        attributes["custom_call_has_side_effect"] = True
+    if r.has("backend_config"):
+        text = r.text("backend_config") if version == 4 else r.string("backend_config")
+        if text not in ("", "{}") or version == 4:
+            attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
+    operands, shape, layouts = r.operands(), r.shape(), _constrained(r)
+    if layouts is not None:
+        given, made = layouts
+        attributes["operand_layout_constraints"] = tuple(
+            o.shape.with_layout(layout) for o, layout in zip(operands, given, strict=True))
+        shape = (Shape.tuple(*(e.with_layout(layout) for e, layout in zip(shape.elements, made, strict=True)))
+                 if shape.is_tuple else shape.with_layout(made[0]))
+    return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))
+
+
+def _constrained(r: Reader) -> tuple[list[Layout], list[Layout]] | None:
+    """The layouts of operands and results, where the call constrains them."""
+    if not r.has("operand_layouts"):
+        return None
+    given, made = ([Layout(_ints(order)) for order in re.findall(r"dense<([^>]*)>", r.text(name))]
+                   for name in ("operand_layouts", "result_layouts"))
+    return given, made
+
+
+def _called_and_layouts(r: Reader) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    called = re.findall(r"@", r.text("called_computations", ""))
+    if called:
+        found["called_computations"] = r.called_all("called_computations")
+    if aliases := re.findall(r"output_tuple_indices = \[([^]]*)\], operand_index = (\d+), "
+                             r"operand_tuple_indices = \[([^]]*)\]", r.text("output_operand_aliases", "")):
+        found["output_to_operand_aliasing"] = tuple(
+            Aliasing(_ints(outer), int(number), _ints(inner)) for outer, number, inner in aliases)
+    return found
+
+
+def _ints(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+@op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
+    lowering=Lowering(_emit_custom_call, _lift_custom_call, ("stablehlo.custom_call",)))
+def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
+                calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
+                output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",
+                schedule: str = "SCHEDULE_NONE", literal: Any = None, window: Any = None, dim_labels: Any = None,
+                feature_group_count: int = 1, batch_group_count: int = 1, operand_precision: Any = None,
+                padding_type: Any = None) -> Any:
+    """A call of something that the compiler or the user supplies; the target says what it does.
+
+    C1  The shape is written.
+    C2  to_apply and called_computations are not both given.
+    C3  operand_layout_constraints has a shape for each operand, compatible with it.
+    C4  output_to_operand_aliasing pairs parts of the result with parts of operands, of the same shape.
+    C5  api_version is one that XLA knows.
+    """
+    known = TARGETS.get(custom_call_target)
+    if known is None:
+        raise EvaluationError(f"what the custom call {custom_call_target} does is not defined here")
+    return known(*operands)
+
+
+#: custom calls that only mark a value; the frameworks' sharding annotations and buffer marks
+TARGETS: dict[str, Any] = dict.fromkeys(
+    ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
+     "annotate_device_placement", "MoveToHost", "MoveToDevice"), lambda operand: operand)
+
+
+def opt_barrier_shape(operand: Shape) -> Shape:
+    """The operand's shape."""
+    return operand
+
+
+def _emit_opt_barrier(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if not any(True for _ in instruction.shape.leaves()):
+        return operands[0]
+    return e.op("stablehlo.optimization_barrier", operands, instruction.shape)
+
+
+def _lift_opt_barrier(r: Reader) -> HloInstruction:
+    operands, shape = r.operands(), r.shape()
+    operand = operands[0] if not shape.is_tuple else r.add("tuple", shape, operands)
+    return r.add("opt-barrier", shape, (operand,))
+
+
+@op(opt_barrier_shape, source=SPECIFICATION,
+    lowering=Lowering(_emit_opt_barrier, _lift_opt_barrier, ("stablehlo.optimization_barrier",)))
+def opt_barrier(operand: Any) -> Any:
+    """The operand; nothing is moved across it."""
+    return operand
+
+
+def add_dependency_shape(operand: Shape, token: Shape) -> Shape:
+    """Constraint 1 of add-dependency."""
+    require(token.is_token, "add-dependency-c1", f"the second operand is {token.text(False)}, which is no token")
+    return operand
+
+
+def _emit_add_dependency(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    shape = Shape.tuple(instruction.shape, TOKEN_SHAPE)
+    return e.op("stablehlo.optimization_barrier", operands, shape)[0]
+
+
+@op(add_dependency_shape, lowering=Lowering(_emit_add_dependency),
+    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency")
+def add_dependency(operand: Any, token: Any) -> Any:
+    """The first operand, after the token.
+
+    C1  The second operand is a token.
+    """
+    return operand
+
+
+def after_all_shape(*tokens: Shape) -> Shape:
+    """Constraint 1 of after-all."""
+    for i, shape in enumerate(tokens):
+        require(shape.is_token, "after-all-c1", f"operand {i} is {shape.text(False)}, which is no token")
+    return TOKEN_SHAPE
+
+
+def _emit_after_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return e.op("stablehlo.after_all" if operands else "stablehlo.create_token", operands, instruction.shape)
+
+
+def _lift_after_all(r: Reader) -> HloInstruction:
+    return r.add("after-all", r.shape(), r.operands())
+
+
+@op(after_all_shape, source=SPECIFICATION,
+    lowering=Lowering(_emit_after_all, _lift_after_all, ("stablehlo.after_all", "stablehlo.create_token")))
+def after_all(*tokens: Any) -> Any:
+    """A token after all the given ones; none give a fresh one.
+
+    C1  Every operand is a token.
+    """
+    return TOKEN
+
+
+def domain_shape(operand: Shape, *, domain: Domain) -> Shape:
+    """Constraint 1 of domain."""
+    require(domain.kind == "sharding", "domain-c1", f"the domain's kind is {domain.kind}; it is always sharding")
+    return operand
+
+
+@op(domain_shape, lowering=PASSED, source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
+def domain(operand: Any, *, domain: Domain) -> Any:
+    """The operand; marks where the sharding of values changes.
+
+    C1  The domain's kind is sharding.
+    """
+    return operand

@@ -1,0 +1,374 @@
+"""Folds and maps: reduce, reduce-window, select-and-scatter, scan and map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ops.called import (
+    parameter_shapes,
+    require_reducer,
+    result_shapes,
+    same_up_to_precision,
+    scalar,
+)
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.loops import emit_loop
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor
+from hlotool.ops.numbers import Array
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
+from hlotool.ops.values import Callee, apply, as_tuple, fold
+from hlotool.ops.windows import positions, windowed_dims
+
+Ints = tuple[int, ...]
+
+
+def halves(opcode: str, operands: Sequence[Shape], label: str) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    """N inputs and N initial values."""
+    n, odd = divmod(len(operands), 2)
+    require(n > 0 and not odd, label,
+            f"{opcode} takes inputs and as many initial values, {len(operands)} operands given")
+    for i, shape in enumerate(operands):
+        require_array(shape, label, f"operand {i}")
+    for i, shape in enumerate(operands[n:]):
+        require(not shape.dims, label, f"the initial value {i} is {shape.text(False)}; it must be a scalar")
+    return operands[:n], operands[n:]
+
+
+def require_one_size(inputs: Sequence[Shape], label: str) -> None:
+    """All inputs have the same dimensions."""
+    for i, shape in enumerate(inputs):
+        require(same_dims(shape, inputs[0]), label,
+                f"operand 0 is {inputs[0].text(False)}, operand {i} is {shape.text(False)}: the dimensions differ")
+
+
+def gathered(shapes: Sequence[Shape]) -> Shape:
+    """One shape as it is, several as a tuple."""
+    return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
+
+
+def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputation) -> Shape:
+    """Constraints 1 to 4 of reduce."""
+    inputs, inits = halves("reduce", operands, "reduce-c1")
+    require_one_size(inputs, "reduce-c2")
+    rank = inputs[0].rank
+    require_in_range(dimensions, rank, "reduce-c3", "the reduced dimension")
+    require_unique(dimensions, "reduce-c3", "dimensions=")
+    results = require_reducer(to_apply, inputs, inits, "reduce-c4")
+    kept = [d for d in range(rank) if d not in dimensions]
+    return gathered([Shape.array(r.element_type, tuple(i.dims[d] for d in kept), None,
+                                 tuple(flags_of(i)[d] for d in kept)) for r, i in zip(results, inputs, strict=True)])
+
+
+def _emit_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    attributes = instruction.attributes
+    dimensions = tuple(sorted(attributes.get("dimensions", ())))
+    return e.op("stablehlo.reduce", operands, instruction.shape, {"dimensions": i64_array(dimensions)},
+                [e.region(attributes["to_apply"])])
+
+
+def _lift_reduce(r: Reader) -> HloInstruction:
+    return r.add("reduce", r.shape(), r.operands(), {"dimensions": r.ints("dimensions"), "to_apply": r.computation(0)})
+
+
+@op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",)), flags=("calls",), ulps=4.0,
+    source=SPECIFICATION)
+def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
+    """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
+
+    Backends choose the order, so the computation must be associative and the initial value its identity; the
+    reference goes from left to right and starts with the initial value. No elements give the initial value.
+
+    C1  N inputs, then N scalars to begin with, N at least 1.
+    C2  All inputs have the same dimensions.
+    C3  dimensions are in range and each is named once.
+    C4  to_apply takes N accumulators, then N elements, all scalars, and gives N scalars like the accumulators;
+        the types fit the inputs and initial values up to the precision of floats.
+    """
+    n = len(operands) // 2
+    inputs = [np.asarray(a) for a in operands[:n]]
+    rest = [d for d in range(inputs[0].ndim) if d not in dimensions]
+    dims = tuple(inputs[0].shape[d] for d in rest)
+    count = int(np.prod([inputs[0].shape[d] for d in dimensions], dtype=np.int64))
+    columns = [a.transpose([*rest, *sorted(dimensions)]).reshape(*dims, count) for a in inputs]
+    found = fold(to_apply, operands[n:], columns)
+    return found[0] if n == 1 else found
+
+
+def reduce_window_shape(*operands: Shape, window: Window = Window(), to_apply: HloComputation) -> Shape:  # noqa: B008
+    """Constraints 1 to 4 of reduce-window."""
+    inputs, inits = halves("reduce-window", operands, "reduce-window-c1")
+    require_one_size(inputs, "reduce-window-c2")
+    dims = windowed_dims("reduce-window", inputs[0], window, 3)
+    results = require_reducer(to_apply, inputs, inits, "reduce-window-c4")
+    return gathered([Shape.array(r.element_type, dims, None, i.dynamic) for r, i in zip(results, inputs, strict=True)])
+
+
+def window_attributes(window: Window) -> dict[str, str]:
+    """A window as StableHLO's attributes."""
+    rows = window.dimensions
+    found = {"window_dimensions": i64_array([d.size for d in rows])}
+    if any(d.stride != 1 for d in rows):
+        found["window_strides"] = i64_array([d.stride for d in rows])
+    if any(d.pad_low or d.pad_high for d in rows):
+        found["padding"] = i64_tensor([(d.pad_low, d.pad_high) for d in rows])
+    return found
+
+
+def window_of(r: Reader) -> Window:
+    """The reverse."""
+    sizes = r.ints("window_dimensions")
+    ones = (1,) * len(sizes)
+    strides, base = r.ints("window_strides", ones), r.ints("base_dilations", ones)
+    dilations, padding = r.ints("window_dilations", ones), r.ints("padding", (0,) * (2 * len(sizes)))
+    return Window(tuple(WindowDimension(s, strides[i], padding[2 * i], padding[2 * i + 1], base[i], dilations[i])
+                        for i, s in enumerate(sizes)))
+
+
+def _emit_reduce_window(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    window: Window = instruction.attributes.get("window", Window())
+    rows, attributes = window.dimensions, window_attributes(window)
+    if any(d.reversal for d in rows):
+        e.refuse(instruction, "StableHLO's reduce_window has no reversed windows")
+    if any(d.base_dilation != 1 for d in rows):
+        attributes["base_dilations"] = i64_array([d.base_dilation for d in rows])
+    if any(d.window_dilation != 1 for d in rows):
+        attributes["window_dilations"] = i64_array([d.window_dilation for d in rows])
+    return e.op("stablehlo.reduce_window", operands, instruction.shape, attributes,
+                [e.region(instruction.attributes["to_apply"])])
+
+
+def _lift_reduce_window(r: Reader) -> HloInstruction:
+    return r.add("reduce-window", r.shape(), r.operands(), {"window": window_of(r), "to_apply": r.computation(0)})
+
+
+@op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
+    flags=("calls",), ulps=4.0, source=SPECIFICATION)
+def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
+    """Fold the elements under each place of a window: operands are N inputs, then N initial values.
+
+    Padding and the holes of base dilation count as initial values, as the document has it. XLA skips them, which
+    is the same wherever the initial value is an identity.
+
+    C1  N inputs, then N scalars to begin with, N at least 1.
+    C2  All inputs have the same dimensions.
+    C3  The window has a dimension for each of the operand's; sizes, strides and dilations are positive.
+    C4  to_apply takes N accumulators, then N elements, all scalars, and gives N scalars like the accumulators;
+        the types fit the inputs and initial values up to the precision of floats.
+    """
+    n = len(operands) // 2
+    inputs, inits = [np.asarray(a) for a in operands[:n]], [np.asarray(a) for a in operands[n:]]
+    places = windowed_dims("reduce-window", Shape.array("pred", inputs[0].shape), window, 3)
+    state = tuple(np.broadcast_to(i, places) for i in inits)
+    for index, real in positions(inputs[0].shape, places, window):
+        taken = [np.where(real, a[index], i).astype(a.dtype, copy=False) if a.size else np.broadcast_to(i, places)
+                 for a, i in zip(inputs, inits, strict=True)]
+        state = apply(to_apply, *state, *taken)
+    return state[0] if n == 1 else state
+
+
+def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *, window: Window = Window(),  # noqa: B008
+                             select: HloComputation, scatter: HloComputation) -> Shape:
+    """Constraints 1 to 5 of select-and-scatter."""
+    for shape, name in ((operand, "the operand"), (source, "source"), (init_value, "the initial value")):
+        require_array(shape, "select-and-scatter-c1", name)
+    require(not init_value.dims, "select-and-scatter-c1", f"the initial value is {init_value.text(False)}, no scalar")
+    dims = windowed_dims("select-and-scatter", operand, window, 2)
+    found = parameter_shapes(select)
+    right = len(found) == 2 and all(p.is_scalar and same_up_to_precision(p, scalar(operand)) for p in found)
+    require(right, "select-and-scatter-c3",
+            f"select {select.name} takes ({', '.join(s.text(False) for s in found)}); "
+            f"for {operand.text(False)} it must take two scalars {operand.element_type}[]")
+    require(select.root.shape.is_scalar and select.root.shape.element_type == "pred", "select-and-scatter-c3",
+            f"select {select.name} gives {select.root.shape.text(False)}; it must give pred[]")
+    require_reducer(scatter, (source,), (init_value,), "select-and-scatter-c4", "scatter")
+    fits = source.rank == len(dims) and all(map(same_size, source.dims, dims))
+    require(fits and same_up_to_precision(scalar(source), scalar(operand)), "select-and-scatter-c5",
+            f"source is {source.text(False)}; the window takes {operand.element_type}[{listed(dims)}] places on the "
+            f"operand {operand.text(False)}")
+    return operand
+
+
+def _emit_select_and_scatter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    window: Window = instruction.attributes.get("window", Window())
+    if any(d.reversal or d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
+        e.refuse(instruction, "StableHLO's select_and_scatter has no dilated or reversed windows")
+    return e.op("stablehlo.select_and_scatter", operands, instruction.shape, window_attributes(window),
+                [e.region(instruction.attributes["select"]), e.region(instruction.attributes["scatter"])])
+
+
+def _lift_select_and_scatter(r: Reader) -> HloInstruction:
+    return r.add("select-and-scatter", r.shape(), r.operands(), {
+        "window": window_of(r), "select": r.computation(0, "select"), "scatter": r.computation(1, "scatter")})
+
+
+@op(select_and_scatter_shape, flags=("calls",), ulps=4.0, source=SPECIFICATION, lowering=Lowering(
+    _emit_select_and_scatter, _lift_select_and_scatter, ("stablehlo.select_and_scatter",)))
+def select_and_scatter(operand: Array, source: Array, init_value: Array, *, window: Window = Window(),  # noqa: B008
+                       select: Callee, scatter: Callee) -> Array:
+    """Pick one element of the operand under each place of a window; scatter the source to the picked places.
+
+    Going through the window in row-major order, the earlier element stays where select(earlier, later) holds.
+    The result starts as init_value, and scatter(current, source) goes in. Padding is never picked.
+
+    C1  operand and source are arrays, init_value is a scalar.
+    C2  The window has a dimension for each of the operand's; sizes, strides and dilations are positive.
+    C3  select takes two scalars of the operand's element type and gives pred[].
+    C4  scatter takes two scalars and gives one, fitting source and init_value.
+    C5  source has the shape of the places that the window takes.
+    """
+    places = source.shape
+    picked = np.full(places, -1, np.int64)
+    best = np.zeros(places, operand.dtype)
+    numbers = np.arange(operand.size).reshape(operand.shape)
+    for index, real in positions(operand.shape, places, window):
+        if not operand.size:
+            break
+        value, number = np.broadcast_to(operand[index], places), np.broadcast_to(numbers[index], places)
+        stays = apply(select, best, value)[0].astype(np.bool_)
+        take = real & ((picked < 0) | ~stays)
+        best, picked = np.where(take, value, best).astype(operand.dtype), np.where(take, number, picked)
+    return _scattered(np.broadcast_to(init_value, operand.shape).astype(operand.dtype), picked.reshape(-1),
+                      source.reshape(-1), scatter)
+
+
+def _scattered(start: Array, picked: Array, source: Array, scatter: Callee) -> Array:
+    """Source elements put in one after the other, those for different places at once."""
+    flat = start.reshape(-1).copy()
+    source, picked = source[picked >= 0], picked[picked >= 0]
+    while picked.size:
+        places, first = np.unique(picked, return_index=True)
+        flat[places] = apply(scatter, flat[places], source[first])[0]
+        left = np.ones(picked.shape, np.bool_)
+        left[first] = False
+        picked, source = picked[left], source[left]
+    return flat.reshape(start.shape)
+
+
+def map_shape(*operands: Shape, dimensions: Ints | None = None, to_apply: HloComputation) -> Shape:
+    """Constraints 1 to 4 of map."""
+    require(bool(operands), "map-c1", "map takes at least one operand")
+    for i, shape in enumerate(operands):
+        require_array(shape, "map-c1", f"operand {i}")
+    widest = max(operands, key=lambda s: s.rank)
+    for i, shape in enumerate(operands):
+        require(not shape.dims or same_dims(shape, widest), "map-c2",
+                f"operand {i} is {shape.text(False)}, another is {widest.text(False)}: the dimensions differ")
+    require(dimensions is None or dimensions == tuple(range(widest.rank)), "map-c3",
+            f"dimensions={{{listed(dimensions or ())}}}; map goes over {{{listed(range(widest.rank))}}}")
+    found, root = parameter_shapes(to_apply), to_apply.root.shape
+    require(len(found) == len(operands), "map-c4",
+            f"to_apply {to_apply.name} takes {len(found)} parameters, map has {len(operands)} operands")
+    for i, (parameter, shape) in enumerate(zip(found, operands, strict=True)):
+        require(parameter.is_scalar and same_up_to_precision(parameter, scalar(shape)), "map-c4",
+                f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand {i} is {shape.text(False)}")
+    require(root.is_scalar, "map-c4", f"to_apply {to_apply.name} gives {root.text(False)}; it must give a scalar")
+    return Shape.array(root.element_type, widest.dims, None, widest.dynamic)
+
+
+def _emit_map(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    dims = i64_array(range(instruction.shape.rank))
+    return e.op("stablehlo.map", operands, instruction.shape, {"dimensions": dims},
+                [e.region(instruction.attributes["to_apply"])])
+
+
+def _lift_map(r: Reader) -> HloInstruction:
+    return r.add("map", r.shape(), r.operands(), {"dimensions": r.ints("dimensions"), "to_apply": r.computation(0)})
+
+
+@op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",), source=SPECIFICATION)
+def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee, shape: Shape) -> Array:
+    """Apply a computation of scalars to each element.
+
+    C1  At least one operand, all arrays.
+    C2  All operands have the same dimensions, scalars aside.
+    C3  dimensions are 0, 1, ..., rank - 1.
+    C4  to_apply takes one scalar of each operand's element type and gives a scalar.
+    """
+    return apply(to_apply, *(np.broadcast_to(a, shape.dims) for a in operands))[0]
+
+
+def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_apply: HloComputation,
+               declared: Shape | None) -> Shape:
+    """Constraints 1 to 6 of scan."""
+    require(len(dimensions) == 1, "scan-c1", f"dimensions={{{listed(dimensions)}}}; scan goes along exactly one")
+    found, results = parameter_shapes(to_apply), result_shapes(to_apply)
+    require(len(found) == len(operands), "scan-c2",
+            f"to_apply {to_apply.name} takes {len(found)} parameters, scan has {len(operands)} operands")
+    n_in, n_out, axis = len(operands) - num_carries, len(results) - num_carries, dimensions[0]
+    require(num_carries >= 0 and min(n_in, n_out) >= 0 and n_in + n_out > 0, "scan-c3",
+            f"num_carries is {num_carries}; there are {len(operands)} operands and {len(results)} results")
+    inputs, carries, size = operands[:n_in], operands[n_in:], None
+    for i, shape in enumerate(inputs):
+        require(shape.is_array and 0 <= axis < shape.rank, "scan-c4",
+                f"operand {i} is {shape.text(False)}; it has no dimension {axis}")
+        size = shape.dims[axis] if size is None else size
+        require(same_size(size, shape.dims[axis]), "scan-c4",
+                f"operand 0 has {size} elements along dimension {axis}, operand {i} is {shape.text(False)}")
+        require(found[i].compatible(without(shape, axis)), "scan-c5",
+                f"parameter {i} of {to_apply.name} is {found[i].text(False)}; a slice of operand {i} is "
+                f"{without(shape, axis).text(False)}")
+    for i, shape in enumerate(carries):
+        require(found[n_in + i].compatible(shape) and results[n_out + i].compatible(shape), "scan-c6",
+                f"carry {i} is {shape.text(False)}; {to_apply.name} takes {found[n_in + i].text(False)} for it and "
+                f"gives {results[n_out + i].text(False)}")
+    if size is None:
+        outer = (declared.elements if declared.is_tuple else (declared,))[0] if declared is not None else None
+        require(outer is not None and outer.is_array and outer.rank > axis, "scan-c4",
+                "nothing says how long the scan is")
+        size = outer.dims[axis] if outer is not None else 0
+    outs = []
+    for i, result in enumerate(results[:n_out]):
+        require(0 <= axis <= result.rank, "scan-c4",
+                f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}")
+        outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:])))
+    members = [*outs, *carries]
+    return members[0] if len(members) == 1 and not to_apply.root.shape.is_tuple else Shape.tuple(*members)
+
+
+def without(shape: Shape, axis: int) -> Shape:
+    """The shape of a slice across a dimension."""
+    flags = flags_of(shape)
+    return Shape.array(shape.element_type, shape.dims[:axis] + shape.dims[axis + 1:], None,
+                       flags[:axis] + flags[axis + 1:])
+
+
+def _emit_scan(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if UNBOUNDED in (d for o in instruction.operands for d in o.shape.dims):
+        e.refuse(instruction, "a scan of unknown length has no StableHLO form")
+    return emit_loop(e, instruction, operands)
+
+
+@op(scan_shape, lowering=Lowering(_emit_scan), flags=("calls",), ulps=4.0,
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction")
+def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: bool = False,
+         is_associative: Any = None, to_apply: Callee, shape: Shape) -> Any:
+    """Walk along a dimension with carries: operands are inputs, then carries.
+
+    Each step gives the slices of the inputs and the carries to to_apply, which gives slices of the outputs and
+    new carries. The result holds the outputs, joined along the dimension, then the last carries; is_reverse walks
+    from the end.
+
+    C1  dimensions names exactly one dimension.
+    C2  to_apply takes a parameter for each operand.
+    C3  The carries outnumber neither operands nor results, and there is an input or output beside them.
+    C4  Inputs and outputs have the dimension, and one size along it.
+    C5  Parameters of inputs are slices across the dimension.
+    C6  Carries keep their shape from operand to parameter to result.
+    """
+    members = shape.elements if shape.is_tuple else (shape,)
+    axis, n_in, n_out = dimensions[0], len(operands) - num_carries, len(members) - num_carries
+    sliced = [np.asarray(a) for a in operands[:n_in]]
+    length = sliced[0].shape[axis] if sliced else members[0].dims[axis]
+    state, outputs = list(operands[n_in:]), [np.zeros(m.dims, m.dtype.numpy) for m in members[:n_out]]
+    for step in reversed(range(length)) if is_reverse else range(length):
+        found = as_tuple(to_apply(*(a.take(step, axis) for a in sliced), *state))
+        for output, value in zip(outputs, found[:n_out], strict=True):
+            output[(slice(None),) * axis + (step,)] = value
+        state = list(found[n_out:])
+    results = (*outputs, *state)
+    return results if shape.is_tuple else results[0]
