@@ -64,7 +64,7 @@ def read_dense(text: str, shape: Shape) -> Any:
         flat = np.frombuffer(bytes.fromhex(body[3:-1]), dtype)
     else:
         flat = _values([m.groups() if m[1] else (m[0],) for m in _TOKEN.finditer(body)], shape)
-    return np.broadcast_to(flat, shape.dims).copy() if flat.size == 1 else flat.reshape(shape.dims).copy()
+    return (flat if flat.size == shape.size else np.repeat(flat, shape.size)).reshape(shape.dims).copy()
 
 
 def _values(tokens: list[tuple[str, ...]], shape: Shape) -> Any:

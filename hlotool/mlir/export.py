@@ -167,7 +167,7 @@ class Exporter:
                 continue
             operands = [values[o] for o in instruction.operands]
             self._current, self._last = instruction, None
-            emit = emitters.get(instruction.opcode)
+            emit = emitters.get(instruction.opcode) or self._derived(instruction.opcode)
             try:
                 if emit is None:
                     self._fail(instruction, codes.UNKNOWN_OPCODE, f"{instruction.opcode} is no operation that is known")
@@ -182,6 +182,13 @@ class Exporter:
                     self._annotate(instruction)
         return values[computation.root]
 
+    def _derived(self, opcode: str) -> Callable[..., Value] | None:
+        """How to emit an opcode that OPS does not list but knows: the sugar of asynchronous operations."""
+        record = OPS.get(opcode)
+        if record is not None:
+            self._emitters[opcode] = record.lowering.emit
+        return record.lowering.emit if record is not None else None
+
     def _annotate(self, instruction: HloInstruction) -> None:
         """The sharding and frontend attributes, on the operation that was written last for the instruction."""
         for name, text in operation_attributes(instruction).items():
@@ -189,6 +196,8 @@ class Exporter:
 
     def _placeholder(self, instruction: HloInstruction) -> Value:
         """A value of the right type for an instruction that failed, so that the instructions after it are tried."""
+        if instruction.shape is None:
+            return None
         try:
             return self.op("builtin.unrealized_conversion_cast", (), instruction.shape)
         except NoType:
