@@ -95,8 +95,8 @@ ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_t
 
 def test_a_time_out_is_a_result() -> None:
     text = """HloModule endless
-body { ROOT x = s32[] parameter(0) }
-forever { y = s32[] parameter(0)  ROOT t = pred[] constant(true) }
+body { x = s32[] parameter(0)  ROOT m = s32[] multiply(x, x) }
+forever { y = s32[] parameter(0)  zero = s32[] constant(0)  ROOT t = pred[] compare(y, zero), direction=EQ }
 ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
     program = Program(hlotool.parse(text))
     execute(SMALL, [[1] * 4, [2] * 4])  # the child is there, so that the limit is not spent on its start

@@ -22,6 +22,7 @@ COMMANDS = {
     "lint": "report syntax errors and broken constraints",
     "fmt": "print modules in one format",
     "convert": "HLO to StableHLO, StableHLO to HLO",
+    "opt": "run passes over modules: legalise old forms, remove what is dead",
     "run": "execute a module",
     "compare": "compare a module's values on two executors, or two modules",
     "roundtrip": "read, print, convert there and back, run and compare",

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import MISREAD, UNDEFINED, UNSUPPORTED
 from hlotool.execution.program import Program, flat, nested
-from hlotool.execution.world import Meeting, Place
-from hlotool.ir import HloComputation, HloInstruction, HloModule, post_order
+from hlotool.execution.world import Abandoned, Meeting, Queues, World
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.values import EvaluationError
 
@@ -28,9 +28,12 @@ Trace: TypeAlias = Callable[[HloInstruction, Any], None]
 _MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, NotImplementedError)
 
 
-def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]],
-                     trace: Trace | None = None) -> list[list[Array]]:
-    """The results of every device, leaf by leaf. Raises HloError for what has no defined value."""
+def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], trace: Trace | None = None,
+                     queues: Sequence[Queues] | None = None) -> list[list[Array]]:
+    """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
+
+    `trace` sees the values of the first device; `queues` hold what infeed and the host give to each device.
+    """
     import numpy as np
 
     if program.partitioning == "automatic":
@@ -40,13 +43,23 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]],
 
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
-            evaluation = _Evaluation(program.module, meeting.place(device))
+            world = World(meeting, device, queues[device] if queues is not None else None)
+            evaluation = _Evaluation(program.module, world)
             entry, values = program.module.entry, iter(arguments[device])
             given = [nested(p.shape, values) for p in entry.parameters()]
             result = evaluation.call(entry, given, trace if device == 0 else None)
-            return [np.asarray(leaf) for leaf in flat(entry.root.shape, result)]
+            return [_checked(program, np.asarray(leaf), shape)
+                    for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
 
     return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
+
+
+def _checked(program: Program, leaf: Array, shape: Shape) -> Array:
+    """A result that has the declared shape: another one is a fault of a NumPy function."""
+    if shape.is_array and shape.is_static and (leaf.shape != shape.dims or leaf.dtype != shape.dtype.numpy):
+        raise HloError([_problem(program.module, program.module.entry.root, MISREAD,
+                                 f"the reference made {leaf.dtype}{list(leaf.shape)} of {shape.text(layout=False)}")])
+    return leaf
 
 
 def _on_threads(run: Callable[[int], list[Array]], devices: int, meeting: Meeting) -> list[list[Array]]:
@@ -57,8 +70,9 @@ def _on_threads(run: Callable[[int], list[Array]], devices: int, meeting: Meetin
     def body(device: int) -> None:
         try:
             results[device] = run(device)
-        except threading.BrokenBarrierError:
-            pass  # another device failed, and says why
+            meeting.finish(device)
+        except Abandoned:
+            pass  # the device that failed says why
         except BaseException as error:  # whatever it is, the caller shall see it
             failures.append(error)
             meeting.abandon()
@@ -109,9 +123,9 @@ class _Callee:
 class _Evaluation:
     """One device's run of a module."""
 
-    def __init__(self, module: HloModule, place: Place) -> None:
+    def __init__(self, module: HloModule, world: World) -> None:
         self.module = module
-        self.place = place
+        self.world = world
         self.plans: dict[HloComputation, _Plan] = {}
 
     def call(self, computation: HloComputation, arguments: Sequence[Any], trace: Trace | None = None) -> Any:
@@ -168,7 +182,7 @@ class _Evaluation:
         if "shape" in wanted:
             given["shape"] = instruction.shape
         if "world" in wanted:
-            given["world"] = self.place.world(instruction)
+            given["world"] = self.world
         return record.evaluate, given
 
     def _value(self, value: Any) -> Any:

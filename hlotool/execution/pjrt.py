@@ -41,6 +41,8 @@ def answer(job: Job, argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[l
     execute = _execute_whole if job.partitioning == "automatic" else _execute_each
     try:
         return [execute(executable, devices, arguments) for arguments in argument_sets]
+    except Refusal:
+        raise
     except Exception as error:
         raise Refusal("run", _first_lines(error)) from error
 
@@ -144,27 +146,58 @@ def _stacked(arrays: Sequence[Any], devices: Sequence[Any]) -> Any:
 
 def _execute_whole(executable: Any, devices: Sequence[Any], arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The partitioner's shardings cut the arguments, and put the results together again."""
-    import jax
+    parameters = executable.get_parameter_shardings() or []
+    cut = [_shards(a, _Tiling(s, a.ndim, len(devices))) for a, s in zip(arguments[0], parameters, strict=True)]
+    given = [[shards[d] for shards in cut] for d in range(len(devices))]
+    made = _execute_each(executable, devices, given)
+    outputs = executable.get_output_shardings() or []
+    return [[_whole([row[n] for row in made], _Tiling(s, made[0][n].ndim, len(devices)))
+             for n, s in enumerate(outputs)]]
+
+
+class _Tiling:
+    """Where each device's part of an array lies. Source: xla_data.proto, OpSharding."""
+
+    def __init__(self, proto: Any, rank: int, devices: int) -> None:
+        import numpy as np
+        from jaxlib import xla_client
+
+        sharding = xla_client.HloSharding.from_proto(proto)
+        #: tiles along each dimension
+        self.tiles: tuple[int, ...] = (1,) * rank
+        #: position of each device's part, in tiles
+        self.places: list[tuple[int, ...]] = [(0,) * rank] * devices
+        if sharding.is_tiled():
+            dims = tuple(sharding.tile_assignment_dimensions())
+            order = np.asarray(sharding.tile_assignment_devices()).reshape(dims)
+            # Dimensions after those of the array are replication, or belong to manual axes.
+            self.tiles = dims[:rank]
+            for place in np.ndindex(*dims):
+                self.places[int(order[place])] = place[:rank]
+
+    def part(self, device: int, sizes: Sequence[int]) -> tuple[slice, ...]:
+        """The range of a device's part, all parts having those sizes."""
+        return tuple(slice(p * n, (p + 1) * n) for p, n in zip(self.places[device], sizes, strict=True))
+
+
+def _shards(array: Any, tiling: _Tiling) -> list[Any]:
+    """The part of each device."""
+    if any(size % tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)):
+        raise Refusal("unsupported", f"an argument of dimensions {list(array.shape)} does not divide into "
+                                     f"{list(tiling.tiles)} tiles")
+    sizes = [size // tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)]
+    return [array[tiling.part(d, sizes)] for d in range(len(tiling.places))]
+
+
+def _whole(parts: Sequence[Any], tiling: _Tiling) -> Any:
+    """The array whose parts those are."""
     import numpy as np
 
-    def spread(sharding: Any) -> Any:
-        return jax.sharding.GSPMDSharding(tuple(devices), sharding)
-
-    shardings = executable.get_parameter_shardings() or []
-    given = [jax.device_put(a, spread(s)) for a, s in zip(arguments[0], shardings, strict=True)]
-    parts = executable.execute_sharded(given).disassemble_into_single_device_arrays()
-    results = []
-    for shards, sharding in zip(parts, executable.get_output_shardings(), strict=True):
-        placed = spread(sharding)
-        whole = _whole_dims(placed, shards[0].shape)
-        results.append(np.asarray(jax.make_array_from_single_device_arrays(whole, placed, list(shards))))
-    return [results]
-
-
-def _whole_dims(sharding: Any, part: tuple[int, ...]) -> tuple[int, ...]:
-    """The dimensions of the array whose parts on each device have the dimensions `part`."""
-    tiles = sharding._hlo_sharding.tile_assignment_dimensions() if not sharding.is_fully_replicated else []
-    return tuple(size * (tiles[i] if i < len(tiles) else 1) for i, size in enumerate(part))
+    sizes = parts[0].shape
+    whole = np.empty([size * tiles for size, tiles in zip(sizes, tiling.tiles, strict=True)], parts[0].dtype)
+    for device, part in enumerate(parts):
+        whole[tiling.part(device, sizes)] = part
+    return whole
 
 
 def _first_lines(error: Exception) -> str:

@@ -9,14 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from hlotool.passes.legalize import legalized
+
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
-from hlotool.ir import HloInstruction, HloModule, Shape, Sharding
+from hlotool.ir import HloModule, Shape, Sharding
+from hlotool.ops import OPS
 
 Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them
 Partitioning = Literal["none", "manual", "automatic"]
 
+#: how the targets of custom calls begin that mark manual regions and shardings for the partitioner
+_MARKERS = ("xla.sdy.", "SPMD", "Sharding")
 _MESH_SIZE = re.compile(r'"[^"]*"\s*=\s*(\d+)')
 
 
@@ -55,9 +60,13 @@ class Program:
 
     A module of R replicas and P partitions runs on R x P devices, each with arguments of its own (replica-major
     order), unless the compiler is to partition it: then it has one list of arguments, of the whole arrays.
+    A module with forms of another time is replaced by a legalised copy.
     """
 
     module: HloModule
+
+    def __post_init__(self) -> None:
+        self.module = legalized(self.module)
 
     @functools.cached_property
     def parameters(self) -> tuple[Shape, ...]:
@@ -108,10 +117,16 @@ class Program:
 
     @functools.cached_property
     def _is_logical(self) -> bool:
-        # The compiler keeps the shardings of parameters after it has partitioned a module, and then schedules it.
+        # A partitioned module keeps the shardings of its parameters, so they alone decide nothing: but it is
+        # scheduled, or has collectives without the markers that a manual region has before.
         if self.module.attributes.get("is_scheduled"):
             return False
-        return any(_is_partitioned_later(i) for i in self.module.instructions())
+        instructions = list(self.module.instructions())
+        if any(str(i.attributes.get("custom_call_target", "")).startswith(_MARKERS) for i in instructions):
+            return True
+        if any(i.opcode in OPS and "collective" in OPS[i.opcode].flags for i in instructions):
+            return False
+        return any(s.kind in ("tiled", "named") for s in self._shardings())
 
     def _shardings(self) -> Iterator[Sharding]:
         for instruction in self.module.instructions():
@@ -136,13 +151,6 @@ class Program:
                 groups = attributes.get("replica_groups")
                 rows = groups.lists() if groups is not None else attributes.get("source_target_pairs", ())
                 yield from (device + 1 for row in rows for device in row)
-
-
-def _is_partitioned_later(instruction: HloInstruction) -> bool:
-    if str(instruction.attributes.get("custom_call_target", "")).startswith(("xla.sdy.", "SPMD", "Sharding")):
-        return True
-    found = instruction.attributes.get("sharding")
-    return isinstance(found, Sharding) and any(s.kind in ("tiled", "named") for s in found.elements or (found,))
 
 
 def _devices_of(sharding: Sharding) -> int:

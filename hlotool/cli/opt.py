@@ -1,0 +1,123 @@
+"""Runs passes over modules and prints the result.
+
+    hlotool opt --passes=legalize,dce old.hlo        the module after both, in that order
+    hlotool opt --passes=legalize:scalar-starts x.hlo   a pass with an option
+    hlotool opt --list                                the passes and their options
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hlotool.passes import PASSES, Pass
+
+from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.inputs import Loaded, load
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule, Source
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="modules: files, folders, patterns, or - for standard "
+                        "input; HLO text, StableHLO and HloModuleProto are told apart by content")
+    parser.add_argument("--passes", metavar="P1,P2", default="legalize,dce",
+                        help="the passes in order, each with its options after colons: "
+                             "legalize:scalar-starts,dce (default: %(default)s)")
+    parser.add_argument("--output", "-o", metavar="FILE", help="the file to write instead of standard output")
+    parser.add_argument("--no-verify", action="store_true", help="do not verify the result")
+    parser.add_argument("--list", action="store_true", help="list the passes with their options, and end")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.list:
+        print("\n".join(map(_described, PASSES)))
+        return 0
+    try:
+        pipeline = [_pass(word) for word in args.passes.split(",") if word]
+    except ValueError as error:
+        complain(f"hlotool opt: {error}")
+        return 2
+    if not args.paths:
+        complain("hlotool opt: no modules given; - stands for standard input")
+        return 2
+    sources: dict[str, Source] = {}
+    code, texts = 0, []
+    for loaded in load(args.paths, sources):
+        try:
+            module = _transformed(loaded, pipeline)
+        except HloError as error:
+            code = max(code, report(error.diagnostics, sources))
+            continue
+        if not args.no_verify:
+            code = max(code, report(_faults(module), sources))
+        texts.append(str(module))
+    _write(args.output, "\n// -----\n\n".join(texts), whole=not code)
+    return code
+
+
+def _transformed(loaded: Loaded, pipeline: list[tuple[Pass, dict[str, Any]]]) -> HloModule:
+    module = loaded.module()
+    for function, options in pipeline:
+        module = function(module, **options)
+    return module
+
+
+def _faults(module: HloModule) -> Iterator[Diagnostic]:
+    from hlotool.passes.verify import verify
+
+    return (d for d in verify(module) if d.severity == "error")
+
+
+def _write(output: str | None, text: str, *, whole: bool) -> None:
+    if output is None or output == "-":
+        write_bytes(encoded(text))
+    elif whole:
+        write_whole(Path(output), encoded(text))
+    else:
+        complain(f"{output} was not written")
+
+
+def _pass(word: str) -> tuple[Pass, dict[str, Any]]:
+    """A pass and its keywords from `name:option=value:option`. Raises ValueError with what is wrong."""
+    name, *given = word.strip().split(":")
+    if name not in PASSES:
+        raise ValueError(f"no pass is called {name!r}; there are {', '.join(PASSES)}")
+    known, options = _options(PASSES[name]), {}
+    for option in given:
+        key, _, value = option.partition("=")
+        keyword = key.replace("-", "_")
+        if keyword not in known:
+            raise ValueError(f"the pass {name} has no option {key!r}; `hlotool opt --list` shows the options")
+        options[keyword] = _value(key, value, known[keyword])
+    return PASSES[name], options
+
+
+def _options(function: Pass) -> dict[str, Any]:
+    """The keyword parameters of a pass with their defaults."""
+    return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+
+def _value(option: str, text: str, default: Any) -> Any:
+    """An option's value, of the type of its default; flags may stand alone."""
+    if isinstance(default, bool):
+        if text not in ("", "true", "false"):
+            raise ValueError(f"{option} is true or false, not {text!r}")
+        return text != "false"
+    if isinstance(default, int):
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"{option} is a number, not {text!r}") from None
+    return text
+
+
+def _described(name: str) -> str:
+    """A line on a pass: its name, its options, the first sentence of its file."""
+    function = PASSES[name]
+    options = "".join(f":{key.replace('_', '-')}={str(default).lower()}" for key, default in _options(function).items())
+    summary = (inspect.getdoc(inspect.getmodule(function)) or "").partition("\n")[0]
+    return f"{name}{options}\n    {summary}"
