@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hlotool.ir import UNBOUNDED, ConvolutionDimensions, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ir import UNBOUNDED, ConvolutionDimensions, DType, HloInstruction, Shape, Window, WindowDimension
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
@@ -62,7 +62,7 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
     """Constraints 1 to 15 of convolution."""
     require_array(lhs, "convolution-c1", "lhs")
     require_array(rhs, "convolution-c1", "rhs")
-    require(_kind(lhs) == _kind(rhs), "convolution-c14",
+    require(_mix(lhs.dtype, rhs.dtype), "convolution-c14",
             f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: {lhs.element_type} and {rhs.element_type} do not mix")
     require(not sparsity or sparsity_config is not None, "convolution-c2",
             f"{2 + len(sparsity)} operands are given; more than two need sparsity_config")
@@ -79,8 +79,13 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
     return _output(lhs, rhs, roles, rows, batch_group_count).with_element_type(result_type(lhs, rhs, declared))
 
 
-def _kind(shape: Shape) -> str:
-    return "integer" if shape.dtype.is_integral else shape.dtype.family
+def _mix(a: DType, b: DType) -> bool:
+    """Whether one product holds both: integers and floats do where the float holds each integer exactly."""
+    if a.is_integral and b.is_floating:
+        return a.bits - (a.family == "signed") <= b.mantissa_bits + 1
+    if a.is_floating and b.is_integral:
+        return _mix(b, a)
+    return a.family == b.family or (a.is_integral and b.is_integral)
 
 
 def _require_labels(lhs: Shape, rhs: Shape, labels: ConvolutionDimensions,
@@ -216,7 +221,7 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     C11  lhs has feature_group_count times the kernel's input features.
     C12  Both group counts divide the kernel's output features.
     C13  batch_group_count divides the batch size.
-    C14  Both hold integers, both floats or both complex numbers.
+    C14  Both hold integers, both floats or both complex numbers; or floats that hold the other's integers exactly.
     C15  The kernel's output features are not dynamic.
 
     convolution_kind says that the operation is a gradient (dgrad, wgrad); without one, or as fprop, it is what is
@@ -238,7 +243,7 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     groups = (feature_group_count, batch_group_count)
     parts = _slide(base, taps, rows, [shape.dims[d] for d in out.spatial], groups)
     places = (out.first, out.second, *out.spatial)
-    return np.ascontiguousarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)))
+    return np.asarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)), order="C")
 
 
 def _spread(array: Array, axis: int, row: WindowDimension) -> Array:

@@ -158,7 +158,7 @@ def _atan2(y: Array, x: Array) -> Array:
 def _part(array: Array, imaginary: bool) -> Array:
     if array.dtype.kind != "c":
         return np.zeros_like(array) if imaginary else array
-    return np.ascontiguousarray(array.imag if imaginary else array.real)
+    return np.asarray(array.imag if imaginary else array.real, order="C")
 
 
 def _magnitude(array: Array) -> Array:

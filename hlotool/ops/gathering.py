@@ -196,7 +196,7 @@ def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed
         result_dims[place] = slice_sizes[d]
     if 0 in result_dims:
         return np.zeros(result_dims, operand.dtype)
-    return np.ascontiguousarray(np.broadcast_to(operand[tuple(rows)] if rows else operand, result_dims))
+    return np.asarray(np.broadcast_to(operand[tuple(rows)] if rows else operand, result_dims), order="C")
 
 
 def _along(row: Array, place: int, rank: int) -> Array:

@@ -94,7 +94,7 @@ def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tu
     C5  Each size is between 0 and the dimension's size.
     """
     block = [min(b, w) for b, w in zip(dynamic_slice_sizes, operand.shape, strict=True)]
-    return np.ascontiguousarray(operand[clamped(start_numbers(start_indices), operand.shape, block)])
+    return np.asarray(operand[clamped(start_numbers(start_indices), operand.shape, block)], order="C")
 
 
 def dynamic_update_slice_shape(operand: Shape, update: Shape, *start_indices: Shape) -> Shape:

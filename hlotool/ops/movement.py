@@ -209,7 +209,7 @@ def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape)
     spread = [1] * len(dims)
     for i in order:
         spread[dimensions[i]] = operand.shape[i]
-    return np.ascontiguousarray(np.broadcast_to(operand.transpose(order).reshape(spread), dims))
+    return np.asarray(np.broadcast_to(operand.transpose(order).reshape(spread), dims), order="C")
 
 
 # transpose, reverse, concatenate
@@ -233,7 +233,7 @@ def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     C1  The operand is an array.
     C2  dimensions is a permutation of the operand's dimensions.
     """
-    return np.ascontiguousarray(operand.transpose(dimensions)) if dimensions else operand
+    return np.asarray(operand.transpose(dimensions), order="C") if dimensions else operand
 
 
 def reverse_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
@@ -253,7 +253,7 @@ def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     C2  Each is a dimension of the operand.
     C3  The operand is an array.
     """
-    return np.ascontiguousarray(np.flip(operand, dimensions)) if dimensions else operand
+    return np.asarray(np.flip(operand, dimensions), order="C") if dimensions else operand
 
 
 def concatenate_shape(*operands: Shape, dimensions: tuple[int, ...]) -> Shape:
@@ -338,7 +338,7 @@ def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     C3  0 <= start <= limit <= size.
     C4  Strides are positive.
     """
-    return np.ascontiguousarray(operand[tuple(np.s_[s.start:s.limit:s.stride] for s in slice)])
+    return np.asarray(operand[tuple(np.s_[s.start:s.limit:s.stride] for s in slice)], order="C")
 
 
 def pad_shape(operand: Shape, padding_value: Shape, *, padding: Padding) -> Shape:
@@ -425,7 +425,7 @@ def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """
     row = converted(np.arange(shape.dims[iota_dimension], dtype=np.int64), shape.dtype.numpy)
     column = row.reshape([-1 if d == iota_dimension else 1 for d in range(shape.rank)])
-    return np.ascontiguousarray(np.broadcast_to(column, shape.dims))
+    return np.asarray(np.broadcast_to(column, shape.dims), order="C")
 
 
 def copy_shape(operand: Shape) -> Shape:
@@ -518,10 +518,10 @@ def bitcast(operand: Array, *, shape: Shape) -> Array:
     order = physical_order(shape)
     stored = [shape.dims[d] for d in order]
     if operand.dtype == target.numpy:
-        return np.ascontiguousarray(operand.reshape(stored).transpose(_inverse(order)))
+        return np.asarray(operand.reshape(stored).transpose(_inverse(order)), order="C")
     if target.bits >= 8 and operand.dtype.kind in "fiucb":
         found = np.ascontiguousarray(operand).reshape(-1).view(target.numpy).reshape(stored)
-        return np.ascontiguousarray(found.transpose(_inverse(order)))
+        return np.asarray(found.transpose(_inverse(order)), order="C")
     return from_bits(to_bits(operand), target.numpy).reshape(stored).transpose(_inverse(order))
 
 
@@ -576,7 +576,7 @@ def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ..
     """
     at, wanted = dimensions[0], int(size)
     if wanted <= operand.shape[at]:
-        return np.ascontiguousarray(np.take(operand, np.arange(wanted), axis=at))
+        return np.asarray(np.take(operand, np.arange(wanted), axis=at), order="C")
     dims = list(operand.shape)
     dims[at] = wanted - dims[at]
     return np.concatenate([operand, np.zeros(dims, operand.dtype)], axis=at)

@@ -66,7 +66,7 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 def to_bits(array: Array) -> Array:
     """Each element's bits in the low end of a uint64. Complex arrays have no single word: not for them."""
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")
     kind = dtype_of(array.dtype)
     if kind.is_integral and kind.bits < 8:
         return array.astype(np.int64).view(np.uint64) & np.uint64((1 << kind.bits) - 1)
@@ -75,7 +75,7 @@ def to_bits(array: Array) -> Array:
 
 def from_bits(bits: Any, dtype: Any) -> Array:
     """The reverse: bits above the type's width are dropped."""
-    bits = np.ascontiguousarray(bits, dtype=np.uint64)
+    bits = np.asarray(bits, dtype=np.uint64, order="C")
     kind = dtype_of(dtype)
     if kind.family == "pred":
         return np.asarray(bits != 0)
