@@ -263,3 +263,43 @@ ENTRY e {
     with pytest.raises(HloError) as caught:
         execute(text, [[1, 2]], "reference")
     assert caught.value.diagnostics[0].line == 4
+
+
+def test_devices_that_cannot_meet_get_an_error_instead_of_waiting() -> None:
+    # Replica 1 takes the branch without the collective.
+    text = """HloModule m, replica_count=2
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }
+meet { a = f32[] parameter(0)  ROOT s = f32[] all-reduce(a), replica_groups={{0,1}}, to_apply=sum }
+leave { b = f32[] parameter(0)  ROOT n = f32[] negate(b) }
+ENTRY e {
+  a = f32[] parameter(0)
+  r = u32[] replica-id()
+  i = s32[] convert(r)
+  ROOT c = f32[] conditional(i, a, a), branch_computations={meet, leave}
+}"""
+    program = Program(hlotool.parse(text))
+    with pytest.raises(HloError, match="not all of them reach"):
+        run_program(program, [[np.float32(1)], [np.float32(2)]], "reference")
+
+
+def test_automatic_partitioning_takes_and_gives_whole_arrays() -> None:
+    text = """HloModule m, num_partitions=4
+ENTRY e {
+  a = f32[4,6] parameter(0), sharding={devices=[2,2]<=[4]}
+  b = f32[6,8] parameter(1), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  ROOT c = f32[4,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[2,2]<=[4]}
+}"""
+    program = Program(hlotool.parse(text))
+    assert program.partitioning == "automatic" and program.devices == 1 and program.partitions == 4
+    a, b = np.arange(24, dtype=np.float32).reshape(4, 6), np.arange(48, dtype=np.float32).reshape(6, 8)
+    (found,) = execute(text, [a, b])
+    assert np.array_equal(found, a @ b)
+
+
+def test_the_device_counts_of_a_silent_header() -> None:
+    text = ALL_REDUCE.replace(", replica_count=2, num_partitions=1", "")
+    assert (Program(hlotool.parse(text)).replicas, Program(hlotool.parse(text)).partitions) == (2, 1)
+    groups = "channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2}}"
+    crossing = text.replace("replica_groups={{0,1}}", groups)
+    program = Program(hlotool.parse(crossing))
+    assert (program.replicas, program.partitions, program.partitioning) == (1, 3, "manual")

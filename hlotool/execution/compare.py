@@ -106,7 +106,7 @@ class Comparison:
 
 def budget_of(module: HloModule) -> float:
     """The default budget in ULPs, before the cap; the rule is in this file's docstring."""
-    return BASE_ULPS + 2.0 * math.sqrt(sum(_roundings(i) ** 2 for i in module.instructions()))
+    return BASE_ULPS + 2.0 * math.hypot(*map(_roundings, module.instructions()))
 
 
 def _roundings(instruction: HloInstruction) -> float:
@@ -117,7 +117,9 @@ def _roundings(instruction: HloInstruction) -> float:
     if not combines:
         return 1.0 if "elementwise" in record.flags else 0.0
     before = max((o.shape.size for o in instruction.operands if o.shape.is_array), default=1)
-    return max(1.0, record.ulps) + math.sqrt(max(1.0, before / max(1, instruction.shape.size))) - 1.0
+    added = max(1.0, before / max(1, instruction.shape.size))
+    own: float = max(1.0, record.ulps)
+    return own + math.sqrt(added) - 1.0
 
 
 def _is_real_or_complex(instruction: HloInstruction) -> bool:

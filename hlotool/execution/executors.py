@@ -10,6 +10,7 @@ The first two live in a child process: a module that aborts them, or never ends,
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -55,7 +56,7 @@ class ChildExecutor:
         question = self._question(program, argument_sets)
         devices = max(HOST_DEVICES, program.replicas * program.partitions)
         try:
-            kind, value = _child(devices).ask(question, self.time_limit)
+            kind, value = _child(self._platform, devices).ask(question, self.time_limit)
         except Crashed as error:
             raise HloError([self._problem(program, CRASH, f"{self.name} crashed: {error}")]) from error
         except TimedOut as error:
@@ -66,13 +67,17 @@ class ChildExecutor:
         results: list[list[list[Array]]] = value
         return results
 
+    @property
+    def _platform(self) -> str:
+        return self.name.removeprefix("pjrt:") if self.name != "stablehlo" else "cpu"
+
     def _question(self, program: Program, argument_sets: Sequence[PerDevice]) -> tuple[str, tuple[Any, ...]]:
         if self.name == "stablehlo":
             if program.partitioning == "automatic":
                 raise HloError([self._problem(program, UNSUPPORTED,
                                               "stablehlo: the interpreter does not partition modules")])
             return "stablehlo", (program.stablehlo, program.replicas, program.partitions, argument_sets)
-        job = Job(self.name.removeprefix("pjrt:"), program.stablehlo, program.replicas, program.partitions,
+        job = Job(self._platform, program.stablehlo, program.replicas, program.partitions,
                   program.partitioning)
         return "pjrt", (job, argument_sets)
 
@@ -92,10 +97,11 @@ class Reference:
 
 
 @functools.cache
-def _child(devices: int) -> Process:
-    """The child for that many CPU devices, which are fixed when its runtime starts."""
-    return Process({"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "TF_CPP_MIN_LOG_LEVEL": "3",
-                    "JAX_PLATFORMS": "", "PYTHONUNBUFFERED": "1"})
+def _child(platform: str, devices: int) -> Process:
+    """The child for a platform and that many CPU devices, both fixed when its runtime starts."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
+    # No other platform is started: a GPU's client takes most of its memory at once.
+    return Process({"XLA_FLAGS": flags, "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"})
 
 
 #: names that `hlotool run --executor` offers; pjrt: takes every platform

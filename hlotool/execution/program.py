@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from hlotool.passes.legalize import legalized
-
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
 from hlotool.ir import HloModule, Shape, Sharding
 from hlotool.ops import OPS
+from hlotool.passes.legalize import legalized
 
 Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them

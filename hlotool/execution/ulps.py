@@ -38,7 +38,7 @@ def ulp_distance(a: Array, b: Array) -> Array:
 
     >>> import numpy as np
     >>> ulp_distance(np.float32([1, 0, np.nan]), np.nextafter(np.float32([1, -0.0, np.nan]), np.float32(2)))
-    array([ 1.,  1.,  0.])
+    array([1., 1., 0.])
     """
     import numpy as np
 
