@@ -313,6 +313,7 @@ def types():  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("shape", [
     *(Shape.array(name, (2, 0)) for name in DTYPES if name != "s1"),
     Shape.array("f32"), Shape.token(), Shape.array("f32", (UNBOUNDED,)),
+    Shape("buffer", elements=(Shape.array("s32", (2, 8)),)),
     Shape.array("f32", (5, 2), None, (True, False)),
 ], ids=str)
 def test_types_come_back(types: Types, shape: Shape) -> None:

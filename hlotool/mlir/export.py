@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from hlotool.passes.legalize import legalized
+
 from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
 from hlotool.mlir import codes
@@ -35,7 +37,7 @@ def to_stablehlo(module: HloModule, context: Any = None) -> Any:
     from jax.extend.mlir import ir
 
     with context or make_context(), ir.Location.unknown():
-        return Exporter(module).run()
+        return Exporter(legalized(module)).run()
 
 
 class _Refusal(Exception):

@@ -137,6 +137,10 @@ class OperationReader:
         """How many regions the operation has."""
         return len(self._operation.regions)
 
+    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
+        """The functions that an array of symbols names."""
+        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+
     # Writing.
 
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),

@@ -48,6 +48,10 @@ class Types:
     def _of(self, shape: Shape) -> Any:
         if shape.is_token:
             return self._ir.Type.parse("!stablehlo.token")
+        if shape.is_buffer and shape.elements[0].is_static:
+            (array,) = shape.elements
+            return self._ir.Type.parse(
+                f"memref<{''.join(f'{d}x' for d in array.dims)}{self.element(array.element_type)}>")
         if not shape.is_array:
             raise NoType(f"a value of shape {shape} has no StableHLO type")
         if ELEMENT_TYPES[shape.dtype.mlir] != shape.element_type:
@@ -74,22 +78,30 @@ class Types:
         ir = self._ir
         if isinstance(type_, ir.RankedTensorType):
             return self._read_tensor(type_)
+        if isinstance(type_, ir.MemRefType):
+            return Shape("buffer", elements=(self._read_static(type_),))
         if isinstance(type_, ir.TupleType):
             return Shape.tuple(*(self.shape(type_.get_type(i)) for i in range(type_.num_types)))
         if str(type_) == "!stablehlo.token":
             return Shape.token()
         raise NoType(f"the type {type_} has no HLO shape")
 
-    def _read_tensor(self, type_: Any) -> Shape:
+    def _read_static(self, type_: Any) -> Shape:
+        return Shape.array(self._element_type(type_), tuple(type_.shape))
+
+    def _element_type(self, type_: Any) -> str:
         spelling = str(type_.element_type)
         if storage := _STORAGE.match(spelling):
             spelling = storage[1]
         if spelling not in ELEMENT_TYPES:
             raise NoType(f"HLO has no element type for the {spelling} of {type_}")
+        return ELEMENT_TYPES[spelling]
+
+    def _read_tensor(self, type_: Any) -> Shape:
         bounds = _bounds(type_)
         dims = tuple(type_.shape)
         sizes = tuple(d if d >= 0 else UNBOUNDED if b is None else b for d, b in zip(dims, bounds, strict=True))
-        return Shape.array(ELEMENT_TYPES[spelling], sizes, None,
+        return Shape.array(self._element_type(type_), sizes, None,
                            tuple(d < 0 and b is not None for d, b in zip(dims, bounds, strict=True)))
 
 

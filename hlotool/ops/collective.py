@@ -148,18 +148,21 @@ def _scaled(shape: Shape, axis: int, size: int) -> Shape:
 
 
 def all_reduce_shape(*operands: Shape, to_apply: HloComputation, channel_id: int | None = None,
-                     use_global_device_ids: bool = False, replica_groups: ReplicaGroups | None = None) -> Shape:
+                     use_global_device_ids: bool = False, replica_groups: ReplicaGroups | None = None,
+                     declared: Shape | None = None) -> Shape:
     """Constraints 1 to 4 of all-reduce."""
-    return _all_reduce("all-reduce", operands, to_apply, channel_id, use_global_device_ids, replica_groups)
+    return _all_reduce("all-reduce", operands, to_apply, channel_id, use_global_device_ids, replica_groups, declared)
 
 
 def _all_reduce(opcode: str, operands: Sequence[Shape], to_apply: HloComputation, channel_id: int | None,
-                use_global: bool, groups: ReplicaGroups | None) -> Shape:
+                use_global: bool, groups: ReplicaGroups | None, declared: Shape | None) -> Shape:
     _require_arrays(opcode, operands)
     _require_reduction(opcode, 2, operands, to_apply)
     require(channel_id is None or channel_id > 0, f"{opcode}-c3", f"channel_id is {channel_id}; it must be positive")
     _require_global(opcode, 4, channel_id, use_global, groups)
-    return _gathered(operands)
+    result = _gathered(operands)
+    # Floats may be reduced in another precision than they come in.
+    return declared if declared is not None and same_up_to_precision(declared, result) else result
 
 
 def _reduced(to_apply: Callee, parts: Sequence[Array]) -> Array:
@@ -202,9 +205,10 @@ def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups
 
 def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_id: int | None = None,
                            use_global_device_ids: bool = False,
-                           replica_groups: ReplicaGroups | None = None) -> Shape:
+                           replica_groups: ReplicaGroups | None = None, declared: Shape | None = None) -> Shape:
     """Constraints 1 to 4 of all-reduce-start."""
-    return _all_reduce("all-reduce-start", operands, to_apply, channel_id, use_global_device_ids, replica_groups)
+    return _all_reduce("all-reduce-start", operands, to_apply, channel_id, use_global_device_ids, replica_groups,
+                       declared)
 
 
 @op(all_reduce_start_shape, flags=("collective", "calls", "async"), ulps=4.0, source=SPECIFICATION,
@@ -513,8 +517,12 @@ def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 
 def _all_to_all(instruction: HloInstruction, axis: int, count: int) -> dict[str, str]:
-    return {"split_dimension": i64(axis), "concat_dimension": i64(axis), "split_count": i64(count),
-            **group_attributes(instruction)}
+    found = {"split_dimension": i64(axis), "concat_dimension": i64(axis), "split_count": i64(count),
+             **group_attributes(instruction)}
+    if not (groups := instruction.attributes.get("replica_groups")) or not groups.lists():
+        # One group of all; MLIR's verifier divides by the groups' size.
+        found["replica_groups"] = i64_tensor([range(count)])
+    return found
 
 
 def _lift_all_to_all(r: Reader) -> HloInstruction:

@@ -77,9 +77,18 @@ def _emit_constant(e: Emitter, instruction: HloInstruction, operands: Sequence[V
     return value(instruction.literal, instruction.shape)
 
 
+#: constants of one value repeated more often than this come back as broadcasts
+_SPLAT = 16
+
+
 def _lift_constant(r: Reader) -> HloInstruction:
-    shape = r.shape()
-    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), r.array("value"))})
+    shape, array = r.shape(), r.array("value")
+    if array.size > _SPLAT and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
+        # HLO writes every element of a constant, so one that repeats is better a broadcast.
+        scalar = Shape.array(shape.element_type)
+        one = r.add("constant", scalar, (), {"literal": Literal(scalar, array.reshape(-1)[0])})
+        return r.add("broadcast", shape, (one,), {"dimensions": ()})
+    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), array)})
 
 
 @op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant",)), source=SPECIFICATION)
@@ -141,12 +150,19 @@ def call_shape(*operands: Shape, to_apply: HloComputation) -> Shape:
     return to_apply.root.shape
 
 
+#: what stablehlo.composite takes for a name: a dialect and an operation of it
+_COMPOSITE_NAME = re.compile(r"[a-zA-Z]\w*(\.[\w$]+)+")
+
+
 def _emit_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes = instruction.attributes
     if not attributes.get("is_composite"):
         return e.call(attributes["to_apply"], operands)
     entries: FrontendAttributes = attributes.get("frontend_attributes") or FrontendAttributes(())
-    found = {"name": string(entries.get("composite.name", "") or ""),
+    name = entries.get("composite.name") or ""
+    if not _COMPOSITE_NAME.fullmatch(name):
+        return e.call(attributes["to_apply"], operands)
+    found = {"name": string(name),
              "decomposition": e.symbol(attributes["to_apply"]),
              "version": f"{entries.get('composite.version', '0')} : i32"}
     if (given := entries.get("composite.attributes")) is not None:
@@ -396,7 +412,7 @@ def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequenc
         found["operand_layouts"] = _layouts([leaf for s in constraints for _, leaf in s.leaves()])
         found["result_layouts"] = _layouts(results)
     if aliases := given.get("output_to_operand_aliasing"):
-        found["output_operand_aliases"] = "[" + ", ".join(map(_alias, aliases)) + "]"
+        found["output_operand_aliases"] = "[" + ", ".join(_flat_aliases(instruction, aliases)) + "]"
     return e.op("stablehlo.custom_call", operands, instruction.shape, found)
 
 
@@ -409,10 +425,19 @@ def _layouts(shapes: Sequence[Shape]) -> str:
     return "[" + ", ".join(map(one, shapes)) + "]"
 
 
-def _alias(pair: Aliasing) -> str:
-    outer, inner = (", ".join(map(str, index)) for index in (pair.output_index, pair.parameter_index))
-    return (f"#stablehlo.output_operand_alias<output_tuple_indices = [{outer}], operand_index = {pair.parameter}, "
-            f"operand_tuple_indices = [{inner}]>")
+def _flat_aliases(instruction: HloInstruction, aliases: Sequence[Aliasing]) -> list[str]:
+    """The aliasing of the flattened call: a place for each leaf, as neither operands nor result are tuples."""
+    operands = [(n, index) for n, o in enumerate(instruction.operands) for index, _ in o.shape.leaves()]
+    results = [index for index, _ in instruction.shape.leaves()]
+    found = []
+    for alias in aliases:
+        below = instruction.shape.at(alias.output_index)
+        for tail, _ in below.leaves() if below is not None else ():
+            place = str(results.index((*alias.output_index, *tail))) if len(results) > 1 else ""
+            found.append(f"#stablehlo.output_operand_alias<output_tuple_indices = [{place}], operand_index = "
+                         f"{operands.index((alias.parameter, (*alias.parameter_index, *tail)))}, "
+                         "operand_tuple_indices = []>")
+    return found
 
 
 def dictionary(text: str) -> str:
@@ -420,7 +445,7 @@ def dictionary(text: str) -> str:
     try:
         found = json.loads(text or "{}")
     except ValueError:
-        return text
+        return text if text.lstrip().startswith("{") else f"{{config = {string(text)}}}"
     return _mlir(found) if isinstance(found, dict) else f"{{config = {_mlir(found)}}}"
 
 
