@@ -14,7 +14,8 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
            part: str = "", help: str = "", severity: Severity = Severity.ERROR) -> Diagnostic:
     """A diagnostic at an instruction or computation; at the first line for None.
 
-    `part` is a pattern of the statement's text (an attribute, the opcode) that the diagnostic underlines.
+    `part` is a pattern of the statement's text (an attribute, the opcode) that the diagnostic underlines; its first
+    group where it has one.
     """
     source = module.source
     if source is None or (item is not None and item.offset < 0):
@@ -24,7 +25,7 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     line = _STATEMENT.match(source.text, start)
     end = line.end() if line else start
     if part and (found := re.compile(part).search(source.text, start, _statement_end(source.text, start))):
-        start, end = found.start(), found.end()
+        start, end = found.span(1) if found.re.groups else found.span()
     else:
         end = start + len(source.text[start:end].rstrip())
     return at(source, start, end, code, message, severity=severity, help=help)

@@ -7,9 +7,10 @@ from a faulty instruction, in its users and in callers of its computation, is no
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 
-from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
+from hlotool.passes.codes import CYCLE, NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
 from hlotool.passes.report import report
 from hlotool.passes.verify_module import verify_module
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
@@ -32,6 +33,8 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
     found = verify_module(module)
+    if any(d.code == CYCLE for d in found):
+        return found  # there is no order in which instructions could be checked
     checker = _Checker(module)
     for computation in callees_first(module):
         if computation.root is not None:
@@ -77,7 +80,8 @@ class _Checker:
         opcode, record = instruction.opcode, OPS.get(instruction.opcode)
         if record is None:
             near = difflib.get_close_matches(opcode, OPS, 1)
-            yield UNKNOWN_OPCODE, f"there is no operation {opcode}", opcode, f"did you mean {near[0]}?" if near else ""
+            yield (UNKNOWN_OPCODE, f"there is no operation {opcode}", opcode_pattern(opcode),
+                   f"did you mean {near[0]}?" if near else "")
             return
         for name in instruction.attributes:
             if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
@@ -86,6 +90,11 @@ class _Checker:
             yield from verify_shape(instruction.shape)
         yield from _shape_findings(record, instruction)
         yield from verify_sharding(instruction, self._partitions)
+
+
+def opcode_pattern(opcode: str) -> str:
+    """A pattern of the opcode where it is applied to operands."""
+    return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
 
 
 def unknown_attribute(record: Op, name: str) -> Finding:
@@ -104,11 +113,12 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         inferred = record.infer_instruction(instruction)
     except ConstraintError as error:
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
-        yield code, error.message, "", ""
+        yield code, error.message, opcode_pattern(record.opcode), ""
         return
     if instruction.shape is not None and not agrees(instruction.shape, inferred):
         right, written = inferred.text(False), instruction.shape.text(False)
-        yield WRONG_SHAPE, f"{instruction.opcode} gives {right}, but {written} is written", "", f"write {right}"
+        yield (WRONG_SHAPE, f"{instruction.opcode} gives {right}, but {written} is written",
+               rf"=\s*(\S.*?)\s+(?={opcode_pattern(record.opcode)})", f"write {right}")
 
 
 def agrees(written: Shape, inferred: Shape) -> bool:

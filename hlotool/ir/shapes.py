@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -204,6 +205,8 @@ class Shape(metaclass=Interned):
         """Whether both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
         return self is other or _plain(self) is _plain(other)
 
+    # Messages about large tuples are made whether or not they are shown, so their text is kept.
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - shapes are interned and few
     def text(self, layout: bool = True) -> str:
         """The shape as HLO writes it, with or without layouts."""
         return str(self if layout else self.without_layout())
