@@ -1,6 +1,10 @@
 """Each operation of HLO, declared once; OPS maps opcodes to their records."""
 # ruff: noqa: F401, I001 - importing a family declares its operations, in the order of OPS
 
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
 import hlotool.ops.elementwise
 import hlotool.ops.choice
 import hlotool.ops.conversion
@@ -22,3 +26,22 @@ from hlotool.ops.values import EvaluationError
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
 __all__ = ["COMMON_ATTRIBUTES", "OPS", "Attribute", "ConstraintError", "EvaluationError", "Op", "require"]
+
+
+class _Table(ModuleType):
+    """`hlotool.ops["dot"]` is the record, also once the room of that name has been imported."""
+
+    def __getitem__(self, opcode: str) -> Op:
+        return OPS[opcode]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(OPS)
+
+    def __contains__(self, opcode: object) -> bool:
+        return opcode in OPS
+
+    def __len__(self) -> int:
+        return len(OPS)
+
+
+sys.modules[__name__].__class__ = _Table

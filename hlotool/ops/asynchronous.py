@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from hlotool.ops.registry import OPS, Attribute, Op, op, require
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 
 SOURCE = "XLA, docs/async_ops.md and xla/hlo/ir/hlo_instructions.h: HloAsyncInstruction"
+#: operations that do nothing but call: their operands may be bound one by one
+_CALLING = frozenset({"call", "fusion"})
 #: opcodes that have asynchronous forms of their own
 _NATIVE = frozenset({"all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"})
 
@@ -72,21 +74,42 @@ def require_results(label: str, results: Shape, whole: Shape) -> None:
 
 def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     calls: HloComputation = instruction.attributes["calls"]
-    if len(operands) != len(calls.parameters()):
-        e.refuse(instruction, "an asynchronous start that binds its operands later has no StableHLO form")
-    return tuple(operands), e.inline(calls, operands), *contexts(e, instruction.shape)
+
+    def run(values: Sequence[Value], _: Sequence[HloInstruction]) -> Value:
+        return e.inline(calls, values)
+
+    return _bound(e, run, len(calls.parameters()), operands, instruction.operands, instruction.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """What an asynchronous operation will write once all of its operands are bound."""
+
+    run: Callable[[Sequence[Value], Sequence[HloInstruction]], Value]
+    arity: int
+    instructions: tuple[HloInstruction, ...]
+
+
+def _bound(e: Emitter, run: Callable[[Sequence[Value], Sequence[HloInstruction]], Value], arity: int,
+           operands: Sequence[Value], instructions: Sequence[HloInstruction], shape: Shape) -> Value:
+    """The state of an operation: with its results when every operand is there, else with fillers."""
+    complete = len(operands) == arity
+    result = run(operands, instructions) if complete else _filler(e, shape.elements[1])
+    return AsyncState.of((tuple(operands), result, *contexts(e, shape)),
+                         _Pending(run, arity, tuple(instructions)), operands)
 
 
 def contexts(e: Emitter, state: Shape) -> tuple[Value, ...]:
     """Values for the context members of a state: nobody looks at them."""
-    def one(shape: Shape) -> Value:
-        if shape.is_tuple:
-            return tuple(map(one, shape.elements))
-        if shape.is_array:
-            return e.constant(np.zeros(shape.dims, shape.dtype.numpy), shape.without_layout())
-        return e.op("stablehlo.create_token", (), Shape.token())
+    return tuple(_filler(e, shape) for shape in state.elements[2:])
 
-    return tuple(map(one, state.elements[2:]))
+
+def _filler(e: Emitter, shape: Shape) -> Value:
+    if shape.is_tuple:
+        return tuple(_filler(e, element) for element in shape.elements)
+    if shape.is_array:
+        return e.constant(np.zeros(shape.dims, shape.dtype.numpy), shape.without_layout())
+    return e.op("stablehlo.create_token", (), Shape.token())
 
 
 @op(async_start_shape, lowering=Lowering(_emit_start), flags=("async", "calls"), source=SOURCE)
@@ -127,9 +150,14 @@ def async_update_shape(previous: Shape, *operands: Shape, declared: Shape | None
 
 
 def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    if len(operands) > 1:
-        e.refuse(instruction, "an asynchronous start that binds its operands later has no StableHLO form")
-    return operands[0]
+    previous = operands[0]
+    if len(operands) == 1:
+        return previous
+    if not isinstance(previous, AsyncState):
+        e.refuse(instruction, "operands are bound to an asynchronous start that does not stand in this computation")
+    pending: _Pending = previous.run
+    return _bound(e, pending.run, pending.arity, (*previous.bound, *operands[1:]),
+                  (*pending.instructions, *instruction.operands[1:]), instruction.shape)
 
 
 @op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE)
@@ -220,10 +248,17 @@ def _start_of(record: Op, opcode: str) -> Op:
         return _advanced(run, operands, shape)
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-        inner = HloInstruction(instruction.name, record.opcode, instruction.shape.elements[1], instruction.operands,
-                               Attributes(instruction.attributes).without("async_execution_thread"),
-                               instruction.metadata, instruction.offset)
-        return tuple(operands), record.lowering.emit(e, inner, operands), *contexts(e, instruction.shape)
+        attributes = Attributes(instruction.attributes).without("async_execution_thread")
+        called = instruction.called_computations()
+
+        def run(values: Sequence[Value], given: Sequence[HloInstruction]) -> Value:
+            shape = called[0].root.shape if record.opcode in _CALLING else instruction.shape.elements[1]
+            inner = HloInstruction(instruction.name, record.opcode, shape, tuple(given), attributes,
+                                   instruction.metadata, instruction.offset)
+            return record.lowering.emit(e, inner, values)
+
+        arity = len(called[0].parameters()) if record.opcode in _CALLING and called else len(operands)
+        return _bound(e, run, arity, operands, instruction.operands, instruction.shape)
 
     thread = Attribute("async_execution_thread", KINDS["async_execution_thread"], "main")
     attributes = record.attributes if record.attribute(thread.name) else (*record.attributes, thread)

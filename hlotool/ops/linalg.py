@@ -149,6 +149,9 @@ def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> 
     require(operand.rank >= n, "fft-c4",
             f"the operand is {text}; fft_length={{{listed(fft_length)}}} needs {n} dimensions")
     inner, last = operand.dims[-n:], fft_length[-1]
+    if not fft_type.startswith(("R", "IR")):
+        # Complex transforms take the operand's own sizes: XLA and StableHLO bind fft_length for real ones only.
+        return operand
     expected = (*fft_length[:-1], _half(last)) if fft_type == "IRFFT" else fft_length
     require(all(map(same_size, inner, expected)), "fft-c5",
             f"the operand is {text}; {fft_type} of length {{{listed(fft_length)}}} needs [...,{listed(expected)}]")
@@ -186,7 +189,7 @@ def fft(operand: Array, *, fft_type: str, fft_length: tuple[int, ...], shape: Sh
     C2  fft_length has 1 to 3 entries.
     C3  RFFT takes f32 or f64, the others complex numbers.
     C4  The operand has at least as many dimensions as fft_length entries.
-    C5  The innermost dimensions equal fft_length; of IRFFT the last one is half the length plus 1.
+    C5  RFFT: the innermost dimensions equal fft_length; IRFFT: so do they, the last one being half the length plus 1.
     """
     if not operand.size or not all(fft_length):
         return np.zeros(shape.dims, shape.dtype.numpy)

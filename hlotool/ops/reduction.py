@@ -327,7 +327,8 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
                 f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}")
         outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:])))
     members = [*outs, *carries]
-    return members[0] if len(members) == 1 and not to_apply.root.shape.is_tuple else Shape.tuple(*members)
+    is_bare = len(members) == 1 and not (declared or to_apply.root.shape).is_tuple
+    return members[0] if is_bare else Shape.tuple(*members)
 
 
 def without(shape: Shape, axis: int) -> Shape:

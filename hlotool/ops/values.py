@@ -5,7 +5,7 @@ A tuple is a Python tuple of values, nested as its shape is; a token is TOKEN. A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,12 +39,12 @@ class Callee(Protocol):
 class AsyncState(tuple[Any, ...]):
     """The value of an asynchronous operation in flight: (operands, results, contexts...), and what it will run."""
 
-    run: Callable[..., Value]
+    run: Any
     #: every operand that has been bound so far
     bound: tuple[Value, ...]
 
     @staticmethod
-    def of(members: Sequence[Value], run: Callable[..., Value], bound: Sequence[Value]) -> AsyncState:
+    def of(members: Sequence[Value], run: Any, bound: Sequence[Value]) -> AsyncState:
         state = AsyncState(members)
         state.run, state.bound = run, tuple(bound)
         return state

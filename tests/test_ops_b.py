@@ -1,0 +1,185 @@
+"""Folds, sorting, normalisation, linear algebra, random numbers, control flow, asynchrony, transfers, collectives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import Case, load_ops
+
+import hlotool
+from hlotool.execution import execute, ulp_distance
+from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.program import Program
+from hlotool.ir import Shape
+from hlotool.ops import OPS
+
+FAMILIES = {f"hlotool.ops.{name}" for name in (
+    "reduction", "sorting", "normalization", "linalg", "random", "control", "asynchronous", "transfer", "collective")}
+OPCODES = {opcode for opcode, record in OPS.items() if record.evaluate.__module__ in FAMILIES}
+CASES = load_ops(OPCODES)
+GOOD = [c for c in CASES if not c.is_bad]
+BAD = [c for c in CASES if c.is_bad]
+
+#: constraints that no text can violate, because its syntax refuses the value already
+REFUSED_BY_SYNTAX = {
+    "triangular-solve-c6": "P123", "fft-c1": "P123", "rng-c1": "P123", "parameter-c2": "P015", "constant-c1": "P111",
+    "fusion-c1": "P123", "custom-call-c5": "P123", "domain-c1": "P121",
+}
+
+
+def close(found: np.ndarray, expected: np.ndarray, ulps: float) -> bool:
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        return False
+    if expected.dtype.kind in "iub":
+        return bool((found == expected).all())
+    if expected.dtype.kind == "c":
+        return close(found.real.copy(), expected.real.copy(), ulps) and close(found.imag.copy(), expected.imag.copy(), ulps)
+    return bool(np.max(ulp_distance(found, expected), initial=0) <= ulps)
+
+
+@pytest.mark.parametrize("case", GOOD, ids=lambda c: c.id)
+def test_good_sample(case: Case) -> None:
+    module = hlotool.parse(case.text)
+    assert [d for d in hlotool.verify(module) if d.severity == "error"] == []
+    found = evaluate_program(Program(module), [case.inputs(r) for r in range(case.replicas)])
+    for replica, results in enumerate(found):
+        expected = case.expected(replica)
+        assert len(results) == len(expected)
+        ulps = max(1.0, OPS[case.path.stem].ulps)
+        assert all(close(np.asarray(a), b, ulps) for a, b in zip(results, expected, strict=True)), results
+
+
+@pytest.mark.parametrize("case", BAD, ids=lambda c: c.id)
+def test_bad_sample(case: Case) -> None:
+    found = [d for d in hlotool.lint(case.text) if d.severity == "error"]
+    assert [d.code for d in found] == case.errors, case.text
+    assert all(d.line > 0 and d.message for d in found)
+
+
+def test_every_operation_has_samples() -> None:
+    good, bad = ({c.path.stem for c in cases} for cases in (GOOD, BAD))
+    assert sorted(OPCODES - good) == []
+    assert sorted(OPCODES - bad) == []
+
+
+def test_every_constraint_has_a_bad_sample() -> None:
+    shown = {code for c in BAD for code in c.errors}
+    declared = {label for opcode in OPCODES for label in OPS[opcode].constraints}
+    assert sorted(declared - shown - set(REFUSED_BY_SYNTAX)) == []
+    assert sorted(set(REFUSED_BY_SYNTAX) - declared) == []
+    assert sorted(set(REFUSED_BY_SYNTAX.values()) - shown) == []
+
+
+def test_all_opcodes_are_declared() -> None:
+    assert len(OPS) == 133
+
+
+# Against PJRT
+
+
+def agree(text: str, arguments: list[np.ndarray], ulps: float) -> None:
+    module = hlotool.parse(text)
+    reference = execute(module, arguments, executor="reference")
+    peer = execute(module, arguments, executor="pjrt:cpu")
+    for a, b in zip(reference, peer, strict=True):
+        assert close(np.asarray(a), np.asarray(b), ulps), (text, a, b)
+
+
+@pytest.mark.parametrize("algorithm, words", [
+    ("rng_three_fry", 2), ("rng_philox", 2), ("rng_philox", 3), ("rng_default", 2)])
+def test_random_bits_are_those_of_xla(algorithm: str, words: int) -> None:
+    """All shapes in one program: XLA splits ThreeFry's counters by even, odd and unit dimensions."""
+    outputs = ["u32[7]", "u32[3,4]", "u32[3,5]", "u64[5]", "u16[9]", "u8[2,3,5]", "u32[]"]
+    lines = [f"  g{i} = (u64[{words}], {s}) rng-bit-generator(s), algorithm={algorithm}" for i, s in enumerate(outputs)]
+    parts = [f"  e{i}{j} = {s} get-tuple-element(g{i}), index={j}"
+             for i, shape in enumerate(outputs) for j, s in enumerate((f"u64[{words}]", shape))]
+    names = [f"e{i}{j}" for i in range(len(outputs)) for j in range(2)]
+    types = [s for shape in outputs for s in (f"u64[{words}]", shape)]
+    text = "\n".join(["ENTRY main {", f"  s = u64[{words}] parameter(0)", *lines, *parts,
+                      f"  ROOT t = ({', '.join(types)}) tuple({', '.join(names)})", "}"])
+    agree(text, [np.array([0x123456789ABCDEF0, 2**64 - 2, 77][:words], np.uint64)], 0)
+
+
+LESS = "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT, type=TOTALORDER }\n"
+
+
+def test_sort_of_many_lines() -> None:
+    values = np.random.default_rng(1).normal(size=(5, 37)).astype(np.float32)
+    values[2, 5], values[3, 7] = np.nan, -0.0
+    text = LESS + ("ENTRY main { p = f32[5,37] parameter(0) ROOT r = f32[5,37] sort(p), dimensions={1}, is_stable=true, "
+                   "to_apply=lt }")
+    agree(text, [values], 0)
+
+
+def test_long_folds() -> None:
+    values = np.random.default_rng(2).integers(-100, 100, (3, 1000)).astype(np.int32)
+    text = ("add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n"
+            "ENTRY main { p = s32[3,1000] parameter(0) z = s32[] constant(0) "
+            "ROOT r = s32[3] reduce(p, z), dimensions={1}, to_apply=add }")
+    agree(text, [values], 0)
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT"])
+def test_fft(kind: str) -> None:
+    values = np.random.default_rng(3).normal(size=(2, 8, 8)).astype(np.complex64)
+    text = f"ENTRY main {{ p = c64[2,8,8] parameter(0) ROOT r = c64[2,8,8] fft(p), fft_type={kind}, fft_length={{8,8}} }}"
+    module = hlotool.parse(text)
+    ours, theirs = (execute(module, [values], executor=e)[0] for e in ("reference", "pjrt:cpu"))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_comparator_that_is_no_order_still_permutes() -> None:
+    text = LESS.replace(", type=TOTALORDER", "") + (
+        "ENTRY main { p = f32[6] parameter(0) ROOT r = f32[6] sort(p), dimensions={0}, to_apply=lt }")
+    values = np.array([3, np.nan, 1, np.nan, 2, 0], np.float32)
+    found = execute(hlotool.parse(text), [values], executor="reference")[0]
+    assert sorted(found[~np.isnan(found)]) == [0, 1, 2, 3]
+    assert np.isnan(found).sum() == 2
+
+
+# Group modes
+
+
+@pytest.mark.parametrize("attributes, groups", [
+    ("replica_groups={{0,1}}", [{0, 2}, {1, 3}]),
+    ("replica_groups={{0,1}}, channel_id=1", [{0, 1, 2, 3}]),
+    ("replica_groups={{0},{1}}, channel_id=1", [{0, 1}, {2, 3}]),
+    ("replica_groups={{0,3},{1,2}}, channel_id=1, use_global_device_ids=true", [{0, 3}, {1, 2}]),
+])
+def test_group_modes(attributes: str, groups: list[set[int]]) -> None:
+    """Two replicas of two partitions: device d brings 10**d, so that the sum names the group."""
+    text = ("HloModule m, replica_count=2, num_partitions=2\n"
+            "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n"
+            f"ENTRY main {{ p = s32[] parameter(0) ROOT r = s32[] all-reduce(p), {attributes}, to_apply=add }}")
+    found = evaluate_program(Program(hlotool.parse(text)), [[np.int32(10**d)] for d in range(4)])
+    for device, (total,) in enumerate(found):
+        assert int(total) == sum(10**d for d in next(g for g in groups if device in g))
+
+
+# Asynchronous sugar
+
+
+def test_sugar_is_derived() -> None:
+    assert "call-start" in OPS and "reduce-scatter-done" in OPS
+    assert OPS.get("copy-update") is None and OPS.get("nonsense-start") is None
+    assert "call-start" not in list(OPS)
+
+
+def test_late_binding() -> None:
+    text = ("sub { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] subtract(a, b) }\n"
+            "ENTRY main { p = f32[] parameter(0) q = f32[] parameter(1) "
+            "s = ((f32[]), ()) async-start(p), calls=sub u = ((f32[], f32[]), f32[]) async-update(s, q) "
+            "ROOT d = f32[] async-done(u) }")
+    module = hlotool.parse(text)
+    found = execute(module, [np.float32(5), np.float32(3)], executor="reference")
+    assert float(found[0]) == 2
+    assert "stablehlo.subtract" in str(hlotool.to_stablehlo(module))
+
+
+def test_dynamic_dimensions_pass_through() -> None:
+    computation = hlotool.parse(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+        "ENTRY main { p = f32[] parameter(0) ROOT r = f32[] call(p, p), to_apply=add }").computations[0]
+    operand = Shape.array("f32", (4, 6), None, (True, False))
+    found = OPS["reduce"].infer(operand, Shape.array("f32"), dimensions=(1,), to_apply=computation)
+    assert str(found) == "f32[<=4]"
