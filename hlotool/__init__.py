@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
-    from hlotool.execution import compare, execute
+    from hlotool.execution import compare, execute  # type: ignore[no-redef]  # submodules have these names
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
-    from hlotool.lint import lint
+    from hlotool.lint import lint  # type: ignore[no-redef]
     from hlotool.mlir import from_stablehlo, to_stablehlo
     from hlotool.ops import OPS as ops
     from hlotool.passes.infer_shapes import infer_shapes
@@ -65,7 +65,9 @@ def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'hlotool' has no attribute {name!r}")
     room, inner = _PUBLIC[name]
-    value = globals()[name] = getattr(importlib.import_module(room), inner)
+    module = importlib.import_module(room)
+    # A room of that name stands for what it holds (see its face), so that one name never means two things.
+    value = globals()[name] = module if room == f"hlotool.{name}" else getattr(module, inner)
     return value
 
 

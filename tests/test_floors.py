@@ -159,3 +159,10 @@ def loaded_by(code: str) -> set[str]:
 ], ids=["hlotool", "cli", "lower", "upper", "parse"])
 def test_imports_stay_light(code, unwanted):
     assert not loaded_by(code) & unwanted
+
+
+def test_public_names_that_are_rooms_too():
+    """`hlotool.lint(...)` and `hlotool.ops[...]` mean the same before and after somebody imports those rooms."""
+    use = "assert not hlotool.lint('ENTRY e { ROOT a = f32[] parameter(0) }') and hlotool.ops['add'].opcode == 'add'"
+    for first in ("pass", "import hlotool.lint.lint, hlotool.ops.registry as r", "from hlotool.ops import OPS"):
+        assert "hlotool" in loaded_by(f"import hlotool; {first}; {use}; {first}; {use}")
