@@ -7,8 +7,9 @@ A statement on one line in the printer's own spelling takes the short way; any o
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define
@@ -43,6 +44,7 @@ from hlotool.text.phrases import (
 from hlotool.text.scan import (
     BAD_STATEMENT,
     LINE,
+    NESTED_TOO_DEEP,
     STATEMENT,
     SYNTAX,
     TRUNCATED,
@@ -65,7 +67,6 @@ BAD_NAME = define("P013", "bad-name", "a name that HLO does not allow", SYNTAX)
 OPERAND_SHAPE = define("P014", "operand-shape", "the shape written before an operand is not the operand's", SYNTAX)
 NO_SHAPE = define("P015", "missing-shape", "an instruction whose shape cannot be inferred has none", SYNTAX)
 SAME_ATTRIBUTE = define("P016", "duplicate-attribute", "an instruction has an attribute twice", SYNTAX)
-NESTED_TOO_DEEP = define("P017", "nested-too-deep", "instructions nested in operands more than 100 deep", SYNTAX)
 NO_TUPLE_INDEX = define("P018", "bad-tuple-index", "`name#i` takes an element that the operand does not have", SYNTAX)
 CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
                         "use_global_device_ids=true stands without channel_id",
@@ -80,7 +81,12 @@ _RESERVED = _TYPE_WORDS | _KEYWORDS
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
 _TYPED_OPERAND = re.compile(r"(\(.*?\)|[^\s(]+) ([\w.\-]+)(?:, |$)")
 _ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
-_MAX_NESTING = 100
+#: instructions in operands and computations in attributes, inside of each other
+MOST_NESTED = 100
+#: names longer than this, and more names than that, are not compared with a misspelt one
+_LONGEST_NAME, _MOST_COMPARED = 100, 5000
+#: characters of a message or advice; what it quotes may be megabytes long
+_LONGEST_MESSAGE = 300
 #: opcodes whose payload stands where operands do
 _PAYLOADS = ("parameter", "constant")
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
@@ -94,6 +100,9 @@ class InstructionReader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
+        self._last_brace = self.text.rfind("}")
+        #: how many more times to look for a name like one that is unknown, which is slow
+        self._suggestions = 20
         self.diagnostics: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
         self.computations: dict[str, HloComputation] = {}
@@ -122,8 +131,8 @@ class InstructionReader:
         notes = (Note(second[0], position(second[1]), position(second[2])),) if second else ()
         first, last = position(start), position(max(end, start + 1))
         self.diagnostics.append(Diagnostic(
-            code, message, Severity.ERROR, first.line, first.column, last.line, last.column, self.source.filename,
-            notes, help, fixes))
+            code, _shortened(message), Severity.ERROR, first.line, first.column, last.line, last.column, self.source.filename,
+            notes, _shortened(help), fixes))
 
     def report_cut(self, error: CutError) -> None:
         self.report(error.code, error.message, error.start, error.end, help=error.help,
@@ -148,8 +157,10 @@ class InstructionReader:
         self._undefined = []
         at = skip_blank(self.text, at)
         text, size = self.text, len(self.text)
+        line_end = -1
         while True:
-            at = self._quick_lines(computation, at)
+            if at > line_end:  # the rest of a line that the short way refused would be looked at in vain
+                at = self._quick_lines(computation, at)
             if (after := skip_blank(text, at)) != at:
                 at = after
                 continue
@@ -163,10 +174,12 @@ class InstructionReader:
                     self.report_cut(error)
                     at = max(error.resume or 0, at + 1)
                 break
+            if at > line_end:
+                line_end = text.find("\n", at) % (size + 1)
             try:
                 at = skip_blank(text, self.read_statement(computation, at))
             except CutError as error:
-                if text.find("}", error.start) < 0 and error.code != TRUNCATED:
+                if error.start > self._last_brace and error.code != TRUNCATED:
                     error.code, error.help = TRUNCATED, "the file is truncated: get the whole dump"
                 self.report_cut(error)
                 resume = error.resume if error.resume is not None else next_statement(text, at)
@@ -221,9 +234,25 @@ class InstructionReader:
                         second=(f"{name} is defined here", defined, defined + len(name)),
                         help="move the definition in front of its first use")
             return
-        close = difflib.get_close_matches(name, self.table, 1, 0.75)
-        self.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, offset + len(name),
-                    help=f"did you mean {close[0]}?" if close else "")
+        end = offset + len(name)
+        help, fixes = self.suggest(name, self.table, offset, 0.75)
+        self.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, end, help=help,
+                    fixes=fixes)
+
+    def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:
+        """Advice about a name that is not known, and the fix when only one known name is like it."""
+        if not self._suggestions or len(name) > _LONGEST_NAME:
+            return "", ()
+        self._suggestions -= 1
+        like = (k for k in known if abs(len(k) - len(name)) <= 3 and (k[:1] == name[:1] or k[-1:] == name[-1:]))
+        close = difflib.get_close_matches(name, itertools.islice(like, _MOST_COMPARED), 2, cutoff)
+        if not close:
+            return "", ()
+        if len(close) > 1 and (close[0].lower() != name.lower()):
+            return f"did you mean {close[0]}?", ()
+        position = self.source.position
+        fix = Fix(f"write {close[0]}", position(offset), position(offset + len(name)), close[0], is_safe=False)
+        return f"did you mean {close[0]}?", (fix,)
 
     # The short way: one line, the printer's spelling
 
@@ -503,9 +532,11 @@ class InstructionReader:
         return value
 
     def _named_instructions(self, text: str, offset: int) -> tuple[HloInstruction, ...]:
-        found = []
+        found, begin = [], 0
         for name in read_names(text):
-            at = offset + max(0, text.find(name))
+            begin = max(begin, text.find(name, begin))
+            at = offset + begin
+            begin += len(name)
             if name in self.table:
                 found.append(self.table[name])
             else:
@@ -580,8 +611,8 @@ class InstructionReader:
 
     def _nested(self, computation: HloComputation, cut: CutOperand, shape: Shape | None) -> HloInstruction | None:
         """An instruction in place of an operand gets the name `<opcode>.anon`, as in XLA."""
-        if self._depth >= _MAX_NESTING:
-            self.report(NESTED_TOO_DEEP, f"instructions are nested more than {_MAX_NESTING} deep", cut.start, cut.end,
+        if self._depth >= MOST_NESTED:
+            self.report(NESTED_TOO_DEEP, f"instructions are nested more than {MOST_NESTED} deep", cut.start, cut.end,
                         help="give the inner instructions names and lines of their own")
             return None
         inner = Cut(cut.start, False, "", cut.start, cut.shape, cut.start, cut.opcode, cut.start, cut.nested,
@@ -621,4 +652,11 @@ class InstructionReader:
         return made
 
 
-__all__ = ["InstructionReader", "Literal"]
+def _shortened(message: str) -> str:
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    return f"{message[:half]} … {message[-half:]}"
+
+
+__all__ = ["MOST_NESTED", "InstructionReader", "Literal"]

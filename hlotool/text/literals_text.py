@@ -20,12 +20,17 @@ from hlotool.text.phrase_errors import (
     OUT_OF_RANGE,
     RAGGED_LITERAL,
     PhraseError,
+    too_long,
 )
 from hlotool.text.phrase_grammar import blank_comments
 from hlotool.text.shapes_text import read_shape
 from hlotool.text.terminals import terminals
 
 _ELIDED = "{...}"
+#: far more than any compiler takes (NumPy: 64)
+_MOST_DIMENSIONS = 1000
+#: elements of a literal that is written by index, all of which its dense form spells out
+_MOST_SPARSE = 2**24
 
 _PLAIN = str.maketrans("", "", "0123456789.-{}, \n\r\te")
 _EXPONENTS = str.maketrans("", "", "+Einfa")
@@ -43,7 +48,13 @@ def _token_pattern() -> re.Pattern[str]:
 
 def read_literal(shape: Shape, text: str) -> Literal:
     """The literal of a shape that a text says; PhraseError where the text is wrong for the shape."""
-    return _read(shape, blank_comments(text), 0, text)
+    if shape.is_array and len(shape.dims) > _MOST_DIMENSIONS:
+        raise PhraseError(BAD_LITERAL, f"a literal has at most {_MOST_DIMENSIONS} dimensions, not {len(shape.dims)}", 0,
+                          len(text))
+    try:
+        return _read(shape, blank_comments(text), 0, text)
+    except ValueError as error:
+        raise too_long(error, text) from None
 
 
 def _read(shape: Shape, text: str, offset: int, whole: str) -> Literal:
@@ -95,22 +106,29 @@ def _expect(text: str, at: int, sign: str, message: str) -> int:
 
 
 _SHAPE_HEAD = re.compile(r"\s*(?:[a-z]\w*\[[^\]]*\](?:sparse\{\d+\})?(?:\{[\d,:][^{}]*\}|\{\})?(?=\s*[{(\w\-])"
-                         r"|\((?=[^{}]*\]\s*(?:\{[\d,:][^{}]*\})?\s*\)\s*\())")
+                         r"|\((?=[(\s]*[a-z]\w*\[))")
 
 
 def _after_shape(text: str, shape: Shape) -> int:
     """Where the value starts: behind a repeated shape (2017 to 2019), which must agree with `shape`."""
-    match = _SHAPE_HEAD.match(text)
-    if match is None:
+    end = _head_end(text, 0)
+    if end is None:
         return _skip(text, 0)
-    end = match.end()
-    if match[0].strip() == "(":
-        end = _balanced_end(text, text.index("("))
     repeated = read_shape(text[:end].strip())
     if not repeated.compatible(shape):
         raise PhraseError(BAD_LITERAL, f"the literal repeats the shape {repeated}, the constant is {shape}",
                           _skip(text, 0), end)
     return _skip(text, end)
+
+
+def _head_end(text: str, at: int) -> int | None:
+    """The end of the shape in front of a literal; None where there is none."""
+    match = _SHAPE_HEAD.match(text, at)
+    if match is None or match[0].strip() != "(":
+        return match.end() if match else None
+    # A tuple of literals with shapes begins like a tuple of shapes; behind the latter comes the value.
+    end = _balanced_end(text, match.end() - 1)
+    return end if text.startswith("(", _skip(text, end)) else None
 
 
 _BRACKET = re.compile(r"[{}()]")
@@ -130,9 +148,8 @@ _SCALAR_END = re.compile(r"[^,(){}]*(?:\([^()]*\))?")
 
 def _segment_end(text: str, at: int) -> int:
     """Where the literal that starts at `at` ends inside a tuple."""
-    head = _SHAPE_HEAD.match(text, at)
-    if head is not None:
-        shape_end = head.end() if head[0].strip() != "(" else _balanced_end(text, text.index("(", at))
+    shape_end = _head_end(text, at)
+    if shape_end is not None:
         return _segment_end(text, _skip(text, shape_end))
     if text[at:at + 1] in ("{", "("):
         return _balanced_end(text, at)
@@ -178,9 +195,24 @@ def _is_plain_number(dtype: DType, token: str) -> bool:
 _SIMPLE_FLOAT = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|inf)")
 
 
+def _visible(dims: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions up to the first that is empty: no text shows those inside of it."""
+    return dims[:dims.index(0) + 1] if 0 in dims else dims
+
+
+def _skeleton_size(dims: tuple[int, ...]) -> int:
+    """The length of the skeleton."""
+    dims = _visible(dims)
+    size = dims[-1] + 1 if dims[-1] else 2
+    for extent in reversed(dims[:-1]):
+        size = extent * (size + 1) + 1 if extent else 2
+    return size
+
+
 @functools.lru_cache(256)
 def _skeleton(dims: tuple[int, ...]) -> str:
     """The braces and commas of a literal of these dimensions."""
+    dims = _visible(dims)
     row = "{" + "," * (dims[-1] - 1) + "}"
     for size in reversed(dims[:-1]):
         row = "{" + ",".join([row] * size) + "}"
@@ -199,7 +231,9 @@ def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
     if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \
             and shape.size:
         return None
-    if _NOT_STRUCTURE.sub("", text) != _skeleton(shape.dims):
+    structure = _NOT_STRUCTURE.sub("", text)
+    # Of sizes that do not fit the text, the skeleton may be larger than the memory.
+    if len(structure) != _skeleton_size(shape.dims) or structure != _skeleton(shape.dims):
         return None
     blanked = text.translate(_BRACES_TO_BLANKS)
     return blanked.split(",") if shape.size else ([] if not blanked.replace(",", "").strip() else None)
@@ -517,10 +551,10 @@ class _TokenReader:
     # Sparse literals, 2018 to 2020: {[0, 1]: 5, [1, 2]: 6}, of rank 1 {1: 2, 3: 4}
 
     def _is_sparse(self, end: int) -> bool:
-        return self.depth == 1 and len(self.shape.dims) == 1 and self.text[_skip(self.text, end):][:1] == ":"
+        return self.depth == 1 and len(self.shape.dims) == 1 and self.text.startswith(":", _skip(self.text, end))
 
     def _sparse_entry(self, start: int) -> int:
-        match = re.compile(r"(?:\[\s*([\d,\s]+)\]|(\d+))\s*:\s*").match(self.text, start)
+        match = re.compile(r"(?:\[\s*+(\d+(?:\s*+,\s*+\d+)*+)\s*+\]|(\d+))\s*+:\s*+").match(self.text, start)
         if match is None or self.depth != 1:
             self._unexpected(start)
         index = tuple(map(int, (match[1] or match[2]).split(",")))
@@ -531,6 +565,9 @@ class _TokenReader:
         return self._element(match.end())
 
     def _from_sparse(self) -> Literal:
+        if self.shape.size > _MOST_SPARSE:
+            raise PhraseError(BAD_LITERAL, f"a sparse literal of {self.shape.size} elements is too large to be written out",
+                              0, len(self.text))
         zero = "(0, 0)" if self.dtype.is_complex else "false" if self.dtype.family == "pred" else "0"
         tokens = [zero] * self.shape.size
         for index, number in self.sparse.items():

@@ -52,6 +52,7 @@ OLD_ATTRIBUTES: dict[tuple[str, str], Old] = {
     ("", "is_cross_program_prefetch"): Old("2020 to 2022", "cross_program_prefetch_index=0"),
     ("", "async_group_id"): Old("2022 to 2023", "nothing"),
     ("dot", "sparsity"): Old("2024", "a dense operand"),
+    ("convolution", "dims"): Old("early 2017", "dim_labels, in the order of dimensions instead of layouts"),
     ("all-reduce", "mode"): Old("2025", "nothing: it follows from channel_id and use_global_device_ids"),
 }
 #: attributes that were new in 2026: name to year

@@ -5,7 +5,6 @@ Reading goes on after an error, so that one run reports every independent proble
 
 from __future__ import annotations
 
-import difflib
 import gc
 import re
 
@@ -21,13 +20,14 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.text.old_forms import notes_of
-from hlotool.text.instructions import InstructionReader
+from hlotool.text.instructions import MOST_NESTED, InstructionReader
 from hlotool.text.phrases import PhraseError, read_shape
 from hlotool.text.scan import (
     BAD_STATEMENT,
     CLOSE_PLAIN,
     HEADER,
     NAME,
+    NESTED_TOO_DEEP,
     STATEMENT,
     STRAY_TEXT,
     STRING,
@@ -246,7 +246,8 @@ class ModuleReader(InstructionReader):
             found = re.compile(r"[({\[]").search(text, position)
             if found is None:
                 raise CutError(TRUNCATED, "the text ends in a computation's header", at, len(text), resume=len(text))
-            inner = text[skip_blank(text, found.end()):][:1]
+            inside = skip_blank(text, found.end())
+            inner = text[inside:inside + 1]
             if found[0] == "{" and not (inner.isdigit() or inner in ":}"):
                 return found.start()
             if found[0] == "{" and inner == "}" and text[found.start() - 1].isspace():
@@ -310,8 +311,13 @@ class ModuleReader(InstructionReader):
 
     def inline_computation(self, value: str, offset: int) -> HloComputation:
         """A body that is written in place of a computation's name. XLA calls it `_`."""
+        if self._depth >= MOST_NESTED:
+            raise PhraseError(NESTED_TOO_DEEP, f"computations are nested more than {MOST_NESTED} deep",
+                              help="give the inner computations names and lines of their own")
         computation = HloComputation(unique_name("_", self.computations), offset=offset)
+        self._depth += 1
         self.read_nested_body(computation, offset + 1)
+        self._depth -= 1
         self.computations[computation.name] = computation
         self.module.computations.append(computation)
         return computation
@@ -396,9 +402,9 @@ class ModuleReader(InstructionReader):
                           offset + len(names[0]))
 
     def _undefined_computation(self, name: str, offset: int) -> None:
-        close = difflib.get_close_matches(name, self.computations, 1)
-        self.report(UNKNOWN_COMPUTATION, f"there is no computation {name}", offset, offset + len(name),
-                    help=f"did you mean {close[0]}?" if close else "")
+        help, fixes = self.suggest(name, self.computations, offset, 0.6)
+        self.report(UNKNOWN_COMPUTATION, f"there is no computation {name}", offset, offset + len(name), help=help,
+                    fixes=fixes)
 
 
 def _row_help(section: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 from hlotool.diagnostics import define
@@ -31,6 +32,8 @@ BAD_METADATA = define("P122", "bad-metadata", "The text is not a record of metad
 BAD_WORD = define("P123", "unknown-word", "The attribute has no such value.", f"{_XLA}, ParseAttributeHelper")
 
 
+#: words beyond this length are not compared with known ones: they are no slips of the pen, and comparing is quadratic
+_LONGEST_WORD = 80
 #: the end of a complaint about a whole phrase
 WHOLE = 2**31
 
@@ -47,11 +50,26 @@ class PhraseError(Exception):
         self.help = help
 
 
+#: digits from which Python refuses to read a whole number (sys.set_int_max_str_digits), rounded down
+_LONG_NUMBER = re.compile(r"\d{4000,}")
+
+
+def too_long(error: ValueError, text: str) -> Exception:
+    """What to raise for a ValueError met in a phrase: thousands of digits are the user's mistake, all else is ours."""
+    found = _LONG_NUMBER.search(text)
+    if found is None:
+        return error
+    return PhraseError(OUT_OF_RANGE, f"a number of {len(found[0])} digits does not fit any element type or attribute",
+                       *found.span())
+
+
 def closest(word: str, known: Iterable[str]) -> str:
     """`; did you mean x?` for the known word that is most like `word`, or nothing.
 
     >>> closest("replicatd", ["replicated", "manual"])
     '; did you mean replicated?'
     """
+    if len(word) > _LONGEST_WORD:
+        return ""
     found = difflib.get_close_matches(word.lower(), list(known), 1, 0.6)
     return f"; did you mean {found[0]}?" if found else ""

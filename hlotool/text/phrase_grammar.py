@@ -11,7 +11,7 @@ from typing import Any
 from hlotool.text.phrase_errors import PhraseError, closest
 
 _COMMENT_OR_STRING = re.compile(
-    r"""/\*.*?\*/|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
+    r"""/\*(?:.*?\*/|.*)|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
 
 #: terminals in words
 _WORDS = {
@@ -56,7 +56,7 @@ def parse_phrase(grammar: str, rule: str, text: str, transformer: Callable[[], A
         error.end = min(error.end, len(text))
         raise
     except VisitError as error:
-        if isinstance(error.orig_exc, PhraseError):
+        if isinstance(error.orig_exc, (PhraseError, ValueError)):
             raise error.orig_exc from None
         raise
     except UnexpectedInput as error:
@@ -66,8 +66,7 @@ def parse_phrase(grammar: str, rule: str, text: str, transformer: Callable[[], A
 
 
 def _explained(parser: Any, error: Any, text: str, code: str, what: str) -> PhraseError:
-    wanted: set[str] = getattr(error, "accepts", None) or getattr(error, "expected", None) \
-        or getattr(error, "allowed", None) or set()
+    wanted = _wanted(parser, error)
     token = getattr(error, "token", None)
     start: int = len(text) if token is not None and token.type == "$END" else error.pos_in_stream or 0
     start = min(start, len(text))
@@ -83,11 +82,33 @@ def _explained(parser: Any, error: Any, text: str, code: str, what: str) -> Phra
                        found.end() if found else None)
 
 
+#: (parser, its stack) to the terminals that may follow, which is slow to find out
+_accepted: dict[tuple[int, tuple[Any, ...]], set[str]] = {}
+
+
+def _wanted(parser: Any, error: Any) -> set[str]:
+    """The terminals that may stand where an error is."""
+    interactive = getattr(error, "interactive_parser", None)
+    if interactive is None or not hasattr(error, "accepts"):  # a character that begins no terminal
+        return getattr(error, "allowed", None) or getattr(error, "expected", None) or set()
+    stack = interactive.parser_state.state_stack
+    key = (id(parser), tuple(stack[-40:]))
+    if key not in _accepted:
+        if len(_accepted) > 2000:
+            _accepted.clear()
+        # Terminals of a deep stack depend on little of it, and copying it whole for each would cost its depth.
+        few: set[str] | None = getattr(error, "accepts", None) if len(stack) <= 40 else None
+        _accepted[key] = few or getattr(error, "expected", None) or getattr(error, "allowed", None) or set()
+    return _accepted[key]
+
+
 def _spelled(parser: Any, terminal: str) -> str:
     """A terminal in words; one that stands for itself is quoted."""
     plain = terminal.rsplit("__", 1)[-1] if not terminal.startswith("__") else terminal
     if plain in _WORDS:
         return _WORDS[plain]
+    if plain == "<END-OF-FILE>":
+        return _WORDS["$END"]
     return f"'{parser.get_terminal(terminal).pattern.value}'"
 
 
@@ -98,7 +119,13 @@ def _either(names: list[str]) -> str:
 def unquote(text: str) -> str:
     """The contents of a quoted string, escapes resolved as C does."""
     body = text[1:-1]
-    return body if "\\" not in body else _ESCAPE.sub(_unescaped, body)
+    if "\\" not in body:
+        return body
+    plain = _ESCAPE.sub(_unescaped, body)
+    if plain.isascii():
+        return plain
+    # Escapes give bytes, several of which may be one character.
+    return _bytes(plain).decode("utf-8", "surrogateescape")
 
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
@@ -107,10 +134,13 @@ _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v"
 
 def _unescaped(match: re.Match[str]) -> str:
     octal, hexadecimal, short, long, simple = match.groups()
-    if octal:
-        return chr(int(octal, 8))
-    if hexadecimal or short or long:
-        return chr(int(hexadecimal or short or long, 16))
+    if octal or hexadecimal:
+        # Of longer hexadecimal escapes the last byte counts, as in C.
+        byte = (int(octal, 8) if octal else int(hexadecimal[-2:], 16)) & 0xFF
+        return chr(byte) if byte < 128 else chr(0xDC00 + byte)
+    if short or long:
+        number = int(short or long, 16)
+        return chr(number) if number < 0x110000 else "\N{REPLACEMENT CHARACTER}"
     return _SIMPLE.get(simple, simple)
 
 
@@ -122,7 +152,15 @@ def quote(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and not _NEEDS_ESCAPE.search(text):
         return f'"{text}"'
-    return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogateescape")) + '"'
+    return '"' + "".join(_escaped(byte) for byte in _bytes(text)) + '"'
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8, with the bytes that a reader kept as surrogates; other lone surrogates by their number."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 _NEEDS_ESCAPE = re.compile(r"""["'\\]""")

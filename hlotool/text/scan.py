@@ -22,17 +22,21 @@ MISSING_CLOSE = define("P001", "unclosed-bracket", "a bracket is opened and not 
 TRUNCATED = define("P002", "truncated", "the text ends in the middle of a statement or computation", SYNTAX)
 BAD_STATEMENT = define("P003", "bad-statement", "a statement that is not `name = shape opcode(operands)`", SYNTAX)
 STRAY_TEXT = define("P004", "stray-text", "text between statements that belongs to none", SYNTAX)
+NESTED_TOO_DEEP = define("P017", "nested-too-deep", "instructions nested more than 100 deep, or brackets more than 1000",
+                         SYNTAX)
 BAD_ATTRIBUTE = define("P005", "bad-attribute-syntax", "what follows the operands is not `, name=value`", SYNTAX)
 
 #: one instruction on one line: ROOT, name, shape, opcode, operands (two levels of parentheses), the rest
 _FLAT = r"[^()\n]*"
 _NESTED = rf"{_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*\){_FLAT})*"
-LINE = re.compile(rf"(ROOT )?%?({NAME}) = (\(.*?\)|[^\s(]+) ({OPCODE})\(({_NESTED})\)(.*)\n\s*")
+LINE = re.compile(rf"(ROOT )?%?({NAME}) = (\(.*?\)|[^\s(]+) ({OPCODE})\(({_NESTED})\)(.*)\s*")
 HEADER = re.compile(rf"(ENTRY )?%?({NAME})(?: \((.*)\) -> (.*))? \{{[ \t\r]*\n\s*")
 CLOSE = re.compile(r"\}([^/\n{}=]|//[^\n]*)*\n\s*")
 #: the end of a computation with nothing but white space or a comment behind it
 CLOSE_PLAIN = re.compile(r"\}[ \t\r]*(?://[^\n]*)?(?:\n\s*|\Z)")
-BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
+#: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
+_COMMENT = r"//[^\n]*|/\*(?:.*?\*/|.*)"
+BLANK = re.compile(rf"(?:\s+|{_COMMENT})*+", re.S)
 
 _ROOT = re.compile(r"ROOT(?=\s|/)")
 _NAME = re.compile(rf"%?({NAME})")
@@ -43,12 +47,14 @@ _ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 _ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+", re.S)
 _STRING = re.compile(STRING, re.S)
 #: everything that matters to bracket matching
-_BRACKET = re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|[()\[\]{{}}]|\n", re.S)
+_BRACKET = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}}]|\n", re.S)
 #: what the beginning of a statement looks like, for not reading past it when a bracket is missing
 STATEMENT = re.compile(rf"(?:ROOT\s+)?%?({NAME})\s*=\s*(?![=\s])")
 _STATEMENT_LINE = re.compile(rf"[ \t]*(?:ROOT\s+)?%?{NAME}\s+=\s+(?:\(|\w+\[|{OPCODE}\()")
 _NEXT = re.compile(rf"\n[ \t]*(?=(?:ROOT\s+)?%?{NAME}\s*=\s|\}}|(?:ENTRY\s+)?%?{NAME}\s*(?:\(.*)?\{{[ \t\r]*\n)")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+#: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
+_DEEPEST = 1000
 
 
 class CutError(Exception):
@@ -114,13 +120,15 @@ def match_bracket(text: str, at: int, limit: int | None = None) -> int:
     Raises CutError when it is closed by another kind, by the start of the next statement, or not at all.
     """
     stack: list[tuple[str, int]] = []
-    position = at
+    position, too_deep = at, -1
     end = len(text) if limit is None else limit
     while found := _BRACKET.search(text, position, end):
         token = found[0]
         position = found.end()
         if token in "([{":
             stack.append((token, found.start()))
+            if len(stack) > _DEEPEST and too_deep < 0:
+                too_deep = found.start()
         elif token in ")]}":
             opener, opened = stack[-1]
             if token != _CLOSING[opener]:
@@ -129,8 +137,12 @@ def match_bracket(text: str, at: int, limit: int | None = None) -> int:
                                note=(f"this '{opener}' is not closed", opened, opened + 1),
                                help=f"add '{_CLOSING[opener]}'")
             stack.pop()
-            if not stack:
+            if not stack and too_deep < 0:
                 return position
+            if not stack:
+                more = text.startswith(",", skip_blank(text, position))
+                raise CutError(NESTED_TOO_DEEP, f"brackets are nested more than {_DEEPEST} deep", too_deep, too_deep + 1,
+                               resume=next_statement(text, position) if more else position)
         elif token == "\n" and stack and stack[0][0] == "(" and _STATEMENT_LINE.match(text, position):
             _missing(text, stack[-1], found.start())
     opener, opened = stack[-1]
@@ -258,8 +270,9 @@ def _shape_end(text: str, at: int) -> int:
         if text.startswith("sparse{", end):
             end = match_bracket(text, end + len("sparse"))
         layout = skip_blank(text, end)
+        inside = skip_blank(text, layout + 1)
         # A brace is a layout only if a number or ':' follows it; `{}` only where it touches the shape.
-        if text[layout:layout + 1] == "{" and (layout == end or text[skip_blank(text, layout + 1)] in "0123456789:"):
+        if text[layout:layout + 1] == "{" and (layout == end or text[inside:inside + 1] in "0123456789:"):
             end = match_bracket(text, layout)
     elif word[0] == "b" and text[end:end + 1] == "(":
         end = match_bracket(text, end)
@@ -321,10 +334,9 @@ _EARLY_DIMS = re.compile(r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
 
 def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
     """Forms of early 2017 that stand after the attributes without a comma."""
-    if found := _EARLY_DIMS.match(text, at):
-        cut.attributes.append(CutAttribute("dim_labels", found[1], found.start(1), found.start(1)))
-        cut.legacy.append(("early 2017", "` dims: ...` after the window is the convolution text of early 2017",
-                           found.start(1), found.end(1)))
+    if (found := _EARLY_DIMS.match(text, at)) and all(a.name not in ("dim_labels", "dims") for a in cut.attributes):
+        # Not dim_labels: the letters stand in the order of the layouts.
+        cut.attributes.append(CutAttribute("dims", found[1], found.start(1), found.start(1)))
         cut_attributes(text, found.end(), cut)
         return cut.end
     if found := _EARLY_METADATA.match(text, at):
@@ -408,7 +420,7 @@ class CutOperand:
 
 
 _INDEX = re.compile(r"(?:#\d+)+")
-_SEPARATOR = re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|[()\[\]{{}},]", re.S)
+_SEPARATOR = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}},]", re.S)
 
 
 def split_commas(text: str, base: int = 0) -> list[tuple[int, int]]:
@@ -429,6 +441,11 @@ def split_commas(text: str, base: int = 0) -> list[tuple[int, int]]:
     return [(base + skip_blank(text, a), base + b) for a, b in ranges]
 
 
+def _small_int(digits: str) -> int:
+    # No tuple has elements beyond a dozen digits, and Python refuses to read thousands of them.
+    return int(digits[:12]) if digits[:12] == digits else 10**12
+
+
 def cut_operand(text: str, start: int, end: int) -> CutOperand:
     """The pieces of the operand in a range of the source; raises CutError."""
     shape_end = min(_shape_end(text, start), end)
@@ -439,8 +456,8 @@ def cut_operand(text: str, start: int, end: int) -> CutOperand:
             raise CutError(BAD_STATEMENT, "an operand is missing between the commas", start, max(end, start + 1))
         return CutOperand(shape, "", start, shape_end)
     opcode = _OPCODE.match(text, at)
-    if opcode and text[skip_blank(text, opcode.end()):][:1] == "(" and skip_blank(text, opcode.end()) < end:
-        inner = skip_blank(text, opcode.end())
+    inner = skip_blank(text, opcode.end()) if opcode else end
+    if opcode and inner < end and text[inner] == "(":
         close = match_bracket(text, inner)
         return CutOperand(shape, "", start, close, opcode[1], text[inner + 1:close - 1], inner + 1)
     if text.startswith("...", at):
@@ -452,7 +469,7 @@ def cut_operand(text: str, start: int, end: int) -> CutOperand:
     stop = named.end()
     index: tuple[int, ...] = ()
     if found := _INDEX.match(text, stop):
-        stop, index = found.end(), tuple(map(int, found[0][1:].split("#")))
+        stop, index = found.end(), tuple(map(_small_int, found[0][1:].split("#")))
     rest = skip_blank(text, stop)
     if rest < end:
         raise CutError(BAD_STATEMENT, f"expected ',' or ')' after the operand {named[1]}", rest, end)

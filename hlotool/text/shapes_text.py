@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from hlotool.ir import COMBINE, DTYPES, UNBOUNDED, EntryLayout, Layout, Shape, SplitConfig
-from hlotool.text.phrase_errors import BAD_LAYOUT, BAD_SHAPE, PLACEHOLDER, UNKNOWN_TYPE, PhraseError, closest
+from hlotool.text.phrase_errors import BAD_LAYOUT, BAD_SHAPE, PLACEHOLDER, UNKNOWN_TYPE, PhraseError, closest, too_long
 from hlotool.text.phrase_grammar import blank_comments, parse_phrase
 
 _INT64_MAX = 2**63 - 1
@@ -36,8 +36,11 @@ def read_shape(text: str) -> Shape:
     """
     shape = _shapes.get(text)
     if shape is None:
-        _limit_nesting(text)
-        shape = _shapes[text] = _read_array(text) or _read_tuple(text) or read_with_grammar(text)
+        limit_nesting(text)
+        try:
+            shape = _shapes[text] = _read_array(text) or _read_tuple(text) or read_with_grammar(text)
+        except ValueError as error:
+            raise too_long(error, text) from None
     return shape
 
 
@@ -45,12 +48,13 @@ def read_shape(text: str) -> Shape:
 _DEEPEST_TUPLE = 200
 
 
-def _limit_nesting(text: str) -> None:
-    if text.count("(") <= _DEEPEST_TUPLE:
+def limit_nesting(text: str) -> None:
+    """Refuse tuples of shapes or values that are nested too deep: everything about them recurses."""
+    if text.count("(") + text.count("{") <= _DEEPEST_TUPLE:
         return
     depth = 0
     for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
+        depth += (sign in "({") - (sign in ")}")
         if depth > _DEEPEST_TUPLE:
             raise PhraseError(BAD_SHAPE, f"tuples are nested more than {_DEEPEST_TUPLE} deep", at, at + 1)
 

@@ -40,9 +40,10 @@ from hlotool.text.phrase_errors import (
     WHOLE,
     PhraseError,
     closest,
+    too_long,
 )
 from hlotool.text.phrase_grammar import blank_comments, parse_phrase, unquote
-from hlotool.text.shapes_text import read_entry_layout, read_shape, shape_transformer
+from hlotool.text.shapes_text import limit_nesting, read_entry_layout, read_shape, shape_transformer
 from hlotool.text.shardings_text import sharding_transformer
 
 # Words that an attribute may hold, by the attribute's name, where XLA's parser checks them.
@@ -63,20 +64,20 @@ _WORDS: dict[str, tuple[str, ...]] = {
 }
 _ACCURACY_MODES = ("default", "highest")
 
-_INTEGER = re.compile(r"\s*(-?\d+)\s*")
-_INTEGERS = re.compile(r"\s*\{\s*(?:-?\d+(?:\s*,\s*-?\d+)*)?\s*\}\s*")
-_NUMBER = re.compile(r"\s*-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|(?<=-)\.\d+(?:[eE][+\-]?\d+)?|inf|nan)\s*")
-_WORD = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*")
-_NAME = re.compile(r"\s*%?([A-Za-z_][\w.\-]*)\s*")
-_STRING = re.compile(r"""\s*("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')\s*""", re.S)
-_BOOLS = re.compile(r"\s*(?:true|false|\{\s*(?:(?:true|false)(?:\s*,\s*(?:true|false))*)?\s*\})\s*")
-_PAIRS = re.compile(r"\s*\{\s*(?:\{[-\d,\s]*\}(?:\s*,\s*\{[-\d,\s]*\})*)?\s*\}\s*")
+_INTEGER = re.compile(r"\s*+(-?\d+)\s*+")
+_INTEGERS = re.compile(r"\s*+\{\s*+(?:-?\d+(?:\s*+,\s*+-?\d+)*)?\s*+\}\s*+")
+_NUMBER = re.compile(r"\s*+-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|(?<=-)\.\d+(?:[eE][+\-]?\d+)?|inf|nan)\s*+")
+_WORD = re.compile(r"\s*+([A-Za-z_][\w.\-]*)\s*+")
+_NAME = re.compile(r"\s*+%?([A-Za-z_][\w.\-]*)\s*+")
+_STRING = re.compile(r"""\s*+("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')\s*+""", re.S)
+_BOOLS = re.compile(r"\s*+(?:true|false|\{\s*+(?:(?:true|false)(?:\s*+,\s*+(?:true|false))*)?\s*+\})\s*+")
+_PAIRS = re.compile(r"\s*+\{\s*+(?:\{[-\d,\s]*\}(?:\s*+,\s*+\{[-\d,\s]*\})*)?\s*+\}\s*+")
 _GROUP = re.compile(r"\{([-\d,\s]*)\}")
-_RANGE = re.compile(r"\[\s*(-?\d+)\s*:\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?\]")
-_SLICES = re.compile(rf"\s*\{{\s*(?:{_RANGE.pattern}(?:\s*,\s*{_RANGE.pattern})*)?\s*\}}\s*")
-_PADDINGS = re.compile(r"\s*(-?\d+_-?\d+(?:_-?\d+)?(?:x-?\d+_-?\d+(?:_-?\d+)?)*)\s*")
-_LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
-_WINDOW = re.compile(r"\{\s*((?:[a-z_]+=[-\dx_]+\s*)*)\}")
+_RANGE = re.compile(r"\[\s*+(-?\d+)\s*+:\s*+(-?\d+)\s*+(?::\s*+(-?\d+)\s*+)?\]")
+_SLICES = re.compile(rf"\s*+\{{\s*+(?:{_RANGE.pattern}(?:\s*+,\s*+{_RANGE.pattern})*)?\s*+\}}\s*+")
+_PADDINGS = re.compile(r"\s*+(-?\d+_-?\d+(?:_-?\d+)?(?:x-?\d+_-?\d+(?:_-?\d+)?)*)\s*+")
+_LABELS = re.compile(r"\s*+([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*+")
+_WINDOW = re.compile(r"\{\s*+((?:[a-z_]++=[-\dx_]++\s*+)*+)\}")
 _JSON = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]', re.S)
 
 _STRING_FIELDS = ("op_type", "op_name", "source_file", "deduplicated_name", "scheduling_name", "metadata_payload")
@@ -87,7 +88,7 @@ _QUOTED = r'''"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+\''''
 _FIELD = (rf"(?:(?:{'|'.join(_STRING_FIELDS)})=(?:{_QUOTED})|(?:{'|'.join(_NUMBER_FIELDS)})=-?\d+(?![\w.])"
           r"|profile_type=\{\s*(?:\d+(?:\s*,\s*\d+)*)?\s*\}|preserve_layout=(?:true|false))")
 #: a whole record of metadata, its fields in any order, commas allowed
-METADATA = re.compile(rf"\{{\s*(?:,?\s*{_FIELD}\s*)*\}}", re.S)
+METADATA = re.compile(rf"\{{\s*+(?:(?:,\s*+)?{_FIELD}\s*+)*+\}}", re.S)
 
 
 def read_value(kind: Kind, text: str, name: str = "") -> Any:
@@ -97,11 +98,14 @@ def read_value(kind: Kind, text: str, name: str = "") -> Any:
     (1, 2)
     """
     quick = _QUICK.get(kind)
-    if quick is not None:
-        value = quick(text, name)
-        if value is not None:
-            return value
-    return _read_structured(kind, text, name)
+    try:
+        if quick is not None:
+            value = quick(text, name)
+            if value is not None:
+                return value
+        return _read_structured(kind, text, name)
+    except ValueError as error:
+        raise too_long(error, text) from None
 
 
 @functools.lru_cache(8192)
@@ -331,6 +335,7 @@ _LITERAL_SHAPE = re.compile(r"\s*[a-z]\w*\[[^\]]*\](?:\{[\d,:][^{}]*\})?\s*")
 
 def _literal(text: str, name: str) -> Literal:
     """A shape and its value, or a parenthesised list of such pairs. XLA: ParseLiteral(Literal*)."""
+    limit_nesting(text)
     match = _LITERAL_SHAPE.match(text)
     if match is not None:
         try:
