@@ -85,10 +85,6 @@ def commands() -> list[tuple[str, str]]:
     return [found for found in _CONSOLE.findall(README.read_text("utf-8")) if found[0] != _LONG]
 
 
-def commands() -> list[tuple[str, str]]:
-    return [found for found in _CONSOLE.findall(README.read_text("utf-8")) if found[0] != _LONG]
-
-
 @pytest.mark.parametrize(("command", "shown"), commands(), ids=[command for command, _ in commands()])
 def test_commands_in_readme(command, shown, folder):
     found = output_of(command, folder)
