@@ -12,6 +12,9 @@ Keys: `name`; `input` (one line an argument) and `expect` (one line a result, tu
 a value in HLO's literal syntax; `error` (one line a diagnostic, its code in brackets); `note` (prose). Collectives
 write `input@1:` and `expect@1:` for replica 1 (nothing: replica 0) and `replicas: 2`, `partitions: 2`. Other keys
 are kept in `directives`.
+
+Golden files (tests/golden) have an input and an expectation in each case, split by `// ==>`; `Case.halves` gives
+both and `check_golden` compares or, under `pytest --update-golden`, rewrites.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ from typing import Any
 
 SAMPLES = pathlib.Path(__file__).parents[1] / "samples"
 
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+_ARROW = "\n// ==>\n"
 _SPLIT = re.compile(r"^// -----.*$", re.M)
 _DIRECTIVE = re.compile(r"^// ([\w-]+)(?:@(\d+))?: *(.*)$")
 
@@ -60,6 +66,12 @@ class Case:
     def replicas(self) -> int:
         return int((self.values("replicas") or ["1"])[0])
 
+    @property
+    def halves(self) -> tuple[str, str]:
+        """What stands before `// ==>`, directives included, and what after."""
+        before, _, after = self.text.partition(_ARROW)
+        return before, after
+
     def inputs(self, replica: int = 0) -> list[Any]:
         """The arguments as arrays."""
         return [literal(v) for v in self.values("input", replica)]
@@ -81,6 +93,18 @@ def load(path: pathlib.Path) -> list[Case]:
             cases.append(Case(path, line, body, directives))
         at = chunk.end() if chunk else end
     return cases
+
+
+def check_golden(case: Case, found: str, *, update: bool) -> None:
+    """The case's expectation is `found`; with `update` the file is rewritten so that it is."""
+    before, expected = case.halves
+    if update and expected.strip() != found.strip():
+        text = case.path.read_text()
+        changed = f"{before.rstrip()}{_ARROW}{found.strip()}\n"
+        case.path.write_text(text.replace(case.text.strip("\n"), changed.strip("\n"), 1))
+        return
+    where = f"{case.path.name}, {case.name}"
+    assert found.strip() == expected.strip(), f"{where}; pytest --update-golden accepts this:\n{found}"
 
 
 def load_ops(opcodes: set[str] | None = None) -> list[Case]:

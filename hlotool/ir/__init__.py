@@ -23,6 +23,7 @@ from hlotool.ir.attributes import (
     WindowDimension,
     kind_of,
 )
+from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
 from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
@@ -37,7 +38,6 @@ __all__ = [
     "DimSharding", "Domain", "EntryLayout", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule",
     "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "Padding", "PaddingDimension", "Position", "Raw",
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "SplitConfig",
-    "Statistics", "Window", "WindowDimension", "called_by", "callees_first", "dtype_of_numpy", "kind_of",
-    "post_order",
-    "set_printer", "unique_name", "uses",
+    "Statistics", "Window", "WindowDimension", "called_by", "callees_first", "clone_computation", "clone_module",
+    "dtype_of_numpy", "kind_of", "mapped_attributes", "post_order", "set_printer", "unique_name", "uses",
 ]

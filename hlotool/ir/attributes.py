@@ -303,7 +303,7 @@ _NAMES_BY_KIND: dict[Kind, str] = {
     Kind.LITERAL: "literal",
     Kind.SLICE: "slice",
     Kind.WINDOW: "window",
-    Kind.DIM_LABELS: "dim_labels",
+    Kind.DIM_LABELS: "dim_labels dims",
     Kind.PADDING: "padding",
     Kind.SHARDING: "sharding",
     Kind.REPLICA_GROUPS: "replica_groups",

@@ -1,0 +1,56 @@
+"""Removes what no result and no effect depends on: unused instructions, and computations that nothing calls.
+
+    never { ... }                                 ENTRY main {
+    ENTRY main {                                    x = f32[2] parameter(0)
+      x = f32[2] parameter(0)              ->       ROOT y = f32[2] negate(x)
+      unused = f32[2] add(x, x)                   }
+      ROOT y = f32[2] negate(x)
+    }
+"""
+
+from __future__ import annotations
+
+from hlotool.ir import HloComputation, HloInstruction, HloModule, called_by, callees_first
+from hlotool.ops import OPS
+
+
+def dce(module: HloModule) -> HloModule:
+    """The same module, changed in place, without dead instructions and computations.
+
+    Parameters stay, for they are the signature. Unknown operations count as having effects.
+    """
+    effects: set[HloComputation] = set()
+    for computation in callees_first(module):
+        _drop_unused(computation, effects)
+        if any(_has_effect(i, effects) for i in computation.instructions):
+            effects.add(computation)
+    reached: set[HloComputation] = set()
+    waiting = [module.entry]
+    while waiting:
+        computation = waiting.pop()
+        if computation not in reached:
+            reached.add(computation)
+            waiting.extend(called_by(computation))
+    module.computations = [c for c in module.computations if c in reached]
+    return module
+
+
+def _drop_unused(computation: HloComputation, effects: set[HloComputation]) -> None:
+    live: set[HloInstruction] = set()
+    waiting = [computation.root, *(i for i in computation.instructions
+                                   if i.opcode == "parameter" or _has_effect(i, effects))]
+    while waiting:
+        instruction = waiting.pop()
+        if instruction not in live:
+            live.add(instruction)
+            waiting.extend((*instruction.operands, *instruction.control_predecessors()))
+    if len(live) != len(computation.instructions):
+        computation.instructions = [i for i in computation.instructions if i in live]
+
+
+def _has_effect(instruction: HloInstruction, effects: set[HloComputation]) -> bool:
+    """Whether more than the result's users may notice the instruction. Source: XLA, HloInstruction::HasSideEffect."""
+    record = OPS.get(instruction.opcode)
+    if record is None or "side_effect" in record.flags or instruction.attributes.get("custom_call_has_side_effect"):
+        return True
+    return any(c in effects for c in instruction.called_computations())

@@ -1,0 +1,15 @@
+"""Options and fixtures that the tests share."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite what the cases of tests/golden expect")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether expectations are to be rewritten instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
