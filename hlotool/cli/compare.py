@@ -78,5 +78,6 @@ def _verdict(found: Comparison) -> str:
         return text
     shares = ", ".join(f"{'≤ ' if k.isdigit() else ''}{k} {v:.1%}" for k, v in worst.spread.items())
     place = ",".join(map(str, worst.index))
+    scaled = f" ({worst.error:.3g} of the largest element's)" if worst.error < worst.ulps else ""
     return (f"{text}\n  worst: result {worst.result}[{place}] ({worst.inputs}): {worst.left} and {worst.right}, "
-            f"{worst.ulps:g} ULPs\n  spread in ULPs: {shares}")
+            f"{worst.ulps:g} ULPs{scaled}\n  spread in ULPs: {shares}")

@@ -172,7 +172,7 @@ class _Journey:
 
         kinds, budget = list(self.args.inputs), budget_of(self.program.module)
         found = [d for kind, a, b in zip(kinds, left, right, strict=True) for d in differences(a, b, kind, budget)]
-        self.row.worst[stage] = max((d.ulps for d in found), default=0.0)
+        self.row.worst[stage] = max((d.error for d in found), default=0.0)
         bad = [d for d in found if not d.is_equal]
         if not bad:
             return

@@ -45,11 +45,13 @@ class ResultDifference:
     device: int
     #: which set of arguments: random, positive, special, or given
     inputs: str
-    #: the worst element that is outside the budget, or the worst of all when none is
+    #: the element with the largest error, both values, and their distance
     index: tuple[int, ...]
     left: Any
     right: Any
     ulps: float
+    #: what is held against the budget: the distance, or less where ULPs of the largest element are allowed
+    error: float
     #: elements outside the budget, and in all
     outside: int
     size: int
@@ -92,7 +94,7 @@ class Comparison:
     @property
     def worst(self) -> ResultDifference | None:
         """The worst result: one outside the budget where there is one."""
-        return max(self.results, key=lambda r: (not r.is_equal, bool(r.problem), r.ulps), default=None)
+        return max(self.results, key=lambda r: (not r.is_equal, bool(r.problem), r.error, r.size), default=None)
 
     def __bool__(self) -> bool:
         return self.is_equal
@@ -215,22 +217,22 @@ def difference(left: Array, right: Array, budget: float, *, strict: bool = False
         return _unlike(result, device, inputs, f"{left.dtype}{list(left.shape)} against "
                                                f"{right.dtype}{list(right.shape)}")
     if not left.size:
-        return ResultDifference(result, device, inputs, (), None, None, 0.0, 0, 0)
+        return ResultDifference(result, device, inputs, (), None, None, 0.0, 0.0, 0, 0)
     distance = ulp_distance(left, right)
-    allowed = capped(budget, left.dtype) if not strict else budget
-    outside = distance > (allowed if _rounds(left.dtype) else 0)
+    error, allowed = distance, budget if _rounds(left.dtype) else 0.0
     if not strict and _rounds(left.dtype):
-        outside &= ~_small(left, right, allowed)
-    worst = np.unravel_index(np.argmax(np.where(outside, distance, -1) if outside.any() else distance), left.shape)
+        error, allowed = np.minimum(distance, _scaled(left, right)), capped(budget, left.dtype)
+    outside = error > allowed
+    worst = np.unravel_index(np.argmax(error), left.shape)
     steps = [distance == 0, distance <= 1, distance <= 4, distance <= 16, distance <= 256, distance > 256]
     shares = [float(np.mean(s)) for s in steps]
     return ResultDifference(
         result, device, inputs, tuple(int(i) for i in worst), left[worst], right[worst], float(distance[worst]),
-        int(outside.sum()), left.size, dict(zip(("equal", "1", "4", "16", "256", "more"), shares, strict=True)))
+        float(error[worst]), int(outside.sum()), left.size, dict(zip(("equal", "1", "4", "16", "256", "more"), shares, strict=True)))
 
 
 def _unlike(result: int, device: int, inputs: str, problem: str) -> ResultDifference:
-    return ResultDifference(result, device, inputs, (), None, None, math.inf, 0, 0, problem=problem)
+    return ResultDifference(result, device, inputs, (), None, None, math.inf, math.inf, 0, 0, problem=problem)
 
 
 def _rounds(dtype: Any) -> bool:
@@ -248,8 +250,8 @@ def capped(budget: float, dtype: Any) -> float:
     return min(budget, max(1.0, 2.0 ** (_mantissa_bits(dtype) - 3))) if _rounds(dtype) else budget
 
 
-def _small(left: Array, right: Array, allowed: float) -> Array:
-    """Where the two differ by no more than `allowed` ULPs of the largest finite element, or are complex infinities."""
+def _scaled(left: Array, right: Array) -> Array:
+    """The differences in ULPs of the largest finite element; infinities and NaN have none, complex ones no matter."""
     import numpy as np
 
     wide = np.complex128 if left.dtype.kind == "c" else np.float64
@@ -257,7 +259,8 @@ def _small(left: Array, right: Array, allowed: float) -> Array:
         x, y = left.astype(wide), right.astype(wide)
         sizes = np.abs(x)
         largest = np.max(np.where(np.isfinite(sizes), sizes, 0.0))
-        close: Array = np.abs(x - y) <= allowed * largest * 2.0 ** -_mantissa_bits(left.dtype)
+        unit = largest * 2.0 ** -_mantissa_bits(left.dtype)
+        scaled: Array = np.where(x == y, 0.0, np.abs(x - y) / unit)
         if left.dtype.kind == "c":
-            close |= ~np.isfinite(x) & ~np.isfinite(y)
-        return close
+            scaled[~np.isfinite(x) & ~np.isfinite(y)] = 0.0
+        return np.where(np.isnan(scaled), np.inf, scaled)
