@@ -33,7 +33,8 @@ def close(found: np.ndarray, expected: np.ndarray, ulps: float) -> bool:
     if expected.dtype.kind in "iub":
         return bool((found == expected).all())
     if expected.dtype.kind == "c":
-        return close(found.real.copy(), expected.real.copy(), ulps) and close(found.imag.copy(), expected.imag.copy(), ulps)
+        parts = ((found.real, expected.real), (found.imag, expected.imag))
+        return all(close(a.copy(), b.copy(), ulps) for a, b in parts)
     return bool(np.max(ulp_distance(found, expected), initial=0) <= ulps)
 
 
@@ -100,14 +101,15 @@ def test_random_bits_are_those_of_xla(algorithm: str, words: int) -> None:
     agree(text, [np.array([0x123456789ABCDEF0, 2**64 - 2, 77][:words], np.uint64)], 0)
 
 
-LESS = "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT, type=TOTALORDER }\n"
+LESS = ("lt { a = f32[] parameter(0) b = f32[] parameter(1) "
+        "ROOT s = pred[] compare(a, b), direction=LT, type=TOTALORDER }\n")
 
 
 def test_sort_of_many_lines() -> None:
     values = np.random.default_rng(1).normal(size=(5, 37)).astype(np.float32)
     values[2, 5], values[3, 7] = np.nan, -0.0
-    text = LESS + ("ENTRY main { p = f32[5,37] parameter(0) ROOT r = f32[5,37] sort(p), dimensions={1}, is_stable=true, "
-                   "to_apply=lt }")
+    text = LESS + ("ENTRY main { p = f32[5,37] parameter(0) "
+                   "ROOT r = f32[5,37] sort(p), dimensions={1}, is_stable=true, to_apply=lt }")
     agree(text, [values], 0)
 
 
@@ -122,7 +124,8 @@ def test_long_folds() -> None:
 @pytest.mark.parametrize("kind", ["FFT", "IFFT"])
 def test_fft(kind: str) -> None:
     values = np.random.default_rng(3).normal(size=(2, 8, 8)).astype(np.complex64)
-    text = f"ENTRY main {{ p = c64[2,8,8] parameter(0) ROOT r = c64[2,8,8] fft(p), fft_type={kind}, fft_length={{8,8}} }}"
+    text = ("ENTRY main { p = c64[2,8,8] parameter(0) "
+            f"ROOT r = c64[2,8,8] fft(p), fft_type={kind}, fft_length={{8,8}} }}")
     module = hlotool.parse(text)
     ours, theirs = (execute(module, [values], executor=e)[0] for e in ("reference", "pjrt:cpu"))
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)

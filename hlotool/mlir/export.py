@@ -15,7 +15,13 @@ from hlotool.mlir import codes
 from hlotool.mlir.constants import Constants
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
-from hlotool.mlir.signatures import argument_attributes, module_attributes, operation_attributes, result_attributes
+from hlotool.mlir.signatures import (
+    SHARDING,
+    argument_attributes,
+    module_attributes,
+    operation_attributes,
+    result_attributes,
+)
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.lowering import Value
@@ -156,6 +162,10 @@ class Exporter:
             # An operand's fault, reported already; the block still needs its end.
             return
         root = body.computation.root
+        if not _is_made_of(result, self._ir.Value):
+            # What an asynchronous start hands to its end, for example, is no value of the program.
+            self._report(root, codes.NOT_LOWERED, f"{root.opcode} cannot be lifted: it gives no value to return")
+            return
         self._create(body.terminator, [], _flat((result,)), None, None, 0, self._locations.of(root), self._ip)
 
     def _write(self, computation: HloComputation, values: dict[HloInstruction, Value]) -> Value:
@@ -192,8 +202,14 @@ class Exporter:
         return record.lowering.emit if record is not None else None
 
     def _annotate(self, instruction: HloInstruction) -> None:
-        """The sharding and frontend attributes, on the operation that was written last for the instruction."""
-        for name, text in operation_attributes(instruction).items():
+        """The sharding and frontend attributes, on the operation that was written last for the instruction.
+
+        Where several operations stand for one, the last may have other results: those get no sharding.
+        """
+        marks = operation_attributes(instruction)
+        if SHARDING in marks and [r.type for r in self._last.results] != list(self.types.leaves(instruction.shape)):
+            del marks[SHARDING]
+        for name, text in marks.items():
             self._last.attributes[name] = self.attribute(text)
 
     def _placeholder(self, instruction: HloInstruction) -> Value:
@@ -380,10 +396,15 @@ def _is_missing(value: Value) -> bool:
     return value is None or (isinstance(value, tuple) and any(map(_is_missing, value)))
 
 
+def _is_made_of(value: Value, kind: type) -> bool:
+    """Whether a value is of a class, or a tuple of such."""
+    return all(_is_made_of(v, kind) for v in value) if isinstance(value, tuple) else isinstance(value, kind)
+
+
 def _flat(values: Sequence[Value]) -> Sequence[Value]:
     """The leaves of nested tuples of values, in order."""
     for value in values:
-        if value is None or type(value) is tuple:
+        if value is None or isinstance(value, tuple):
             return list(_leaves(values))
     return values
 
@@ -392,7 +413,7 @@ def _leaves(values: Iterable[Value]) -> Iterator[Value]:
     stack = [iter(values)]
     while stack:
         for value in stack[-1]:
-            if type(value) is tuple:
+            if isinstance(value, tuple):
                 stack.append(iter(value))
                 break
             if value is None:

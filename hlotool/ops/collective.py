@@ -270,7 +270,7 @@ def _gather_rule(opcode: str, operands: Sequence[Shape], results: Sequence[Shape
         n, m = shape.dims[axis], wide.dims[axis]
         if UNBOUNDED not in (n, m):
             require(m == 0 if n == 0 else m % n == 0 and m > 0, f"{opcode}-c3",
-                    f"dimension {axis} has {n} elements in operand {i} and {m} in the result, which is no multiple")
+                    f"dimension {axis} has {n} elements in operand {i}, {m} in the result, which is no multiple")
             if n:
                 shards.add(m // n)
         found.append(_scaled(shape, axis, m))

@@ -25,7 +25,7 @@ from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
-from hlotool.ops.values import TOKEN, Callee, EvaluationError
+from hlotool.ops.values import TOKEN, AsyncState, Callee, EvaluationError
 
 TOKEN_SHAPE = Shape.token()
 
@@ -258,7 +258,7 @@ def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation
             f"{len(branch_operands)} given")
     for branch, operand in zip(branches, branch_operands, strict=True):
         require_parameters(branch, (operand,), "conditional-c4", "the branch")
-    first = branches[0].root.shape
+    first: Shape = branches[0].root.shape
     for branch in branches[1:]:
         require(branch.root.shape.compatible(first), "conditional-c5",
                 f"the branch {branches[0].name} gives {first.text(False)}, {branch.name} gives "
@@ -287,7 +287,7 @@ def _lift_conditional(r: Reader) -> HloInstruction:
     operands = list(r.operands())
     if r.name == "stablehlo.if":
         found = [r.closure(0, "true"), r.closure(1, "false")]
-        names = {"true_computation": found[0][0], "false_computation": found[1][0]}
+        names: dict[str, Any] = {"true_computation": found[0][0], "false_computation": found[1][0]}
     else:
         found = [r.closure(i, "branch") for i in range(r.region_count())]
         names = {"branch_computations": tuple(c for c, _ in found)}
@@ -432,6 +432,9 @@ def _flat_aliases(instruction: HloInstruction, aliases: Sequence[Aliasing]) -> l
     found = []
     for alias in aliases:
         below = instruction.shape.at(alias.output_index)
+        source = instruction.operands[alias.parameter].shape.at(alias.parameter_index)
+        if below is None or source is None or below.is_buffer != source.is_buffer:
+            continue  # a tensor that becomes a buffer: StableHLO aliases equal types only
         for tail, _ in below.leaves() if below is not None else ():
             place = str(results.index((*alias.output_index, *tail))) if len(results) > 1 else ""
             found.append(f"#stablehlo.output_operand_alias<output_tuple_indices = [{place}], operand_index = "
@@ -541,7 +544,8 @@ def opt_barrier_shape(operand: Shape) -> Shape:
 
 
 def _emit_opt_barrier(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    if not any(True for _ in instruction.shape.leaves()):
+    if not any(True for _ in instruction.shape.leaves()) or isinstance(operands[0], AsyncState):
+        # What is in flight keeps the operation that it stands for.
         return operands[0]
     return e.op("stablehlo.optimization_barrier", operands, instruction.shape)
 

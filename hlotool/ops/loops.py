@@ -43,12 +43,17 @@ def emit_loop(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]
     outputs = members[:len(members) - carries]
     length = (inputs or outputs)[0].dims[axis]
     shapes = [_INDEX, *inputs, *outputs, *members[len(outputs):]]
+    if not length:
+        # Nothing is walked, and a slice of nothing is no StableHLO.
+        empty = [e.constant(np.zeros(o.dims, o.dtype.numpy), o.without_layout()) for o in outputs]
+        found = (*empty, *operands[len(inputs):])
+        return found if shape.is_tuple else found[0]
     condition = _condition(f"{instruction.name}.condition", shapes, length)
     body = _body(instruction, shapes, len(inputs), len(outputs), axis, length)
     start = [e.constant(np.asarray(0, np.int64), _INDEX), *operands[:len(inputs)],
              *(e.constant(np.zeros(o.dims, o.dtype.numpy), o) for o in outputs), *operands[len(inputs):]]
-    found = e.op("stablehlo.while", start, Shape.tuple(*shapes), {}, [e.region(condition), e.region(body)])
-    results = tuple(found[1 + len(inputs):])
+    walked = e.op("stablehlo.while", start, Shape.tuple(*shapes), {}, [e.region(condition), e.region(body)])
+    results = tuple(walked[1 + len(inputs):])
     return results if shape.is_tuple else results[0]
 
 
