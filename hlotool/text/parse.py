@@ -94,8 +94,9 @@ def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
     finally:
         if was_enabled:
             gc.enable()
-    diagnostics = sorted(reader.diagnostics, key=lambda d: (d.line, d.column))
-    return module, diagnostics
+    # Two ways to the same place find the same mistake.
+    distinct = {(d.line, d.column, d.code): d for d in reversed(reader.diagnostics)}
+    return module, sorted(distinct.values(), key=lambda d: (d.line, d.column))
 
 
 def _normal(text: str) -> str:
@@ -314,10 +315,12 @@ class ModuleReader(InstructionReader):
         if self._depth >= MOST_NESTED:
             raise PhraseError(NESTED_TOO_DEEP, f"computations are nested more than {MOST_NESTED} deep",
                               help="give the inner computations names and lines of their own")
-        computation = HloComputation(unique_name("_", self.computations), offset=offset)
+        computation = HloComputation("_", offset=offset)
         self._depth += 1
         self.read_nested_body(computation, offset + 1)
         self._depth -= 1
+        # Computations inside of this one have taken their names by now.
+        computation.name = unique_name("_", self.computations)
         self.computations[computation.name] = computation
         self.module.computations.append(computation)
         return computation
