@@ -347,3 +347,22 @@ def test_special_values_of_constants_come_back(types: Types) -> None:
     array = np.array([np.nan, -np.inf, -0.0, 1e-45], np.float32)
     back = read_dense(str(Constants(types).attribute(array, shape)), shape)
     assert back.tobytes() == array.tobytes()
+
+
+def test_shardings_stay_off_operations_with_other_results() -> None:
+    text = dump(module_of("""
+step {
+  a = f32[] parameter(0)
+  c = f32[] parameter(1)
+  s = f32[] add(a, c)
+  ROOT t = (f32[], f32[]) tuple(s, s)
+}
+
+ENTRY main {
+  p = f32[8] parameter(0)
+  z = f32[] parameter(1)
+  ROOT r = (f32[8], f32[]) scan(p, z), dimensions={0}, num_carries=1, to_apply=step,
+    sharding={{devices=[8]<=[8]}, {replicated}}
+}"""))
+    assert text.count("mhlo.sharding") == 2
+    assert "stablehlo.while" in text

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from hlotool.passes.legalize import legalized
-
 from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
 from hlotool.mlir import codes
@@ -25,6 +23,7 @@ from hlotool.mlir.signatures import (
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.lowering import Value
+from hlotool.passes.legalize import legalized
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40

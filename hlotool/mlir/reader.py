@@ -131,15 +131,11 @@ class OperationReader:
 
     def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
         """The functions that an array of symbols names."""
-        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute))
+        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
 
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
         return len(self._operation.regions)
-
-    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
-        """The functions that an array of symbols names."""
-        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
 
     # Writing.
 
