@@ -14,7 +14,8 @@ from hlotool.ir import Shape
 from hlotool.ops import OPS
 
 FAMILIES = {f"hlotool.ops.{name}" for name in (
-    "reduction", "sorting", "normalization", "linalg", "random", "control", "asynchronous", "transfer", "collective")}
+    "reduction", "sorting", "normalization", "linalg", "random", "control", "asynchronous", "transfer", "collective",
+    "exchange")}
 OPCODES = {opcode for opcode, record in OPS.items() if record.evaluate.__module__ in FAMILIES}
 CASES = load_ops(OPCODES)
 GOOD = [c for c in CASES if not c.is_bad]
