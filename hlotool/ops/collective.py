@@ -255,7 +255,8 @@ def _gather_rule(opcode: str, operands: Sequence[Shape], results: Sequence[Shape
                  groups: ReplicaGroups | None) -> list[Shape]:
     """Constraints 1 to 3 of an all-gather; `results` are the declared ones."""
     require_arrays(opcode, operands)
-    require(len(dimensions) == 1, f"{opcode}-c2", f"dimensions={{{listed(dimensions)}}}; it names exactly one dimension")
+    require(len(dimensions) == 1, f"{opcode}-c2",
+            f"dimensions={{{listed(dimensions)}}}; it names exactly one dimension")
     axis, found, size = dimensions[0], [], size_of(groups)
     for i, shape in enumerate(operands):
         require(0 <= axis < shape.rank, f"{opcode}-c2", f"dimension {axis} is no dimension of operand {i}, which is "
