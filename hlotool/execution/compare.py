@@ -225,10 +225,10 @@ def difference(left: Array, right: Array, budget: float, *, strict: bool = False
     outside = error > allowed
     worst = np.unravel_index(np.argmax(error), left.shape)
     steps = [distance == 0, distance <= 1, distance <= 4, distance <= 16, distance <= 256, distance > 256]
-    shares = [float(np.mean(s)) for s in steps]
+    spread = {name: float(np.mean(s)) for name, s in zip(("equal", "1", "4", "16", "256", "more"), steps, strict=True)}
     return ResultDifference(
         result, device, inputs, tuple(int(i) for i in worst), left[worst], right[worst], float(distance[worst]),
-        float(error[worst]), int(outside.sum()), left.size, dict(zip(("equal", "1", "4", "16", "256", "more"), shares, strict=True)))
+        float(error[worst]), int(outside.sum()), left.size, spread)
 
 
 def _unlike(result: int, device: int, inputs: str, problem: str) -> ResultDifference:

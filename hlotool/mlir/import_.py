@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
 from hlotool.mlir import codes
-from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
+from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact, without_chlo
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.reader import OperationReader
@@ -39,11 +39,22 @@ def from_stablehlo(source: Any) -> HloModule:
     program = source if isinstance(source, ir.Module) else _parse(source, notes)
     with program.context, ir.Location.unknown():
         try:
-            module = Importer(program).run()
+            module = _imported(program)
         except RecursionError:
             raise HloError([Diagnostic(codes.TOO_DEEP, "regions are nested too deeply to be imported")]) from None
     module.notes.extend(notes)
     return module
+
+
+def _imported(program: Any) -> HloModule:
+    """The module; where chlo operations without an opcode stand in the way, of the program with stablehlo's own."""
+    importer = Importer(program)
+    try:
+        return importer.run()
+    except HloError:
+        if not importer.needs_expansion:
+            raise
+    return Importer(without_chlo(program)).run()
 
 
 def _parse(source: str | bytes, notes: list[Diagnostic]) -> Any:
@@ -57,7 +68,8 @@ def _parse(source: str | bytes, notes: list[Diagnostic]) -> Any:
         if source[:4] != BYTECODE_MAGIC:
             source = source.decode(errors="replace")
     if isinstance(source, str):
-        source = _without_quantisation(source, notes)
+        # Bytes that were no UTF-8 would be refused with a Python exception.
+        source = _without_quantisation(source.encode(errors="replace").decode(), notes)
     try:
         return ir.Module.parse(source, make_context())
     except ir.MLIRError as error:
@@ -107,6 +119,8 @@ class Importer:
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
         self.diagnostics: list[Diagnostic] = []
+        #: a chlo operation was met that is no HLO operation
+        self.needs_expansion = False
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
@@ -258,6 +272,7 @@ class Importer:
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
         lift = self._lifts.get(name)
         if lift is None:
+            self.needs_expansion |= name.startswith("chlo.")
             self._fail(operation, codes.NOT_IMPORTED, f"{name} has no HLO form")
         reader = OperationReader(self, scope, operation, name)
         try:

@@ -47,6 +47,9 @@ class Emitter(Protocol):
     def constant(self, array: Any, shape: Shape) -> Value:
         """stablehlo.constant of a NumPy array of that shape."""
 
+    def pack(self, value: Value) -> Value:
+        """A tuple of values as one value of MLIR's tuple type, for calls that take tuples; others as they are."""
+
     def shape_of(self, value: Value) -> Shape:
         """The shape of a value, a tuple's as a tuple."""
 
@@ -195,5 +198,6 @@ def enum_attribute(mnemonic: str, value: str) -> str:
 
 def string(value: str) -> str:
     """A string attribute, its bytes escaped as MLIR reads them."""
-    plain = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in value.encode())
+    plain = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}"
+                    for b in value.encode("utf-8", "surrogateescape"))
     return f'"{plain}"'
