@@ -349,6 +349,27 @@ def test_special_values_of_constants_come_back(types: Types) -> None:
     assert back.tobytes() == array.tobytes()
 
 
+def test_custom_calls_take_tuples_as_tuples() -> None:
+    module = module_of("""
+ENTRY main {
+  p = f32[2] parameter(0)
+  t = (f32[2], f32[2]) tuple(p, p)
+  c = (f32[2], f32[2]) custom-call(t, p), custom_call_target="mine", output_to_operand_aliasing={{1}: (0, {0})}
+  ROOT r = f32[2] get-tuple-element(c), index=1
+}""")
+    program = to_stablehlo(module)
+    assert "(tuple<tensor<2xf32>, tensor<2xf32>>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)" in str(program)
+    (call,) = [i for i in from_stablehlo(program).instructions() if i.opcode == "custom-call"]
+    assert call.operands[0].shape.is_tuple
+    assert call.attributes["output_to_operand_aliasing"] == (Aliasing((1,), 0, (0,)),)
+
+
+def test_chlo_operations_without_an_opcode_are_expanded() -> None:
+    text = ("func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+            "  %0 = chlo.lgamma %a : tensor<2xf32> -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}")
+    assert "log" in {i.opcode for i in from_stablehlo(text).instructions()}
+
+
 def test_shardings_stay_off_operations_with_other_results() -> None:
     text = dump(module_of("""
 step {

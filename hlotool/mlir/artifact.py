@@ -29,13 +29,9 @@ def write_artifact(module: Any, version: str | None = None) -> bytes:
     from jax.extend.mlir.dialects import stablehlo
 
     target = version or stablehlo.get_current_version()
-    code = io.BytesIO()
-    module.operation.write_bytecode(code)
     try:
-        # Writing turns the module that is given into another dialect, so a copy is given.
-        copy = ir.Module.parse(code.getvalue(), module.context)
-        _legalise(copy)
-        data: bytes = stablehlo.serialize_portable_artifact(copy, target)
+        # Writing turns the module that is given into another dialect; without_chlo gives a copy.
+        data: bytes = stablehlo.serialize_portable_artifact(without_chlo(module), target)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
         versions = f"{stablehlo.get_minimum_version()} to {stablehlo.get_current_version()}"
         raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {target} can be written: {error}",
@@ -43,14 +39,18 @@ def write_artifact(module: Any, version: str | None = None) -> bytes:
     return data
 
 
-def _legalise(module: Any) -> None:
-    """Write chlo operations, which no artifact can hold, in stablehlo's. Raises MLIRError."""
+def without_chlo(module: Any) -> Any:
+    """A copy of an MLIR module with its chlo operations written in stablehlo's. Raises MLIRError."""
+    from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
     from jax.extend.mlir.passmanager import PassManager
 
+    code = io.BytesIO()
+    module.operation.write_bytecode(code)
+    copy = ir.Module.parse(code.getvalue(), module.context)
     stablehlo.register_stablehlo_passes()
-    passes = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
-    PassManager.parse(passes, module.context).run(module.operation)
+    PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))", module.context).run(copy.operation)
+    return copy
 
 
 def read_artifact(data: bytes, context: Any = None) -> Any:

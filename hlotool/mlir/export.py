@@ -357,6 +357,17 @@ class Exporter:
             self._locations.of(self._current), self._ip)
         return operation.result
 
+    def pack(self, value: Value) -> Value:
+        """Append stablehlo.tuple where the value is a tuple; see hlotool.ops.lowering.Emitter."""
+        if not isinstance(value, tuple):
+            return value
+        members = [self.pack(v) for v in value]
+        if any(m is None for m in members):
+            raise _Refusal
+        type_ = self._ir.TupleType.get_tuple([m.type for m in members])
+        return self._create("stablehlo.tuple", [type_], members, None, None, 0, self._locations.of(self._current),
+                            self._ip).result
+
     def shape_of(self, value: Value) -> Shape:
         """The shape of a value; see hlotool.ops.lowering.Emitter."""
         if isinstance(value, tuple):

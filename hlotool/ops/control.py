@@ -115,7 +115,11 @@ def _emit_tuple(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
     return tuple(operands)
 
 
-@op(tuple_shape, lowering=Lowering(_emit_tuple), source=SPECIFICATION)
+def _lift_tuple(r: Reader) -> HloInstruction:
+    return r.add("tuple", r.shape(), r.operands())
+
+
+@op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION)
 def tuple_(*elements: Any) -> Any:
     """The operands as one tuple; none give the empty tuple."""
     return elements
@@ -134,7 +138,12 @@ def _emit_get_tuple_element(e: Emitter, instruction: HloInstruction, operands: S
     return operands[0][instruction.attributes["index"]]
 
 
-@op(get_tuple_element_shape, lowering=Lowering(_emit_get_tuple_element), source=SPECIFICATION)
+def _lift_get_tuple_element(r: Reader) -> HloInstruction:
+    return r.add("get-tuple-element", r.shape(), r.operands(), {"index": r.int("index")})
+
+
+@op(get_tuple_element_shape, source=SPECIFICATION,
+    lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",)))
 def get_tuple_element(operand: Any, *, index: int) -> Any:
     """One element of a tuple.
 
@@ -408,12 +417,14 @@ def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequenc
         found["called_computations"] = "[" + ", ".join(map(e.symbol, called)) + "]"
     constraints = given.get("operand_layout_constraints")
     results = [shape for _, shape in instruction.shape.leaves()]
-    if constraints is not None and all(s.layout is not None or not s.is_array for s in results):
+    # StableHLO takes no layouts beside tuples.
+    if (constraints is not None and not any(s.is_tuple for s in constraints)
+            and all(s.layout is not None or not s.is_array for s in results)):
         found["operand_layouts"] = _layouts([leaf for s in constraints for _, leaf in s.leaves()])
         found["result_layouts"] = _layouts(results)
     if aliases := given.get("output_to_operand_aliasing"):
         found["output_operand_aliases"] = "[" + ", ".join(_flat_aliases(instruction, aliases)) + "]"
-    return e.op("stablehlo.custom_call", operands, instruction.shape, found)
+    return e.op("stablehlo.custom_call", [e.pack(o) for o in operands], instruction.shape, found)
 
 
 def _layouts(shapes: Sequence[Shape]) -> str:
@@ -426,8 +437,7 @@ def _layouts(shapes: Sequence[Shape]) -> str:
 
 
 def _flat_aliases(instruction: HloInstruction, aliases: Sequence[Aliasing]) -> list[str]:
-    """The aliasing of the flattened call: a place for each leaf, as neither operands nor result are tuples."""
-    operands = [(n, index) for n, o in enumerate(instruction.operands) for index, _ in o.shape.leaves()]
+    """The aliasing of the call, its result flattened: an entry for each leaf."""
     results = [index for index, _ in instruction.shape.leaves()]
     found = []
     for alias in aliases:
@@ -437,9 +447,9 @@ def _flat_aliases(instruction: HloInstruction, aliases: Sequence[Aliasing]) -> l
             continue  # a tensor that becomes a buffer: StableHLO aliases equal types only
         for tail, _ in below.leaves() if below is not None else ():
             place = str(results.index((*alias.output_index, *tail))) if len(results) > 1 else ""
+            inner = ", ".join(map(str, (*alias.parameter_index, *tail)))
             found.append(f"#stablehlo.output_operand_alias<output_tuple_indices = [{place}], operand_index = "
-                         f"{operands.index((alias.parameter, (*alias.parameter_index, *tail)))}, "
-                         "operand_tuple_indices = []>")
+                         f"{alias.parameter}, operand_tuple_indices = [{inner}]>")
     return found
 
 
