@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 from hlotool.passes.editing import ComputationEditor
@@ -20,6 +21,8 @@ AMBIGUOUS_DOT = define("L102", "ambiguous-dot", "dimension numbers of a dot are 
                        "which they were", HISTORY)
 SPARSE_DOT = define("L104", "sparse-dot", "a dot with a sparse operand (2024), which nothing says any more", HISTORY)
 
+#: choices that are tried; where there are more, too many dimensions are of one size to tell them apart
+_TRIALS = 50_000
 _NUMBERS = ("lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "rhs_contracting_dims")
 
 
@@ -70,9 +73,14 @@ def dot_with_half(edit: ComputationEditor, instruction: HloInstruction) -> None:
 def _fitting(instruction: HloInstruction) -> Iterator[Attributes]:
     """The attributes with every choice of what is unsaid that gives the written result."""
     given, missing = instruction.attributes, _unsaid(instruction)
-    choices = [itertools.permutations(range(instruction.operands[name.startswith("rhs")].shape.rank),
-                                      len(given[_other_side(name)])) for name in missing]
-    for chosen in itertools.product(*choices):
+    if not all(o.shape.is_array for o in instruction.operands):
+        return
+    places = [place for name in missing for place in _same_sizes(instruction, name)]
+    if math.prod(map(len, places)) > _TRIALS:
+        raise Inexact(AMBIGUOUS_DOT, f"{instruction.name} leaves out {' and '.join(missing)}, and too many choices fit")
+    for picked in itertools.product(*places):
+        numbers = iter(picked)
+        chosen = [tuple(itertools.islice(numbers, len(given[_other_side(name)]))) for name in missing]
         attributes = given | dict(zip(missing, chosen, strict=True))
         trial = HloInstruction(instruction.name, "dot", instruction.shape, instruction.operands,
                                Attributes({n: attributes[n] for n in (*_NUMBERS, *attributes) if n in attributes}))
@@ -82,6 +90,14 @@ def _fitting(instruction: HloInstruction) -> Iterator[Attributes]:
             continue
         if inferred.compatible(instruction.shape):
             yield trial.attributes
+
+
+def _same_sizes(instruction: HloInstruction, name: str) -> Iterator[list[int]]:
+    """For each dimension that the other side names, those of this side that have its size."""
+    lhs, rhs = (o.shape.dims for o in instruction.operands)
+    here, there = (rhs, lhs) if name.startswith("rhs") else (lhs, rhs)
+    for said in instruction.attributes[_other_side(name)]:
+        yield [d for d, size in enumerate(here) if said < len(there) and size == there[said]]
 
 
 def _other_side(name: str) -> str:

@@ -81,6 +81,8 @@ def on_attribute(*names: str) -> Callable[[Rewrite], Rewrite]:
 
 def rules_of(instruction: HloInstruction) -> Iterator[Rewrite]:
     """The rewritings of the old forms that an instruction has, attributes first."""
+    if not _is_typed(instruction):
+        return
     yield from dict.fromkeys(BY_ATTRIBUTE[name] for name in instruction.attributes if name in BY_ATTRIBUTE)
     for rule in BY_OPCODE.get(instruction.opcode, ()):
         if rule.has_form(instruction):
@@ -91,9 +93,14 @@ def has_old_form(instruction: HloInstruction) -> bool:
     """Whether a rule is for the instruction."""
     attributes = instruction.attributes
     if attributes and not BY_ATTRIBUTE.keys().isdisjoint(attributes):
-        return True
+        return _is_typed(instruction)
     rules = BY_OPCODE.get(instruction.opcode)
-    return rules is not None and any(rule.has_form(instruction) for rule in rules)
+    return rules is not None and _is_typed(instruction) and any(rule.has_form(instruction) for rule in rules)
+
+
+def _is_typed(instruction: HloInstruction) -> bool:
+    """Whether all shapes are known; what is read without inference may lack some."""
+    return instruction.shape is not None and all(o.shape is not None for o in instruction.operands)
 
 
 def rewrite_lines(edit: ComputationEditor, more: Iterable[Rule] = ()) -> Iterator[Diagnostic]:

@@ -6,9 +6,10 @@
                                         x.token = token[] get-tuple-element(x.infeed), index=1
                                         o.outfeed = token[] outfeed(x, x.token)
 
-Each computation has one chain, in the order of its text. What begins between a send (recv) and its done is on a
-branch of its own; the chain goes on from all of them. Loops, branches and calls whose computations have such
-operations hand the token in and out, through copies of those computations.
+Infeeds and outfeeds of a computation are one chain, in the order of the text. Each channel has a chain of its own:
+a send may never have to wait for a recv of another channel, for its partner may wait for the send. Loops, branches
+and calls whose computations have such operations join all chains, and hand the token in and out through copies of
+those computations.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def lacks_token(instruction: HloInstruction) -> bool:
 
 
 def thread_tokens(editor: ModuleEditor) -> Iterator[Diagnostic]:
-    """Put every such operation of the module on its computation's chain; reports what cannot be."""
+    """Put every such operation of the module on a chain of its computation; reports what cannot be."""
     module = editor.module
     if not any(map(lacks_token, module.instructions())):
         return
@@ -117,18 +118,18 @@ class _Threader:
         self.bearers = _bearers(editor.module)
         self._copies: dict[tuple[Any, ...], HloComputation] = {}
 
-    def thread(self, computation: HloComputation, token: HloInstruction | None) -> HloInstruction | None:
-        """Put a computation's operations on a chain that begins with the token (None: it makes one)."""
+    def thread(self, computation: HloComputation, token: HloInstruction | None) -> _Chain:
+        """Put a computation's operations on chains that begin with the token (None: with one of their own)."""
         chain = _Chain(ComputationEditor(self.editor, computation), token)
         for instruction in chain.edit.lines():
-            if instruction.opcode in _DONES and instruction.operands[0] in chain.begun:
+            if instruction.opcode in _DONES and not chain.begun.isdisjoint(instruction.operands):
                 chain.done(instruction)
             elif lacks_token(instruction):
                 getattr(chain, instruction.opcode)(instruction)
             elif instruction.opcode in _CARRIERS and any(c in self.bearers
                                                          for c in instruction.called_computations()):
                 getattr(self, f"_{instruction.opcode}")(chain, instruction)
-        return chain.end()
+        return chain
 
     def drop_originals(self, originals: list[HloComputation]) -> None:
         """Remove what copies stand for and nothing calls any more; the copies take the names over."""
@@ -159,8 +160,9 @@ class _Threader:
             edit = ComputationEditor(self.editor, copy)
             token = _wrapped_parameter(edit) if wrapped else _further_parameter(edit)
             if gives_token:
-                last = self.thread(copy, token) or token
-                _give(ComputationEditor(self.editor, copy), last)
+                chain = self.thread(copy, token)
+                root, last = copy.root, chain.take()
+                copy.root = chain.edit.add("tuple", Shape.tuple(root.shape, TOKEN), (root, last), name="result")
         return self._copies[key]
 
     def _while(self, chain: _Chain, loop: HloInstruction) -> None:
@@ -220,23 +222,33 @@ class _Threader:
 
 
 class _Chain:
-    """The tokens of a computation: what comes next is after all of `_tokens`."""
+    """The tokens of a computation."""
 
     def __init__(self, edit: ComputationEditor, token: HloInstruction | None) -> None:
         self.edit = edit
-        self._tokens = [token] if token is not None else []
-        #: sends and recvs that are not done, with the token that each took
-        self.begun: dict[HloInstruction, HloInstruction] = {}
+        #: what all chains began with, and how far each has come: by channel, or for the feeds
+        self._base = token
+        self._last: dict[Any, HloInstruction] = {}
+        #: sends and recvs that are not done
+        self.begun: set[HloInstruction] = set()
 
     def take(self) -> HloInstruction:
-        """The one token that everything so far is before."""
-        if len(self._tokens) != 1:
-            self._tokens = [self.edit.add("after-all", TOKEN, tuple(self._tokens), name="chain")]
-        return self._tokens[0]
+        """The one token that everything so far is before, and everything later is after."""
+        tokens = tuple(dict.fromkeys(self._last.values()))
+        if len(tokens) == 1:
+            self._base = tokens[0]
+        elif tokens or self._base is None:
+            self._base = self.edit.add("after-all", TOKEN, tokens, name="chain")
+        self._last.clear()
+        return self._base
 
-    def end(self) -> HloInstruction | None:
-        """The last token; None where the chain never began."""
-        return self.take() if self._tokens else None
+    def _next(self, chain: Any) -> HloInstruction:
+        """The last token of one chain."""
+        if chain in self._last:
+            return self._last[chain]
+        if self._base is None:
+            self._base = self.edit.add("after-all", TOKEN, name="chain")
+        return self._base
 
     def pair(self, value: HloInstruction, like: HloInstruction) -> HloInstruction:
         """(value, token)"""
@@ -245,11 +257,16 @@ class _Chain:
                              like=like)
 
     def unpack(self, old: HloInstruction, pair: HloInstruction, effect: HloInstruction) -> None:
-        """Let the old instruction be the first part of (value, token), and the chain go on from the second."""
+        """Let the old instruction be the first part of (value, token), and all chains go on from the second."""
+        self._base = self._parts(old, pair, effect)
+        self._last.clear()
+
+    def _parts(self, old: HloInstruction, pair: HloInstruction, effect: HloInstruction) -> HloInstruction:
+        """Let the old instruction be the first part of (value, token); gives the second."""
         token = self.edit.add("get-tuple-element", TOKEN, (pair,), {"index": 1}, name=f"{old.name}.token", like=old)
-        self._tokens = [token]
         self.edit.become(old, "get-tuple-element", (pair,), {"index": 0})
         self.edit.loosen(old, effect)
+        return token
 
     def send(self, send: HloInstruction) -> None:
         self._begin(send)
@@ -258,44 +275,51 @@ class _Chain:
         self._begin(recv)
 
     def _begin(self, instruction: HloInstruction) -> None:
-        token = self.begun[instruction] = self.take()
-        attributes = with_token(instruction.attributes, instruction.shape)
+        token = self._next(_channel(instruction))
+        self.begun.add(instruction)
+        instruction.attributes = with_token(instruction.attributes, instruction.shape)
         instruction.shape = Shape.tuple(*instruction.shape.elements, TOKEN)
         instruction.operands = (*instruction.operands, token)
-        instruction.attributes = attributes
 
     def done(self, done: HloInstruction) -> None:
         """send-done gave (), recv-done the value alone."""
-        taken = self.begun[done.operands[0]]
-        kept = [t for t in self._tokens if t is not taken]
+        chain = _channel(done.operands[0])
         if done.opcode == "send-done":
-            self._emptied(done, self._effect(done, TOKEN, done.operands, "send-done", done.attributes))
-        else:
-            pair = Shape.tuple(done.shape, TOKEN)
-            made = self._effect(done, pair, done.operands, "recv-done", with_token(done.attributes, done.shape))
-            self.unpack(done, made, made)
-        self._tokens = [*kept, *self._tokens]
+            self._last[chain] = self._emptied(done, done.operands)
+            return
+        made = self._effect(done, Shape.tuple(done.shape, TOKEN), done.operands,
+                            with_token(done.attributes, done.shape))
+        self._last[chain] = self._parts(done, made, made)
 
     def infeed(self, infeed: HloInstruction) -> None:
-        made = self._effect(infeed, Shape.tuple(infeed.shape, TOKEN), (self.take(),), "infeed",
+        made = self._effect(infeed, Shape.tuple(infeed.shape, TOKEN), (self._next(_FEEDS),),
                             with_token(infeed.attributes, infeed.shape))
-        self.unpack(infeed, made, made)
+        self._last[_FEEDS] = self._parts(infeed, made, made)
 
     def outfeed(self, outfeed: HloInstruction) -> None:
-        operands = (*outfeed.operands, self.take())
-        self._emptied(outfeed, self._effect(outfeed, TOKEN, operands, "outfeed", outfeed.attributes))
+        self._last[_FEEDS] = self._emptied(outfeed, (*outfeed.operands, self._next(_FEEDS)))
 
-    def _effect(self, old: HloInstruction, shape: Shape, operands: tuple[HloInstruction, ...], opcode: str,
+    def _effect(self, old: HloInstruction, shape: Shape, operands: tuple[HloInstruction, ...],
                 attributes: Attributes) -> HloInstruction:
-        return self.edit.add(opcode, shape, operands, attributes, name=f"{old.name}.{opcode}", like=old)
+        return self.edit.add(old.opcode, shape, operands, attributes, name=f"{old.name}.{old.opcode}", like=old)
 
-    def _emptied(self, old: HloInstruction, made: HloInstruction) -> None:
-        """The old instruction gave the empty tuple."""
-        self._tokens = [made]
+    def _emptied(self, old: HloInstruction, operands: tuple[HloInstruction, ...]) -> HloInstruction:
+        """The operation with a token as its result; the old instruction gave the empty tuple."""
+        made = self._effect(old, TOKEN, operands, old.attributes)
         old.attributes = old.attributes.without("sharding")
         self.edit.become(old, "tuple")
         old.shape = Shape.tuple()
         self.edit.loosen(old, made)
+        return made
+
+
+#: the chain of infeeds and outfeeds
+_FEEDS = "feeds"
+
+
+def _channel(instruction: HloInstruction) -> Any:
+    """The chain of a send or recv: that of its channel."""
+    return instruction.attributes.get("channel_id")
 
 
 def _parameter(name: str, shape: Shape) -> HloInstruction:
@@ -322,12 +346,6 @@ def _wrapped_parameter(edit: ComputationEditor) -> HloInstruction:
 
 def _to_front(computation: HloComputation, *first: HloInstruction) -> None:
     computation.instructions = [*first, *(i for i in computation.instructions if i not in first)]
-
-
-def _give(edit: ComputationEditor, token: HloInstruction) -> None:
-    """Let the computation give (its result, token)."""
-    root = edit.computation.root
-    edit.computation.root = edit.add("tuple", Shape.tuple(root.shape, TOKEN), (root, token), name="result")
 
 
 def _extend(edit: ComputationEditor, opcode: str, shape: Shape, attributes: Mapping[str, Any]) -> None:
