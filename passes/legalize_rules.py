@@ -29,7 +29,7 @@ from hlotool.ir import (
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 
-TWO_CONFIGS = define("L103", "two-configs", "opaque= and backend_config= on one instruction", HISTORY)
+TWO_NAMES = define("L103", "two-names", "an attribute under its old name and its new one on one instruction", HISTORY)
 MISFIT = define("L105", "unclear-old-form", "an old form whose operands or shapes are not those that it had then",
                 HISTORY)
 
@@ -106,11 +106,12 @@ def _is_typed(instruction: HloInstruction) -> bool:
 def rewrite_lines(edit: ComputationEditor, more: Iterable[Rule] = ()) -> Iterator[Diagnostic]:
     """Apply every rule, and those given, to every instruction of a computation."""
     for instruction in edit.lines():
-        for rewrite in [*rules_of(instruction), *(r.rewrite for r in more if r.has_form(instruction))]:
-            try:
+        wanted = [*rules_of(instruction), *(r.rewrite for r in more if r.has_form(instruction))]
+        try:
+            for rewrite in wanted:
                 rewrite(edit, instruction)
-            except Inexact as error:
-                yield report(edit.module.module, instruction, error.code, error.message, part=error.part)
+        except Inexact as error:
+            yield report(edit.module.module, instruction, error.code, error.message, part=error.part)
 
 
 def _expect(holds: bool, message: str) -> None:
@@ -219,6 +220,9 @@ _RENAMED = {**_GATHER, "all_reduce_id": "channel_id", "opaque": "backend_config"
 
 def _rename(instruction: HloInstruction, old: str, value: Any) -> None:
     """The attribute under its new name, in its old place."""
+    if _RENAMED[old] in instruction.attributes:
+        raise Inexact(TWO_NAMES, f"{instruction.name} has {old}= and {_RENAMED[old]}=; only one can be kept",
+                      rf"\b{old}\s*=")
     instruction.attributes = Attributes({_RENAMED[old] if name == old else name: value if name == old else kept
                                          for name, kept in instruction.attributes.items()})
 
@@ -254,9 +258,6 @@ def replica_group_ids(edit: ComputationEditor, instruction: HloInstruction) -> N
 @on_attribute("opaque")
 def opaque(edit: ComputationEditor, instruction: HloInstruction) -> None:
     """2018 to 2019: the configuration of a custom-call."""
-    if "backend_config" in instruction.attributes:
-        raise Inexact(TWO_CONFIGS, f"{instruction.name} has opaque= and backend_config=; only one text can be kept",
-                      r"\bopaque\s*=")
     _rename(instruction, "opaque", BackendConfig(instruction.attributes["opaque"], quoted=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 
 import numpy as np
@@ -16,7 +17,8 @@ from hlotool.cli import main
 from hlotool.execution.executors import run_program
 from hlotool.execution.program import Program
 from hlotool.execution.world import Queues
-from hlotool.ir import HloModule, clone_module
+from hlotool.ir import HloInstruction, HloModule, clone_module
+from hlotool.text import parse as parse_text
 
 CASES = [case for path in sorted((GOLDEN / "passes").glob("*.hlo")) for case in load(path)]
 GOOD = [case for case in CASES if not case.is_bad]
@@ -106,6 +108,28 @@ def _as_infeeds(module: HloModule, leaves: list[np.ndarray]) -> list[object]:
 
 
 @pytest.mark.parametrize("case", FED, ids=lambda c: c.id)
+def test_whatever_has_an_effect_depends_on_what_stood_before_it(case: Case) -> None:
+    for computation in transformed(case).computations:
+        effects = [i for i in computation.instructions if i.opcode in ("infeed", "outfeed") or any(
+            o.shape.is_token or (o.shape.is_tuple and any(e.is_token for e in o.shape.elements))
+            for o in i.operands if i.opcode in ("while", "call", "conditional"))]
+        for earlier, later in itertools.pairwise(effects):
+            assert earlier in ancestors(later), f"{later.name} may run before {earlier.name}"
+        if effects and any(leaf.is_token for _, leaf in computation.root.shape.leaves()):
+            assert effects[-1] in ancestors(computation.root)
+
+
+def ancestors(instruction: HloInstruction) -> set[HloInstruction]:
+    found: set[HloInstruction] = set()
+    waiting = [instruction]
+    while waiting:
+        operands = [o for o in waiting.pop().operands if o not in found]
+        found.update(operands)
+        waiting.extend(operands)
+    return found
+
+
+@pytest.mark.parametrize("case", FED, ids=lambda c: c.id)
 def test_chains_export(case: Case) -> None:
     assert "stablehlo." in str(hlotool.to_stablehlo(hlotool.parse(case.halves[0])))
 
@@ -121,6 +145,12 @@ def test_export_and_execution_leave_the_module_as_it_was() -> None:
 def test_a_module_of_today_is_not_copied() -> None:
     module = hlotool.parse("ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }")
     assert legalized(module) is module
+
+
+def test_a_module_that_lacks_shapes_is_left_to_inference() -> None:
+    module = parse_text("ENTRY e { x = f32[2] parameter(0) y = less-than(x, x) ROOT z = dot(x, y) }")
+    assert not needs_legalizing(module)
+    assert legalize_recovering(module) == []
 
 
 def test_legalising_twice_changes_nothing_more() -> None:
