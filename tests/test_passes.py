@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import deque
 
@@ -196,6 +197,12 @@ def test_every_old_form_of_the_syntax_history_is_rewritten(row: Row) -> None:
 
 
 UNKNOWN_ATTRIBUTE = 98
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_every_pass_opens_with_hlo_before_and_after(name: str) -> None:
+    doc = inspect.getdoc(inspect.getmodule(PASSES[name])) or ""
+    assert doc.count("ENTRY main") == 2
 
 
 def test_opt(tmp_path, capsys) -> None:

@@ -66,6 +66,7 @@ _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput
 #: opcodes whose forms changed without a change of name
 _CHANGED = frozenset({"sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
 _SUSPECTS = _CHANGED.union(OLD_OPCODES)
+_ADVICE = "`hlotool opt --passes=legalize` writes it as today"
 
 
 def notes_of(module: HloModule) -> list[Diagnostic]:
@@ -82,7 +83,7 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
-                                        at.column + len(instruction.name), filename)
+                                        at.column + len(instruction.name), filename, help=_ADVICE)
     return list(found.values())
 
 
