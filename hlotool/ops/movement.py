@@ -222,7 +222,12 @@ def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
             f"dimensions={{{listed(dimensions)}}} is no permutation of the {operand.rank} dimensions "
             f"of {operand.text(False)}")
     flags = flags_of(operand)
-    return operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
+    result = operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
+    # The layout goes along, so that no element moves. XLA: ShapeUtil::PermuteDimensions
+    order = operand.layout.minor_to_major if operand.layout is not None else range(operand.rank - 1, -1, -1)
+    if sorted(order) != list(range(operand.rank)):
+        return result  # an invalid layout is reported where it is declared
+    return result.with_layout(Layout(tuple(dimensions.index(d) for d in order)) if operand.rank else None)
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),

@@ -20,7 +20,7 @@ from hlotool.ir import (
 from hlotool.text.phrases import print_literal, print_value
 
 #: what stands in the operands' place, and so not among the attributes
-_PAYLOADS = ("literal", "parameter_number")
+_PAYLOADS = {"constant": "literal", "parameter": "parameter_number"}
 #: XLA gives these the shape that it infers, whatever is written: a header that repeats the written one would clash
 _OWN_SHAPES = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed", "after-all", "add-dependency"})
 _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_passthrough_params",
@@ -134,7 +134,7 @@ class _Printer:
         rest = ""
         if attributes:
             known = self._attributes.get(id(attributes))
-            rest = known if known is not None else self._attribute_text(attributes)
+            rest = known if known is not None else self._attribute_text(attributes, instruction.opcode)
         metadata = instruction.metadata
         if metadata is not None and self.options.metadata:
             rest = f"{rest}, metadata={metadata.text}"
@@ -161,9 +161,10 @@ class _Printer:
             return literal.text
         return print_literal(literal, elide_above=limit)
 
-    def _attribute_text(self, attributes: Attributes) -> str:
+    def _attribute_text(self, attributes: Attributes, opcode: str) -> str:
+        payload = _PAYLOADS.get(opcode)
         shown = [f", {name}={self._value(name, value)}" for name, value in attributes.items()
-                 if name not in _PAYLOADS and (name != "backend_config" or self.options.backend_config)]
+                 if name != payload and (name != "backend_config" or self.options.backend_config)]
         text = self._attributes[id(attributes)] = "".join(shown)
         return text
 
