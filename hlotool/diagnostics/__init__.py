@@ -1,6 +1,6 @@
 """One diagnostic type for the whole product, its codes, and its renderers."""
 
 from hlotool.diagnostics.codes import CODES, Code, define
-from hlotool.diagnostics.diagnostic import Diagnostic, Fix, HloError, Note, Severity, at, note_at
+from hlotool.diagnostics.diagnostic import Diagnostic, Fix, HloError, Note, Severity, at, note_at, shortened
 
-__all__ = ["CODES", "Code", "Diagnostic", "Fix", "HloError", "Note", "Severity", "at", "define", "note_at"]
+__all__ = ["CODES", "Code", "Diagnostic", "Fix", "HloError", "Note", "Severity", "at", "define", "note_at", "shortened"]

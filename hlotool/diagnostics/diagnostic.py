@@ -70,10 +70,22 @@ def at(source: Source, start: int, end: int, code: str, message: str, *, severit
        help: str = "", notes: tuple[Note, ...] = (), fixes: tuple[Fix, ...] = ()) -> Diagnostic:
     """A diagnostic for a range of character offsets of a source."""
     first, last = source.position(start), source.position(max(start + 1, end))
-    if last.line != first.line and end <= start + 1:  # an empty range at a line end
+    if end <= start + 1:  # the end of a line and of the text count as a character, too
         last = Position(first.line, first.column + 1)
-    return Diagnostic(code, message, severity, first.line, first.column, last.line, last.column, source.filename,
-                      notes, help, fixes)
+    return Diagnostic(code, shortened(message), severity, first.line, first.column, last.line, last.column,
+                      source.filename, notes, shortened(help), fixes)
+
+
+#: characters of a message or advice; what it quotes may be megabytes long
+_LONGEST_MESSAGE = 300
+
+
+def shortened(message: str) -> str:
+    """The message, without its middle where it is very long."""
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    return f"{message[:half]} … {message[-half:]}"
 
 
 def note_at(source: Source, start: int, end: int, message: str) -> Note:

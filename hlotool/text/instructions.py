@@ -6,13 +6,11 @@ A statement on one line in the printer's own spelling takes the short way; any o
 
 from __future__ import annotations
 
-import difflib
-import itertools
 import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define
+from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define, shortened
 from hlotool.ir import (
     DTYPES,
     KINDS,
@@ -24,11 +22,13 @@ from hlotool.ir import (
     Kind,
     Literal,
     Metadata,
+    Position,
     Shape,
     Source,
     kind_of,
     unique_name,
 )
+from hlotool.text.mistakes import similar_names, typographic_advice
 from hlotool.text.old_forms import GENERATION, NEWER_ATTRIBUTES
 from hlotool.text.phrases import (
     METADATA,
@@ -43,7 +43,9 @@ from hlotool.text.phrases import (
 )
 from hlotool.text.scan import (
     BAD_STATEMENT,
+    HEADER,
     LINE,
+    MISSING_CLOSE,
     NESTED_TOO_DEEP,
     STATEMENT,
     SYNTAX,
@@ -75,18 +77,19 @@ TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computat
 
 #: words that are refused as names: element types always, the others where they stand without `%`
 _TYPE_WORDS = frozenset({*DTYPES, "token", "opaque"})
-_KEYWORDS = frozenset("""true false inf nan HloModule ENTRY ROOT FileNames FunctionNames FileLocations StackFrames
-    maximal replicated manual unknown unreduced shard_as shard_like last_tile_dim_replicate""".split())
+_KEYWORDS = frozenset([
+    "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations",
+    "StackFrames", "maximal", "replicated", "manual", "unknown", "unreduced", "shard_as", "shard_like",
+    "last_tile_dim_replicate"])
 _RESERVED = _TYPE_WORDS | _KEYWORDS
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
+_ANY_STATEMENT = re.compile(r"(?:ROOT\s+)?%?([\w.\-]+)")
+_INDENT = re.compile(r"[ \t]*")
+_STRAY_BRACE = re.compile(r"\}[^\n]*\n[ \t]+(?:ROOT\s+)?%?[\w.\-]+\s+=\s")
 _TYPED_OPERAND = re.compile(r"(\(.*?\)|[^\s(]+) ([\w.\-]+)(?:, |$)")
 _ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
 #: instructions in operands and computations in attributes, inside of each other
 MOST_NESTED = 100
-#: names longer than this, and more names than that, are not compared with a misspelt one
-_LONGEST_NAME, _MOST_COMPARED = 100, 5000
-#: characters of a message or advice; what it quotes may be megabytes long
-_LONGEST_MESSAGE = 300
 #: opcodes whose payload stands where operands do
 _PAYLOADS = ("parameter", "constant")
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
@@ -114,6 +117,8 @@ class InstructionReader:
         self.missing_operands: list[HloInstruction] | None = None
         self._depth = 0
         self._root: HloInstruction | None = None
+        #: whether a statement of the computation at hand could not be read
+        self._has_failed = False
         self._shapes: dict[str, Shape] = {}
         self._attributes: dict[str, Attributes] = {"": NO_ATTRIBUTES}
         self._payloads: dict[Any, Attributes] = {}
@@ -128,15 +133,23 @@ class InstructionReader:
                second: tuple[str, int, int] | None = None, fixes: tuple[Fix, ...] = ()) -> None:
         """Add an error for a range of the source; `second` is a second place with what it is."""
         position = self.source.position
+        help = help or typographic_advice(self.text, start, end)
         notes = (Note(second[0], position(second[1]), position(second[2])),) if second else ()
+        start = max(0, min(start, len(self.text) - 1))
         first, last = position(start), position(max(end, start + 1))
+        if end <= start + 1:  # the end of a line and of the text count as a character, too
+            last = Position(first.line, first.column + 1)
         self.diagnostics.append(Diagnostic(
-            code, _shortened(message), Severity.ERROR, first.line, first.column, last.line, last.column, self.source.filename,
-            notes, _shortened(help), fixes))
+            code, shortened(message), Severity.ERROR, first.line, first.column, last.line, last.column,
+            self.source.filename, notes, shortened(help), fixes))
 
     def report_cut(self, error: CutError) -> None:
+        fixes: tuple[Fix, ...] = ()
+        if error.insert is not None:
+            where = self.source.position(error.insert[0])
+            fixes = (Fix(f"add {error.insert[1]}", where, where, error.insert[1], is_safe=False),)
         self.report(error.code, error.message, error.start, error.end, help=error.help,
-                    second=error.note)
+                    second=error.note, fixes=fixes)
 
     def report_phrase(self, error: PhraseError, offset: int) -> None:
         self.report(error.code, error.message, offset + error.start, offset + max(error.end, error.start + 1),
@@ -145,18 +158,23 @@ class InstructionReader:
     def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
         """An info-level diagnostic: a form of another generation was read."""
         first, last = self.source.position(start), self.source.position(end)
-        self.notes.append(Diagnostic(code, f"{message} ({era})" if era else message, Severity.INFO, first.line,
+        message = shortened(f"{message} ({era})" if era else message)
+        self.notes.append(Diagnostic(code, message, Severity.INFO, first.line,
                                      first.column, last.line, last.column, self.source.filename))
 
     # Bodies
 
-    def read_body(self, computation: HloComputation, at: int) -> int:
-        """Read instructions up to the closing brace and what follows it; returns the offset after that."""
+    def read_body(self, computation: HloComputation, at: int, limit: int | None = None) -> int:
+        """Read instructions up to the closing brace and what follows it; returns the offset after that.
+
+        A body inside of a statement ends at `limit` at the latest, whatever is wrong in it.
+        """
         self.table = {}
         self._root = None
+        self._has_failed = False
         self._undefined = []
         at = skip_blank(self.text, at)
-        text, size = self.text, len(self.text)
+        text, size = self.text, len(self.text) if limit is None else limit
         line_end = -1
         while True:
             if at > line_end:  # the rest of a line that the short way refused would be looked at in vain
@@ -165,17 +183,26 @@ class InstructionReader:
                 at = after
                 continue
             if at >= size:
-                self._truncated(computation)
+                if limit is None:
+                    self._truncated(computation)
                 break
-            if text[at] == "}":
+            if text[at] == "}" and (limit is not None or not self._is_stray_brace(at)):
                 try:
-                    at = self.end_of_body(computation, at)
+                    # What follows an inline body belongs to the instruction around it.
+                    at = at + 1 if limit is not None else self.end_of_body(computation, at)
                 except CutError as error:
                     self.report_cut(error)
                     at = max(error.resume or 0, at + 1)
                 break
             if at > line_end:
-                line_end = text.find("\n", at) % (size + 1)
+                line_end = text.find("\n", at) % (len(text) + 1)
+            if text[at] == "}":
+                self.report(BAD_STATEMENT, "this '}' closes nothing", at, at + 1, help="remove it")
+                at = next_statement(text, at)
+                continue
+            if HEADER.match(text, at) is not None:
+                self._unclosed(computation, at)
+                break
             try:
                 at = skip_blank(text, self.read_statement(computation, at))
             except CutError as error:
@@ -188,16 +215,30 @@ class InstructionReader:
         self._finish_body(computation)
         return at
 
+    def _is_stray_brace(self, at: int) -> bool:
+        """Whether a '}' ends a line of instructions with more of them behind it, rather than the computation."""
+        line = self.text.rfind("\n", 0, at) + 1
+        begin = _INDENT.match(self.text, line)
+        return begin is not None and begin.end() < at and STATEMENT.match(self.text, begin.end()) is not None \
+            and _STRAY_BRACE.match(self.text, at) is not None
+
+    def _unclosed(self, computation: HloComputation, at: int) -> None:
+        end = self.text.find("\n", at)
+        self.report(MISSING_CLOSE, f"expected '}}' at the end of the computation {computation.name}, found another", at,
+                    at + len(self.text[at:end].rstrip(" {\t")), help="add '}' on a line before",
+                    second=(f"{computation.name} begins here", computation.offset,
+                            computation.offset + len(computation.name)))
+
     def end_of_body(self, computation: HloComputation, at: int) -> int:
         raise AssertionError("hlotool.text.parse knows what follows a body")
 
-    def read_nested_body(self, computation: HloComputation, at: int) -> int:
+    def read_nested_body(self, computation: HloComputation, at: int, limit: int) -> int:
         """Read a body that stands inside a statement; the computation around it goes on afterwards."""
-        saved = self.table, self._root, self._undefined
+        saved = self.table, self._root, self._undefined, self._has_failed
         try:
-            return self.read_body(computation, at)
+            return self.read_body(computation, at, limit)
         finally:
-            self.table, self._root, self._undefined = saved
+            self.table, self._root, self._undefined, self._has_failed = saved
 
     def inline_computation(self, value: str, offset: int) -> HloComputation:
         raise AssertionError("hlotool.text.parse makes computations")
@@ -206,6 +247,11 @@ class InstructionReader:
         if self.diagnostics and self.diagnostics[-1].code == TRUNCATED:
             return
         end = len(self.text.rstrip())
+        comment = self.text.rfind("/*")
+        if comment > self.text.rfind("*/"):
+            self.report(TRUNCATED, "the text ends inside of a comment", comment, comment + 2,
+                        help="close the comment with '*/'")
+            return
         self.report(TRUNCATED, f"the text ends inside of the computation {computation.name}", max(0, end - 1), end,
                     second=(f"{computation.name} begins here", computation.offset,
                             computation.offset + len(computation.name)),
@@ -213,7 +259,8 @@ class InstructionReader:
 
     def _define_failed(self, at: int) -> None:
         """Define the name of a statement in error, so that its users are no errors as well."""
-        found = STATEMENT.match(self.text, at)
+        self._has_failed = True
+        found = _ANY_STATEMENT.match(self.text, at)
         if found and found[1] not in self.table:
             self.table[found[1]] = HloInstruction(found[1], "", None, offset=at)  # type: ignore[arg-type]
 
@@ -241,11 +288,10 @@ class InstructionReader:
 
     def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:
         """Advice about a name that is not known, and the fix when only one known name is like it."""
-        if not self._suggestions or len(name) > _LONGEST_NAME:
+        if not self._suggestions:
             return "", ()
         self._suggestions -= 1
-        like = (k for k in known if abs(len(k) - len(name)) <= 3 and (k[:1] == name[:1] or k[-1:] == name[-1:]))
-        close = difflib.get_close_matches(name, itertools.islice(like, _MOST_COMPARED), 2, cutoff)
+        close = similar_names(name, known, cutoff)
         if not close:
             return "", ()
         if len(close) > 1 and (close[0].lower() != name.lower()):
@@ -283,14 +329,13 @@ class InstructionReader:
             attributes = attribute_cache.get(rest)
             if attributes is None and (attributes := self._quick_attributes(rest)) is None:
                 return at
-            if not inside:
-                operands: Any = ()
-            elif opcode in _PAYLOADS:
+            operands: Any = ()
+            if opcode in _PAYLOADS:
                 payload = self._quick_payload(opcode, shape, inside, attributes)
                 if payload is None:
                     return at
-                operands, attributes = (), payload
-            else:
+                attributes = payload
+            elif inside:
                 if "%" in inside:
                     inside = inside.replace("%", "")
                 try:
@@ -650,13 +695,6 @@ class InstructionReader:
         self.table[name] = made
         computation.instructions.append(made)
         return made
-
-
-def _shortened(message: str) -> str:
-    if len(message) <= _LONGEST_MESSAGE:
-        return message
-    half = _LONGEST_MESSAGE // 2
-    return f"{message[:half]} … {message[-half:]}"
 
 
 __all__ = ["MOST_NESTED", "InstructionReader", "Literal"]

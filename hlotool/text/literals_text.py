@@ -566,8 +566,8 @@ class _TokenReader:
 
     def _from_sparse(self) -> Literal:
         if self.shape.size > _MOST_SPARSE:
-            raise PhraseError(BAD_LITERAL, f"a sparse literal of {self.shape.size} elements is too large to be written out",
-                              0, len(self.text))
+            raise PhraseError(BAD_LITERAL, f"{self.shape.size} elements are too many for a sparse literal", 0,
+                              len(self.text))
         zero = "(0, 0)" if self.dtype.is_complex else "false" if self.dtype.family == "pred" else "0"
         tokens = [zero] * self.shape.size
         for index, number in self.sparse.items():

@@ -5,6 +5,7 @@ Reading goes on after an error, so that one run reports every independent proble
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import re
 
@@ -19,13 +20,14 @@ from hlotool.ir import (
     Source,
     unique_name,
 )
-from hlotool.text.old_forms import notes_of
 from hlotool.text.instructions import MOST_NESTED, InstructionReader
+from hlotool.text.old_forms import notes_of
 from hlotool.text.phrases import PhraseError, read_shape
 from hlotool.text.scan import (
     BAD_STATEMENT,
     CLOSE_PLAIN,
     HEADER,
+    MISSING_CLOSE,
     NAME,
     NESTED_TOO_DEEP,
     STATEMENT,
@@ -65,9 +67,15 @@ _TABLE_ROWS = {
 }
 _ROW = {section: re.compile(rf"({row})\s*", re.S) for section, row in _TABLE_ROWS.items()}
 _COMPUTATION_START = re.compile(rf"(ENTRY\b\s*)?%?({NAME})\s*(?=[({{])")
+#: one line over instructions that is not a header in order
+_BROKEN_HEADER = re.compile(
+    rf"(?:(?P<entry>ENTRY\b)[ \t]*|(?P<word>[A-Z]\w+)[ \t]+)?%?(?P<name>{NAME})(?P<rest>[ \t]*(?:\([^\n]*?)?)"
+    rf"(?P<brace>\{{)?(?P<end>)[ \t]*\n(?=\s*(?:ROOT\s+)?%?{NAME}\s+=\s)")
 _HEADER_BEGUN = re.compile(rf"(?:ENTRY\b)?\s*%?(?:{NAME})?\s*")
-_LOOKS_LIKE_HLO = re.compile(rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
-_HEADER_LINE = re.compile(r"^(?:HloModule\s|ENTRY\s)", re.M)
+_LOOKS_LIKE_HLO = re.compile(
+    rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
+_MODULE_LINE = re.compile(r"^HloModule\s", re.M)
+_HEADER_LINE = re.compile(rf"^(?:ENTRY\s|%?{NAME}\s*(?:\(.*\)\s*->.*)?\{{[ \t]*$)", re.M)
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
@@ -141,7 +149,7 @@ class ModuleReader(InstructionReader):
             return at
         if _LOOKS_LIKE_HLO.match(text, at) or re.compile(r"[\w(]+\[|\(").match(text, at):
             return at
-        found = _HEADER_LINE.search(text, at)
+        found = _MODULE_LINE.search(text, at) or _HEADER_LINE.search(text, at)
         if found is None:
             return at
         end = len(text[:found.start()].rstrip())
@@ -203,6 +211,8 @@ class ModuleReader(InstructionReader):
                 self.report(BAD_TABLE, f"a row of {section} lacks a field or has one too many", at,
                             len(text) if line_end < 0 else line_end, help=_row_help(section))
                 at = _after_rows(text, at)
+                if at >= len(text):
+                    return at
             at = skip_blank(text, at)
         return at
 
@@ -216,6 +226,8 @@ class ModuleReader(InstructionReader):
             return self._computation(at, bool(entry), name, found.start(2), result,
                                      found.start(4) if result else 0, found.end())
         start = _COMPUTATION_START.match(text, at)
+        if (body := self._broken_header(at)) is not None:
+            return body
         if start is None:
             return self._stray(at)
         try:
@@ -223,6 +235,31 @@ class ModuleReader(InstructionReader):
         except CutError as error:
             self.report_cut(error)
             return error.resume if error.resume is not None and error.resume > at else next_statement(text, at)
+
+    def _broken_header(self, at: int) -> int | None:
+        """Report a header that is not one but has instructions under it, and read those; None for other texts."""
+        found = _BROKEN_HEADER.match(self.text, at)
+        if found is None or STATEMENT.match(self.text, at):
+            return None
+        rest = found["rest"]
+        is_open = rest.count("(") > rest.count(")")
+        if found["brace"] and ("->" in rest or not rest.strip()) and not found["word"] and not is_open:
+            return None
+        line_end = found.start("end")
+        if found["word"]:
+            self.report(BAD_HEADER, f"expected ENTRY or a computation's name alone, found {found['word']}", at,
+                        found.end("word"), help="did you mean ENTRY?")
+        elif is_open:
+            stop = found.start("rest") + len((rest.partition("->")[0] if rest.count("->") == 1 else rest).rstrip())
+            self.report(MISSING_CLOSE, "expected ')' in the computation's header", stop - 1, stop, help="add ')'")
+        elif not found["brace"]:
+            self.report(BAD_HEADER, "expected '{' at the end of the computation's header", line_end - 1, line_end,
+                        help="add '{'")
+        else:
+            self.report(BAD_HEADER, "expected '->' and the result's shape after the parameters", found.start("rest"),
+                        found.end("rest"), help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
+        is_entry = bool(found["entry"]) or bool(found["word"])
+        return self._computation(at, is_entry, found["name"], found.start("name"), None, 0, found.end("end"))
 
     def _slow_header(self, at: int, start: re.Match[str]) -> int:
         text = self.text
@@ -260,7 +297,7 @@ class ModuleReader(InstructionReader):
         computation = HloComputation(name, offset=name_start)
         at = self.read_body(computation, body)
         self._close(computation, is_entry, name_start)
-        if result is not None:
+        if result is not None and not self._has_failed:
             self._check_result(computation, result, result_start)
         return at
 
@@ -317,7 +354,7 @@ class ModuleReader(InstructionReader):
                               help="give the inner computations names and lines of their own")
         computation = HloComputation("_", offset=offset)
         self._depth += 1
-        self.read_nested_body(computation, offset + 1)
+        self.read_nested_body(computation, offset + 1, offset + len(value))
         self._depth -= 1
         # Computations inside of this one have taken their names by now.
         computation.name = unique_name("_", self.computations)
@@ -333,8 +370,9 @@ class ModuleReader(InstructionReader):
                         help="read files with hlotool.read_modules, which splits them")
             return len(text)
         if STATEMENT.match(text, at):
+            end = text.find("\n", at)
             self.report(BAD_STATEMENT, "an instruction stands outside of any computation", at,
-                        at + len(text[at:].split("\n", 1)[0]))
+                        len(text) if end < 0 else end)
             return max(resume, at + 1)
         if _HEADER_BEGUN.fullmatch(text, at):
             self.report(TRUNCATED, "the text ends in a computation's header", at, len(text.rstrip()),
@@ -377,6 +415,7 @@ class ModuleReader(InstructionReader):
     def _finish(self) -> HloModule:
         module = self.module
         self._resolve_pending()
+        self._call_truncated()
         if not module.computations:
             if not self.diagnostics:
                 self.report(EMPTY, "the module has no computations", 0, max(1, min(len(self.text), 40)),
@@ -388,6 +427,20 @@ class ModuleReader(InstructionReader):
             module.name = f"module_{module.entry.name}"
         module.notes = [*self.notes, *notes_of(module)]
         return module
+
+    def _call_truncated(self) -> None:
+        """Whatever is wrong where a text breaks off is wrong because it breaks off."""
+        text = self.text.rstrip()
+        if not self.diagnostics or text.endswith("}") or any(d.code == TRUNCATED for d in self.diagnostics):
+            return
+        last = max(self.diagnostics, key=lambda d: (d.line, d.column))
+        is_begun = bool(self.module.name) or bool(self.module.computations) or "HloModule".startswith(text.lstrip())
+        if is_begun and last.code not in (STRAY_TEXT, SECOND_MODULE) and \
+                last.line >= self.source.position(len(text)).line:
+            self.diagnostics.remove(last)
+            self.diagnostics.append(dataclasses.replace(
+                last, code=TRUNCATED, message=f"the text ends in the middle: {last.message}", fixes=(),
+                help="the file is truncated: get the whole dump"))
 
     def _resolve_pending(self) -> None:
         for instruction, attribute, names, offset, many in self.pending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import itertools
 import re
 import sys
 import zlib
@@ -25,7 +26,8 @@ _BYTECODE = b"ML\xefR"
 #: what loggers write in front of a line: glog (I0521 12:04:45.883483 1509 file.cc:186]), absl, ISO time stamps
 _LOG_PREFIX = re.compile(
     r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
-    r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)", re.M)
+    r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)",
+    re.M)
 _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 _MODULE_LINE = re.compile(r"^[ \t]*HloModule\s", re.M)
 _MLIR = re.compile(r"^\s*(?:(?://[^\n]*|#[\w.]+\s*=[^\n]*)\s*)*(?:\"?builtin\.)?module\b|^\s*(?:func\.)?func\b|"
@@ -121,7 +123,7 @@ def split_modules(text: str, filename: str = "<string>") -> list[Source]:
             parts.append(part)
             continue
         bounds = [0, *starts[1:], len(part.text)]
-        for begin, end in zip(bounds, bounds[1:], strict=False):
+        for begin, end in itertools.pairwise(bounds):
             parts.append(Source(part.text[begin:end], filename,
                                 part.first_line + part.text.count("\n", 0, begin)))
     return parts

@@ -22,8 +22,9 @@ MISSING_CLOSE = define("P001", "unclosed-bracket", "a bracket is opened and not 
 TRUNCATED = define("P002", "truncated", "the text ends in the middle of a statement or computation", SYNTAX)
 BAD_STATEMENT = define("P003", "bad-statement", "a statement that is not `name = shape opcode(operands)`", SYNTAX)
 STRAY_TEXT = define("P004", "stray-text", "text between statements that belongs to none", SYNTAX)
-NESTED_TOO_DEEP = define("P017", "nested-too-deep", "instructions nested more than 100 deep, or brackets more than 1000",
-                         SYNTAX)
+NESTED_TOO_DEEP = define("P017", "nested-too-deep",
+                         "instructions nested more than 100 deep, or brackets more than 1000", SYNTAX)
+OPEN_QUOTE = define("P006", "unclosed-quote", "a string is opened and not closed in its statement", SYNTAX)
 BAD_ATTRIBUTE = define("P005", "bad-attribute-syntax", "what follows the operands is not `, name=value`", SYNTAX)
 
 #: one instruction on one line: ROOT, name, shape, opcode, operands (two levels of parentheses), the rest
@@ -47,10 +48,14 @@ _ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 _ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+", re.S)
 _STRING = re.compile(STRING, re.S)
 #: everything that matters to bracket matching
-_BRACKET = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}}]|\n", re.S)
+_BRACKET = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}}]|\n|[\"']", re.S)
 #: what the beginning of a statement looks like, for not reading past it when a bracket is missing
 STATEMENT = re.compile(rf"(?:ROOT\s+)?%?({NAME})\s*=\s*(?![=\s])")
 _STATEMENT_LINE = re.compile(rf"[ \t]*(?:ROOT\s+)?%?{NAME}\s+=\s+(?:\(|\w+\[|{OPCODE}\()")
+#: the end of a body and what may follow one
+_BODY_END = re.compile(
+    rf"\}}[ \t]*(?:\n\s*(?:(?:ENTRY\s+)?%?{NAME}\s*(?:\([^\n]*)?\{{[ \t\r]*\n|\Z)|\Z)")
+_FIRST_STATEMENT = re.compile(rf"(?:ROOT\s+)?%?{NAME}\s*=\s*(?:\(|\w+\[|{OPCODE}\()")
 _NEXT = re.compile(rf"\n[ \t]*(?=(?:ROOT\s+)?%?{NAME}\s*=\s|\}}|(?:ENTRY\s+)?%?{NAME}\s*(?:\(.*)?\{{[ \t\r]*\n)")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
@@ -60,8 +65,8 @@ _DEEPEST = 1000
 class CutError(Exception):
     """A statement that cannot be cut: offsets are those of the source; `resume` is where to go on."""
 
-    def __init__(self, code: str, message: str, start: int, end: int, *, resume: int | None = None,
-                 help: str = "", note: tuple[str, int, int] | None = None) -> None:
+    def __init__(self, code: str, message: str, start: int, end: int, *, resume: int | None = None, help: str = "",
+                 note: tuple[str, int, int] | None = None, insert: tuple[int, str] | None = None) -> None:
         self.code = code
         self.message = message
         self.start = start
@@ -69,6 +74,8 @@ class CutError(Exception):
         self.resume = resume
         self.help = help
         self.note = note
+        #: where to insert what, to mend it
+        self.insert = insert
         super().__init__(message)
 
     def notes(self, source: Source) -> tuple[Note, ...]:
@@ -114,15 +121,15 @@ def skip_blank(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def match_bracket(text: str, at: int, limit: int | None = None) -> int:
+def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
     """The offset after the bracket that closes the one at `at`.
 
-    Raises CutError when it is closed by another kind, by the start of the next statement, or not at all.
+    Raises CutError when it is closed by another kind, by the start of the next statement, or not at all. Statements
+    end it only where `is_inside` a computation: the header may hold whole modules in strings.
     """
     stack: list[tuple[str, int]] = []
     position, too_deep = at, -1
-    end = len(text) if limit is None else limit
-    while found := _BRACKET.search(text, position, end):
+    while found := _BRACKET.search(text, position):
         token = found[0]
         position = found.end()
         if token in "([{":
@@ -132,6 +139,9 @@ def match_bracket(text: str, at: int, limit: int | None = None) -> int:
         elif token in ")]}":
             opener, opened = stack[-1]
             if token != _CLOSING[opener]:
+                line = text.rfind("\n", opened, found.start())
+                if token == "}" and line >= 0 and not text[line:found.start()].strip():
+                    _missing(text, stack[-1], line)
                 raise CutError(MISSING_CLOSE, f"expected '{_CLOSING[opener]}' before '{token}'",
                                found.start(), found.end(), resume=next_statement(text, opened),
                                note=(f"this '{opener}' is not closed", opened, opened + 1),
@@ -141,10 +151,16 @@ def match_bracket(text: str, at: int, limit: int | None = None) -> int:
                 return position
             if not stack:
                 more = text.startswith(",", skip_blank(text, position))
-                raise CutError(NESTED_TOO_DEEP, f"brackets are nested more than {_DEEPEST} deep", too_deep, too_deep + 1,
-                               resume=next_statement(text, position) if more else position)
-        elif token == "\n" and stack and stack[0][0] == "(" and _STATEMENT_LINE.match(text, position):
-            _missing(text, stack[-1], found.start())
+                raise CutError(NESTED_TOO_DEEP, f"brackets are nested more than {_DEEPEST} deep", too_deep,
+                               too_deep + 1, resume=next_statement(text, position) if more else position)
+        elif not is_inside:
+            continue
+        elif token == "\n":
+            if (_STATEMENT_LINE.match(text, position) or _BODY_END.match(text, position)) \
+                    and not _is_inline_body(text, stack[-1]):
+                _missing(text, stack[-1], found.start())
+        elif token[0] in "\"'":
+            check_quote(text, found.start(), position, at)
     opener, opened = stack[-1]
     raise CutError(TRUNCATED, f"the text ends before '{opener}' is closed", max(at, len(text.rstrip()) - 1), len(text),
                    resume=len(text), note=(f"this '{opener}' is not closed", opened, opened + 1),
@@ -160,9 +176,46 @@ def _missing(text: str, opener: tuple[str, int], line_end: int) -> None:
     attribute = _ATTRIBUTE_BEHIND.search(text, opened, line_end)
     # Attributes stand behind the operands, so the bracket is missing in front of the first of them.
     stop = attribute.start() if attribute else opened + len(text[opened:line_end].rstrip())
-    before = f"before the attribute {attribute[1]}" if attribute else "before the end of the line"
+    if bracket == "[":
+        sizes = _SIZES.match(text, opened + 1)
+        stop, attribute = opened + 1 + (len(sizes[0].rstrip()) if sizes else 0), None
+    before = f"before the attribute {attribute[1]}" if attribute else "after the sizes" if bracket == "[" \
+        else "before the end of the line"
     raise CutError(MISSING_CLOSE, f"expected '{close}' {before}", stop - 1, stop, resume=next_statement(text, opened),
-                   help=f"add '{close}'", note=(f"this '{bracket}' is not closed", opened, opened + 1))
+                   help=f"add '{close}'", note=(f"this '{bracket}' is not closed", opened, opened + 1),
+                   insert=(stop, close))
+
+
+_SIZES = re.compile(r"[\d,<=?\s]*")
+
+
+def _is_inline_body(text: str, opener: tuple[str, int]) -> bool:
+    """Whether a brace opens a computation that is written in place of its name."""
+    bracket, opened = opener
+    return bracket == "{" and _FIRST_STATEMENT.match(text, skip_blank(text, opened + 1)) is not None
+
+
+#: a string that ends just before another begins: where the first was not closed
+_RUN_ON = re.compile(r"""(["'])[^"'\n]*?(?=[\s,]+\w+=\1)""")
+
+
+def check_quote(text: str, start: int, end: int, begin: int) -> None:
+    """Raise where a string of the statement from `begin` is not closed, which its going on into other lines shows."""
+    if end - start > 1:
+        line_end = text.find("\n", start, end)
+        after = line_end + 1
+        if line_end < 0 or not (_STATEMENT_LINE.match(text, after) or _BODY_END.match(text, after)):
+            return
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    line_start = max(begin, text.rfind("\n", 0, start) + 1)
+    run_on = _RUN_ON.search(text, line_start, line_end)
+    at, stop = run_on.span() if run_on else (start, start + len(text[start:line_end].rstrip()))
+    last = line_end >= len(text.rstrip())
+    raise CutError(TRUNCATED if last else OPEN_QUOTE, "the text ends inside of a string" if last
+                   else "the string that begins here is not closed", at, stop,
+                   resume=next_statement(text, start), help=f"add {text[at]}",
+                   insert=(stop, text[at]) if run_on else None)
 
 
 def next_statement(text: str, at: int) -> int:
@@ -212,8 +265,9 @@ def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
     if named is None or text[equals:equals + 1] != "=":
         raise _bad_statement(text, start, at)
     cut = _cut_right(text, start, is_root, named[1], named.start(), skip_blank(text, equals + 1))
-    cut.legacy.append(("2022 and 2025", "the shape in front of the name is the notation of the documents of 2022 and 2025",
-                       start, shape_end))
+    cut.legacy.append(("2022 and 2025",
+                       "the shape in front of the name is the notation of the documents of 2022 and 2025", start,
+                       shape_end))
     return cut
 
 
@@ -289,6 +343,10 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
             cut.end = _legacy_tail(text, at, after, cut)
             return
         start = skip_blank(text, after + 1)
+        line = text.rfind("\n", after, start) + 1
+        if line and _STATEMENT_LINE.match(text, line):
+            raise CutError(BAD_ATTRIBUTE, "a comma stands at the end of the instruction", after, after + 1,
+                           resume=start, help="remove it")
         name = _ATTRIBUTE_NAME.match(text, start)
         equals = skip_blank(text, name.end()) if name else start
         if name is None or text[equals:equals + 1] != "=":
@@ -298,7 +356,10 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
             raise CutError(BAD_ATTRIBUTE, "expected an attribute `name=value` after the comma", after,
                            max(start + 1, equals), resume=next_statement(text, cut.start))
         value_start = skip_blank(text, equals + 1)
-        at = _value_end(text, value_start, name[0])
+        is_inside = bool(cut.opcode)
+        at = _value_end(text, value_start, name[0], is_inside)
+        if is_inside and text[at:at + 1] in ("'", '"'):
+            check_quote(text, at, at + 1, cut.start)
         if at == value_start:
             raise CutError(BAD_ATTRIBUTE, f"the attribute {name[0]} has no value", start, equals + 1,
                            resume=next_statement(text, cut.start))
@@ -351,7 +412,7 @@ def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
 _WINDOW_PART = re.compile(r"(?:stride|pad|lhs_dilate|rhs_dilate|rhs_reversal)=-?\d")
 
 
-def _value_end(text: str, at: int, name: str) -> int:
+def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
     """The end of an attribute's value: atoms and balanced groups without white space between them.
 
     Literals and mesh groups go on after a blank, and so do the protobuf texts of early 2017.
@@ -360,12 +421,12 @@ def _value_end(text: str, at: int, name: str) -> int:
     while at < len(text):
         char = text[at]
         if char in "{([":
-            at = match_bracket(text, at)
+            at = match_bracket(text, at, is_inside)
         elif found := _ATOM.match(text, at):
-            if found[0].endswith("-") and text[found.end():found.end() + 1] == ">":
-                at = found.end() + 1
-            else:
-                at = found.end()
+            if is_inside and "\n" in found[0] and (string := _STRING.search(found[0])):
+                check_quote(text, at + string.start(), at + string.end(), start)
+            is_arrow = found[0].endswith("-") and text.startswith(">", found.end())
+            at = found.end() + is_arrow
         else:
             more = skip_blank(text, at)
             goes_on = (name == "literal" or text.startswith("mesh[", start)
@@ -385,11 +446,24 @@ def _bad_statement(text: str, at: int, found: int | None = None) -> CutError:
     if not text[at if found is None else found:].strip():
         return CutError(TRUNCATED, "the text ends in the middle of a statement", at, len(text), resume=len(text),
                         help="the file is truncated: get the whole dump")
-    brace = text.find("}", at, line_end)
+    brace = _unopened_brace(text, at, line_end)
     resume = brace if brace > at else next_statement(text, at)
     shown = text[at:brace].rstrip() if brace > at else shown
     return CutError(BAD_STATEMENT, "expected an instruction `name = shape opcode(operands)`", at,
                     at + max(1, len(shown)), resume=resume)
+
+
+def _unopened_brace(text: str, at: int, end: int) -> int:
+    """The closing brace in a range that nothing in it opens; -1 for none."""
+    depth = 0
+    for found in _BRACE.finditer(text, at, end):
+        depth += 1 if found[0] == "{" else -1
+        if depth < 0:
+            return found.start()
+    return -1
+
+
+_BRACE = re.compile(r"[{}]")
 
 
 def _no_opcode(text: str, at: int, shape_start: int) -> CutError:
