@@ -27,3 +27,56 @@ REPEATED_NAME = define("V116", "repeated-name", "two computations of the module,
                        "computation, have one name", CHECKS)
 FUSED_ENTRY = define("V117", "fused-entry", "the entry computation is called by a fusion", CHECKS)
 SHARED_FUSION = define("V118", "shared-fusion", "two fusions call one computation", CHECKS)
+
+THREAD = define("V201", "other-thread", "a computation is called from another execution thread than its own", CHECKS)
+CALL_ALIASING = define("V202", "aliasing-call", "a call has output_to_operand_aliasing, which only kernels have", CHECKS)
+COMPOSITE = define("V203", "bad-composite", "a composite call without a usable name, attributes or version", CHECKS)
+FUSED_ROOT_USED = define("V204", "fused-root-used", "the root of a fused computation is used inside it", CHECKS)
+FUSED_UNUSED = define("V205", "fused-unused", "an instruction of a fused computation has neither user nor effect", CHECKS)
+ASYNC_USE = define("V206", "async-misused", "a value in flight is used by what cannot take it", CHECKS)
+ASYNC_SOURCE = define("V207", "async-unstarted", "what is awaited or updated was not started so", CHECKS)
+ASYNC_OPEN = define("V208", "async-not-awaited", "what is started is awaited never, or more than once", CHECKS)
+ASYNC_ALIASING = define("V209", "async-aliasing", "output_to_operand_aliasing of an asynchronous operation does not "
+                        "name two places of one shape", CHECKS)
+ASYNC_BODY = define("V210", "async-body", "an asynchronous computation of the main thread holds more than one "
+                    "operation", CHECKS)
+CHANNEL_USE = define("V211", "channel-users", "a send or recv has none or several users", CHECKS)
+CHANNEL_PAIR = define("V212", "channel-mismatch", "send or recv and what completes it differ in channel or kind", CHECKS)
+CHANNEL_SHARED = define("V213", "channel-reused", "two host transfers of one channel differ", CHECKS)
+DEADLOCK = define("V214", "deadlock", "sends and recvs that would wait for each other forever", CHECKS)
+GROUPS = define("V220", "bad-replica-groups", "replica_groups do not divide the devices into groups", CHECKS)
+PERMUTE_RANGE = define("V221", "permute-out-of-range", "source_target_pairs name a device that there is not", CHECKS)
+CONSTRAIN_LAYOUT = define("V222", "mixed-constrain-layout", "some all-reduces constrain their layout, others do not",
+                          CHECKS)
+PIN = define("V230", "bad-pin", "Pin, Unpin or CreateBuffer with the wrong operands or result", CHECKS)
+BUFFER_ALIASING = define("V231", "buffer-unaliased", "a custom call's buffer is not in exactly one alias pair", CHECKS)
+BUFFER_WRITERS = define("V232", "buffer-writers", "a buffer has more than one writer", CHECKS)
+BUFFER_PLACE = define("V233", "misplaced-buffer", "a buffer stands where only values may", CHECKS)
+LAYOUT_CHANGE = define("V240", "layout-change", "an operation that keeps layouts has operands laid out unlike its "
+                       "result", CHECKS)
+MEMORY_SPACE = define("V241", "memory-space", "an operation moves data between memories, which only copies do", CHECKS)
+WRONG_LAYOUT = define("V242", "wrong-layout", "the written layout is not the one that the operation gives", CHECKS)
+ELEMENT_SIZE = define("V243", "element-size", "an element size in bits on a type that is not narrower than a byte",
+                      "XLA, cpu_gpu_shape_verifier.cc")
+UNBOUNDED_RESULT = define("V244", "unbounded-result", "a dimension without bound, which no backend compiles", CHECKS)
+HOST_RESULT = define("V245", "host-memory", "a result in host memory, which this backend does not have", CHECKS)
+RESHAPE_MOVES = define("V246", "reshape-moves", "a reshape that would have to move elements in memory", CHECKS)
+RENAMED = define("V247", "renamed-instruction", "the name is not the scheduling_name of the metadata", CHECKS)
+SEQUENTIAL_SCAN = define("V248", "sequential-scan", "a scan that is not associative after layout assignment", CHECKS)
+AXES = define("V250", "bad-axes", "mesh axes of a sharding that overlap, are not in order, or could be merged",
+              "XLA, named_sharding.cc")
+SHARDING_DIFFERS = define("V251", "sharding-differs", "an operation and the roots or parameters of what it calls are "
+                          "sharded differently", CHECKS)
+BROADCAST_ORDER = define("V260", "broadcast-order", "dimensions of a broadcast that do not rise", CHECKS)
+PRECISION = define("V261", "mixed-precision", "operand and parameter differ in precision", CHECKS)
+SHARED_NAME = define("V262", "shared-name", "two instructions of the module have one name", CHECKS)
+DYNAMIC_FLAGS = define("V263", "dynamic-flags", "only the `<=` marks differ from those that the operation gives", CHECKS)
+ELIDED = define("V264", "elided-constant", "a constant whose values were elided; XLA makes some up", "XLA, hlo_parser.cc")
+MODULE_NAME = define("V265", "unnamed-module", "a module without a name", CHECKS)
+FFT_LENGTH = define("V266", "fft-length", "fft_length is not the operand's own size, and is ignored",
+                    "StableHLO specification, fft")
+ORIGIN = define("V267", "origin-tree", "the tree of origins has other leaves than the shape", CHECKS)
+SEED = define("V268", "bad-seed-call", "GetRngSeed with operands, or a result that is not u64[]", CHECKS)
+
+#: codes of findings that leave the module usable
+WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN})

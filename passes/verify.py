@@ -10,16 +10,27 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from hlotool.passes.codes import CYCLE, NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
+from hlotool.passes.codes import CYCLE, DYNAMIC_FLAGS, NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WARNINGS, WRONG_SHAPE
 from hlotool.passes.report import report
+from hlotool.passes.verify_async import verify_async
+from hlotool.passes.verify_buffers import verify_buffers
+from hlotool.passes.verify_calls import verify_calls
+from hlotool.passes.verify_channels import verify_channels
+from hlotool.passes.verify_collectives import verify_collectives
+from hlotool.passes.verify_entry import verify_entry
+from hlotool.passes.verify_layouts import verify_layouts
 from hlotool.passes.verify_module import verify_module
+from hlotool.passes.verify_profiles import verify_strict, verify_values
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
+from hlotool.passes.verify_shardings import verify_shardings
 
-from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
+#: profiles of modules whose layouts are assigned
+LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
 
 #: what a check of one instruction finds: code, message, pattern to underline, help
 Finding = tuple[str, str, str, str]
@@ -39,7 +50,26 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     for computation in callees_first(module):
         if computation.root is not None:
             found.extend(checker.computation(computation))
+    failed = checker.failed_lines()
+    found.extend(d for d in _groups_of_checks(module, profile) if d.line not in failed)
     return sorted(found, key=lambda d: (d.line, d.column))
+
+
+def _groups_of_checks(module: HloModule, profile: str) -> Iterator[Diagnostic]:
+    """What the checks of whole modules find, a group each."""
+    is_laid_out = profile in LAYOUT_SENSITIVE
+    yield from verify_calls(module)
+    yield from verify_async(module)
+    yield from verify_channels(module, is_laid_out)
+    yield from verify_collectives(module)
+    yield from verify_buffers(module)
+    yield from verify_entry(module, is_laid_out)
+    yield from verify_shardings(module)
+    yield from verify_values(module)
+    if profile == "strict":
+        yield from verify_strict(module)
+    if is_laid_out:
+        yield from verify_layouts(module, profile)
 
 
 class _Checker:
@@ -59,14 +89,26 @@ class _Checker:
             finding = self._check(instruction)
             if finding is None:
                 continue
+            code, message, part, help = finding
+            if code in WARNINGS:
+                yield report(self._module, instruction, code, message, part=part, help=help, severity=Severity.WARNING)
+                continue
             follows = any(o in failed for o in instruction.operands) or any(
                 id(c) in self._faulty for c in instruction.called_computations())
             failed[instruction] = None
             if not follows:
-                code, message, part, help = finding
                 yield report(self._module, instruction, code, message, part=part, help=help)
         if any(i in failed for i in computation.instructions if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
+
+    def failed_lines(self) -> set[int]:
+        """Lines of instructions that are wrong or use wrong ones: more about them would be cascades."""
+        failed = self._failed
+        if not failed:
+            return set()
+        lines = {self._module.position(i).line for i in self._module.instructions()
+                 if i in failed or any(o in failed for o in i.operands)}
+        return lines - {0}
 
     def _check(self, instruction: HloInstruction) -> Finding | None:
         attributes = instruction.attributes
@@ -119,6 +161,20 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         right, written = inferred.text(False), instruction.shape.text(False)
         yield (WRONG_SHAPE, f"{instruction.opcode} gives {right}, but {written} is written",
                rf"=\s*(\S.*?)\s+(?={opcode_pattern(record.opcode)})", f"write {right}")
+    elif instruction.shape is not None and flags_differ(instruction.shape, inferred):
+        right, written = inferred.text(False), instruction.shape.text(False)
+        yield (DYNAMIC_FLAGS, f"{instruction.opcode} gives {right}, but {written} is written",
+               rf"=\s*(\S.*?)\s+(?={opcode_pattern(record.opcode)})", f"write {right}")
+
+
+def flags_differ(written: Shape, inferred: Shape) -> bool:
+    """Whether a dimension is marked dynamic on one side only."""
+    if written is inferred or len(written.elements) != len(inferred.elements):
+        return False
+    if written.is_array:
+        return any(written.is_dynamic_dim(d) != inferred.is_dynamic_dim(d) for d in range(written.rank)
+                   if UNBOUNDED not in (written.dims[d], inferred.dims[d]))
+    return any(map(flags_differ, written.elements, inferred.elements))
 
 
 def agrees(written: Shape, inferred: Shape) -> bool:

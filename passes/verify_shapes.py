@@ -45,6 +45,8 @@ def _layout_messages(shape: Shape, layout: Layout) -> Iterator[str]:
         yield f"tail padding alignment {layout.tail_padding_alignment} is not positive"
     if any(not tile or any(d <= 0 and d != COMBINE for d in tile) for tile in layout.tiles):
         yield "tile sizes must be positive"
+    if layout.index_type or layout.pointer_type or layout.physical_shape is not None:
+        yield "index type, pointer type and physical shape belong to sparse layouts, which there are no more"
     if layout.element_size < 0:
         yield f"element size {layout.element_size} is negative"
     yield from _split_messages(shape, layout)

@@ -71,7 +71,7 @@ def _library(name: str, operation: str, element_type: str) -> str:
     compares = operation in ("lt", "ge")
     root = f"pred[] compare(a, b), direction={operation.upper()}" if compares else f"{element_type}[] {operation}(a, b)"
     return (f"{name} {{\n  a = {element_type}[] parameter(0)\n  b = {element_type}[] parameter(1)\n"
-            f"  ROOT r = {root}\n}}\n")
+            f"  ROOT {name}.result = {root}\n}}\n")
 
 
 def read(path: Path) -> list[Check]:

@@ -38,11 +38,16 @@ def passed_through(e: Emitter, instruction: HloInstruction, operands: Sequence[V
 PASSED = Lowering(passed_through)
 
 
-def parameter_shape(*, parameter_number: int, declared: Shape | None) -> Shape:
-    """Constraints 1 and 2 of parameter."""
+def parameter_shape(*, parameter_number: int, parameter_replication: tuple[bool, ...] | None = None,
+                    declared: Shape | None) -> Shape:
+    """Constraints 1 to 3 of parameter."""
     require(parameter_number >= 0, "parameter-c1", f"the parameter number is {parameter_number}")
     require(declared is not None, "parameter-c2", "a parameter's shape must be written")
     assert declared is not None
+    if parameter_replication:
+        leaves = sum(1 for _ in declared.leaves())
+        require(len(parameter_replication) == leaves, "parameter-c3",
+                f"parameter_replication has {len(parameter_replication)} entries, the parameter {leaves} leaves")
     return declared
 
 
@@ -56,6 +61,7 @@ def parameter(*, parameter_number: int, parameter_replication: Any = None) -> An
 
     C1  The parameter number is not negative.
     C2  The shape is written.
+    C3  parameter_replication has an entry for each leaf of the shape.
     """
     raise EvaluationError(f"parameter {parameter_number} has no argument")
 

@@ -1,0 +1,125 @@
+"""Checks of single values and of the strict profile: what is usable, but hardly meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hlotool.passes.codes import (
+    BROADCAST_ORDER,
+    ELIDED,
+    FFT_LENGTH,
+    MODULE_NAME,
+    ORIGIN,
+    PRECISION,
+    SHARED_NAME,
+)
+from hlotool.passes.report import report
+
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
+
+_WARNING = Severity.WARNING
+
+
+def verify_values(module: HloModule) -> Iterator[Diagnostic]:
+    """Constants without values, lengths that are ignored, origins that fit no shape, a module without a name."""
+    if module.source is not None and re.match(r"\s*HloModule[ \t]*(?:,|\n|$)", module.source.text):
+        yield report(module, None, MODULE_NAME, "the module has no name", severity=_WARNING)
+    for instruction in module.instructions():
+        opcode, attributes = instruction.opcode, instruction.attributes
+        if opcode == "constant":
+            literal = attributes.get("literal")
+            if isinstance(literal, Literal) and literal.has_elided:
+                yield report(module, instruction, ELIDED, "the values were elided; XLA fills in numbers of its own",
+                             severity=_WARNING)
+        elif opcode == "fft" and attributes.get("fft_type") in ("FFT", "IFFT"):
+            yield from _fft(module, instruction)
+        origin = attributes.get("origin") if attributes else None
+        if isinstance(origin, Raw) and instruction.shape is not None and not fits_origin(origin.text, instruction.shape):
+            yield report(module, instruction, ORIGIN, f"the origins are not those of a value of shape "
+                         f"{instruction.shape.text(False)}", part=r"\borigin\s*=", severity=_WARNING)
+
+
+def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    length = tuple(instruction.attributes.get("fft_length", ()))
+    shape = instruction.operands[0].shape if instruction.operands else None
+    if shape is None or not length or shape.rank < len(length):
+        return
+    inner = shape.dims[-len(length):]
+    if any(a not in (b, UNBOUNDED) for a, b in zip(inner, length, strict=True)):
+        yield report(module, instruction, FFT_LENGTH, f"fft_length is {list(length)}, the operand ends in {list(inner)}",
+                     part="fft_length", severity=_WARNING)
+
+
+def fits_origin(text: str, shape: Shape) -> bool:
+    """Whether a tree of origins `{({"a"}, {"b"})}` has the leaves of the shape; trees in another form fit any."""
+    tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
+    if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
+        return True
+    end, found = _tree(tokens, 1)
+    return end < 0 or found is None or _same_tree(found, shape)
+
+
+def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
+    """The tree at a token: a list for each `( ... )`, None for a leaf; the end is -1 for what is no tree."""
+    if tokens[at:at + 1] == ["("]:
+        members: list[object] = []
+        at += 1
+        while at < len(tokens) and tokens[at] != ")":
+            if tokens[at] == ",":
+                at += 1
+                continue
+            at, member = _tree(tokens, at)
+            if at < 0:
+                return -1, None
+            members.append(member)
+        return at + 1, members
+    if tokens[at:at + 1] == ["{"]:
+        depth = 0
+        while at < len(tokens):
+            depth += {"{": 1, "}": -1}.get(tokens[at], 0)
+            at += 1
+            if not depth:
+                return at, None
+    return -1, None
+
+
+def _same_tree(tree: object, shape: Shape) -> bool:
+    if not isinstance(tree, list):
+        return not shape.is_tuple
+    return shape.is_tuple and len(tree) == len(shape.elements) and all(map(_same_tree, tree, shape.elements))
+
+
+def verify_strict(module: HloModule) -> Iterator[Diagnostic]:
+    """Mixed precision, broadcasts that transpose, names used by several computations."""
+    names: set[str] = set()
+    for instruction in module.instructions():
+        if instruction.name in names:
+            yield report(module, instruction, SHARED_NAME, f"the module has two instructions named {instruction.name}",
+                         severity=_WARNING)
+        names.add(instruction.name)
+        dims = instruction.attributes.get("dimensions", ()) if instruction.opcode == "broadcast" else ()
+        if list(dims) != sorted(dims):
+            yield report(module, instruction, BROADCAST_ORDER, f"dimensions={{{','.join(map(str, dims))}}} transposes",
+                         part="dimensions", help="transpose the operand first, or write the dimensions in order")
+        if instruction.opcode in ("reduce", "reduce-window", "map"):
+            yield from _precision(module, instruction)
+
+
+def _precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    folded = instruction.attributes.get("to_apply")
+    if not isinstance(folded, HloComputation):
+        return
+    count = len(instruction.operands)
+    if instruction.opcode == "map":
+        order = list(range(count))
+    else:
+        # A fold takes accumulators first, an operation the arrays first.
+        order = [*range(count // 2, count), *range(count // 2)]
+    for parameter, number in zip(folded.parameters(), order, strict=False):
+        shape = instruction.operands[number].shape
+        if shape is not None and parameter.shape is not None and shape.element_type != parameter.shape.element_type:
+            yield report(module, instruction, PRECISION, f"operand {number} is {shape.text(False)}, parameter "
+                         f"{parameter.parameter_number} of {folded.name} is {parameter.shape.text(False)}")
+            return
