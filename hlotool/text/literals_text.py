@@ -441,7 +441,7 @@ class _TokenReader:
         shape, token = self.shape, self.tokens[0]
         if not shape.dims:
             return Literal(shape, text=token, reader=array_of)
-        # A splat (one number for a whole array) is kept as it is written: parsers disagree on its values.
+        # One number for a whole array is kept as it is written, so that every reader makes of it what it does.
         return Literal(shape, text=token, reader=array_of)
 
     def _element(self, at: int) -> int:
@@ -622,7 +622,10 @@ def array_of(shape: Shape, text: str) -> Any:
         flat = _floats(DTYPES[component], tokens).view(dtype.numpy)
     else:
         flat = _floats(dtype, tokens)
-    return np.full(shape.dims, flat[0]) if flat.size == 1 and shape.size != 1 else flat.reshape(shape.dims)
+    if flat.size == 1 and shape.size > 1:
+        # One number for several elements: XLA's parser takes it as the first one and leaves the others zero.
+        flat = np.concatenate([flat, np.zeros(shape.size - 1, flat.dtype)])
+    return flat[:shape.size].reshape(shape.dims)
 
 
 def _floats(dtype: DType, tokens: list[str]) -> Any:

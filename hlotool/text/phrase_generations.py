@@ -15,8 +15,8 @@ PHYSICAL_SHAPE = define("P153", "legacy-sparse-layout",
                         "Level types or a physical shape in a layout: sparse layouts of 2022 to 2024.")
 REPEATED_SHAPE = define("P154", "legacy-literal-shape", "A literal that repeats shapes inside: 2017 to early 2019.")
 SPARSE_LITERAL = define("P155", "legacy-sparse-literal", "A literal with an index before each value: 2018 to 2020.")
-SPLAT = define("P156", "newer-splat-literal",
-               "A scalar that stands for a whole array: from 2026 on, not read by earlier parsers.")
+SPLAT = define("P156", "scalar-for-array",
+               "One number where an array is due: XLA reads it as the first element and makes the others zero.")
 TILE_SHAPE = define("P157", "legacy-tile-shape", "A shape in front of a sharding's tiles: 2017 and 2018.")
 UNREDUCED_KIND = define("P158", "newer-unreduced-kind",
                         "Unreduced axes with a reduction: from 2026 on, not read by earlier parsers.")
@@ -62,7 +62,7 @@ def literal_generation(shape: Shape | None, text: str) -> Found:
     if _SPARSE_ENTRY.match(head):
         return SPARSE_LITERAL, "sparse literals are a form of 2018 to about 2020"
     if shape is not None and shape.is_array and shape.dims and _NUMBER_ALONE.match(head):
-        return SPLAT, "one number for a whole array is read from 2026 on only"
+        return SPLAT, "one number stands for an array: XLA takes it as the first element and makes the others zero"
     return None
 
 
