@@ -1,1 +1,0 @@
-"""Lint rules: each a generator whose docstring is its documentation and its test."""
