@@ -10,7 +10,15 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from hlotool.passes.codes import CYCLE, DYNAMIC_FLAGS, NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WARNINGS, WRONG_SHAPE
+from hlotool.passes.codes import (
+    CYCLE,
+    DYNAMIC_FLAGS,
+    NO_SHAPE,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPCODE,
+    WARNINGS,
+    WRONG_SHAPE,
+)
 from hlotool.passes.report import report
 from hlotool.passes.verify_async import verify_async
 from hlotool.passes.verify_buffers import verify_buffers

@@ -109,10 +109,13 @@ def _source(module: HloModule, computation: HloComputation, instruction: HloInst
         yield from _agreement(module, instruction, before, base, started)
         if step == "done":
             yield from _unbound(module, instruction)
-    elif link == "done" or before.opcode not in _CARRIERS - {"tuple"} and before.opcode != "custom-call" or (
-            before.opcode == "parameter" and computation is module.entry):
+    elif link == "done" or not _carries(before) or (before.opcode == "parameter" and computation is module.entry):
         yield report(module, instruction, ASYNC_SOURCE,
                      f"the operand {before.name} is {before.opcode}, which starts nothing")
+
+
+def _carries(instruction: HloInstruction) -> bool:
+    return instruction.opcode == "custom-call" or instruction.opcode in _CARRIERS - {"tuple"}
 
 
 def _agreement(module: HloModule, instruction: HloInstruction, before: HloInstruction, base: str,
@@ -152,8 +155,8 @@ def _body(module: HloModule, computation: HloComputation, start: HloInstruction)
         return
     for inner in calls.instructions:
         if inner.opcode not in ("parameter", "get-tuple-element") and inner is not calls.root:
-            yield report(module, inner, ASYNC_BODY, f"{calls.name} is started asynchronously on the main thread; it may "
-                         "hold one operation only")
+            yield report(module, inner, ASYNC_BODY,
+                         f"{calls.name} is started asynchronously on the main thread; it may hold one operation only")
             return
 
 

@@ -24,8 +24,8 @@ def verify_buffers(module: HloModule) -> Iterator[Diagnostic]:
         has_buffers = False
         for instruction in computation.instructions:
             target = instruction.attributes.get("custom_call_target") if instruction.attributes else None
-            if instruction.shape is None or not (
-                    _holds(instruction.shape) or target in _RULES or any(_holds(o.shape) for o in instruction.operands)):
+            if instruction.shape is None or not (target in _RULES or any(
+                    map(_holds, (instruction.shape, *(o.shape for o in instruction.operands))))):
                 continue
             has_buffers = True
             yield from _instruction(module, computation, instruction, str(target))

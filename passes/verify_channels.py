@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
@@ -78,22 +79,21 @@ def _host(module: HloModule, instruction: HloInstruction,
 
 def pairs_of(instruction: HloInstruction) -> Pairs | None:
     """Who sends to whom, where a frontend attribute says it."""
-    import re
-
     entries = instruction.attributes.get("frontend_attributes")
     text = entries.get(_PAIRS) if isinstance(entries, FrontendAttributes) else None
     return None if text is None else tuple((int(a), int(b)) for a, b in re.findall(r"(\d+)\s*,\s*(\d+)", text))
 
 
 def _deadlock(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
-    """The first reason why the sequence would wait forever. Source: XLA, hlo_verifier.cc, VerifyNoCollectiveDeadlocks."""
+    """The first reason why the sequence waits forever. Source: XLA, hlo_verifier.cc, VerifyNoCollectiveDeadlocks."""
     opened: list[tuple[HloInstruction, Pairs]] = []
     for instruction in computation.instructions:
         pairs = pairs_of(instruction) if instruction.opcode in _OPENING else None
         if pairs is not None:
             message = _bad_pairs(pairs)
-            partner = next((k for k, (o, p) in enumerate(opened) if o.opcode != instruction.opcode and p == pairs), None)
-            rival = next((o for o, p in opened if o.opcode == instruction.opcode and set(p) & set(pairs)), None)
+            opcode = instruction.opcode
+            partner = next((k for k, (o, p) in enumerate(opened) if o.opcode != opcode and p == pairs), None)
+            rival = next((o for o, p in opened if o.opcode == opcode and set(p) & set(pairs)), None)
             if not message and partner is None and rival is not None:
                 message = f"{rival.name} of the same devices is not met by its partner yet"
             if message:
@@ -118,8 +118,8 @@ def _bad_pairs(pairs: Pairs) -> str:
         if twice is not None:
             return f"{twice} is a {what} twice"
     following = dict(pairs)
-    for start in following:
-        at, steps = following[start], 0
+    for start, first in following.items():
+        at, steps = first, 0
         while at in following and at != start and steps < len(pairs):
             at, steps = following[at], steps + 1
         if at == start:

@@ -23,13 +23,16 @@ from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
 #: memory space numbers. Source: XLA, xla/layout.h
 FAST, HOST = 1, 5
 #: operations whose result may be laid out unlike their operands. XLA: LayoutAssignment::InstructionCanChangeLayout
-_CHANGES = frozenset("""
-    bitcast broadcast call concatenate constant convolution copy custom-call dot ragged-dot scaled-dot fusion gather
-    iota parameter reduce reduce-window reshape dynamic-reshape rng rng-bit-generator scatter select-and-scatter sort
-    transpose triangular-solve cholesky fft pad topk scan all-gather all-to-all ragged-all-to-all reduce-scatter
-    bitcast-convert get-dimension-size tuple get-tuple-element while conditional infeed outfeed recv recv-done send
-    send-done after-all add-dependency domain partition-id replica-id rng-get-and-update-state batch-norm-training
-    batch-norm-inference batch-norm-grad map opt-barrier collective-permute collective-broadcast all-reduce""".split())
+_CHANGES = frozenset({
+    "bitcast", "broadcast", "call", "concatenate", "constant", "convolution", "copy", "custom-call", "dot",
+    "ragged-dot", "scaled-dot", "fusion", "gather", "iota", "parameter", "reduce", "reduce-window", "reshape",
+    "dynamic-reshape", "rng", "rng-bit-generator", "scatter", "select-and-scatter", "sort", "transpose",
+    "triangular-solve", "cholesky", "fft", "pad", "topk", "scan", "all-gather", "all-to-all", "ragged-all-to-all",
+    "reduce-scatter", "bitcast-convert", "get-dimension-size", "tuple", "get-tuple-element", "while", "conditional",
+    "infeed", "outfeed", "recv", "recv-done", "send", "send-done", "after-all", "add-dependency", "domain",
+    "partition-id", "replica-id", "rng-get-and-update-state", "batch-norm-training", "batch-norm-inference",
+    "batch-norm-grad", "map", "opt-barrier", "collective-permute", "collective-broadcast", "all-reduce",
+})
 #: operations that pass their operand on, layout and all: the first operand's, at a tuple index where there is one
 _PASSES = frozenset({"opt-barrier", "copy-done", "domain", "add-dependency"})
 

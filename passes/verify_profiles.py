@@ -36,9 +36,11 @@ def verify_values(module: HloModule) -> Iterator[Diagnostic]:
         elif opcode == "fft" and attributes.get("fft_type") in ("FFT", "IFFT"):
             yield from _fft(module, instruction)
         origin = attributes.get("origin") if attributes else None
-        if isinstance(origin, Raw) and instruction.shape is not None and not fits_origin(origin.text, instruction.shape):
-            yield report(module, instruction, ORIGIN, f"the origins are not those of a value of shape "
-                         f"{instruction.shape.text(False)}", part=r"\borigin\s*=", severity=_WARNING)
+        shape = instruction.shape
+        if isinstance(origin, Raw) and shape is not None and not fits_origin(origin.text, shape):
+            yield report(module, instruction, ORIGIN,
+                         f"the origins are not those of a value of shape {shape.text(False)}", part=r"\borigin\s*=",
+                         severity=_WARNING)
 
 
 def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
@@ -48,8 +50,9 @@ def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]
         return
     inner = shape.dims[-len(length):]
     if any(a not in (b, UNBOUNDED) for a, b in zip(inner, length, strict=True)):
-        yield report(module, instruction, FFT_LENGTH, f"fft_length is {list(length)}, the operand ends in {list(inner)}",
-                     part="fft_length", severity=_WARNING)
+        yield report(module, instruction, FFT_LENGTH,
+                     f"fft_length is {list(length)}, the operand ends in {list(inner)}", part="fft_length",
+                     severity=_WARNING)
 
 
 def fits_origin(text: str, shape: Shape) -> bool:
@@ -112,11 +115,9 @@ def _precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagn
     if not isinstance(folded, HloComputation):
         return
     count = len(instruction.operands)
-    if instruction.opcode == "map":
-        order = list(range(count))
-    else:
-        # A fold takes accumulators first, an operation the arrays first.
-        order = [*range(count // 2, count), *range(count // 2)]
+    # A fold takes accumulators first, its operation the arrays first.
+    half = 0 if instruction.opcode == "map" else count // 2
+    order = [*range(half, count), *range(half)]
     for parameter, number in zip(folded.parameters(), order, strict=False):
         shape = instruction.operands[number].shape
         if shape is not None and parameter.shape is not None and shape.element_type != parameter.shape.element_type:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from hlotool.passes.codes import AXES, SHARDING_DIFFERS
@@ -60,7 +61,7 @@ def _range(axis: AxisRef, sizes: dict[str, int]) -> tuple[int, int]:
 
 
 def _mergeable(axes: Sequence[AxisRef], sizes: dict[str, int]) -> str:
-    for a, b in zip(axes, axes[1:], strict=False):
+    for a, b in itertools.pairwise(axes):
         if a.name == b.name and _range(a, sizes)[1] == _range(b, sizes)[0]:
             return a.name
     return ""

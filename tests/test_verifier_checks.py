@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hlotool.passes.verify import verify
 from verifier_checks import Check, checks
 
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.passes.verify import verify
 
 TABLE = checks()
 COVERED = [c for c in TABLE if c.code != "none"]

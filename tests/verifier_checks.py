@@ -42,7 +42,7 @@ class Check:
         body = "; ".join(t for kind, t in self.lines if kind == side)
         if not body:
             return ""
-        if body.startswith("HloModule") or body.startswith("=="):
+        if body.startswith(("HloModule", "==")):
             return _broken(body.removeprefix("=="))
         header = "".join(f", {t}" for kind, t in self.lines if kind in ("h", side + "h"))
         computations = "\n".join(_broken(t) for kind, t in self.lines if kind in ("c", side + "c"))

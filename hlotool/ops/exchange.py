@@ -34,7 +34,7 @@ from hlotool.ops.values import EvaluationError, zeros
 
 def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                      declared: Shape | None) -> Shape:
-    """Constraints 1 to 4 of all-to-all."""
+    """Constraints 1 to 5 of all-to-all."""
     require_arrays("all-to-all", operands)
     size = size_of(replica_groups)
     if dimensions is None:
@@ -48,6 +48,7 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
     shape = operands[0]
     require(len(dimensions) == 1 and 0 <= dimensions[0] < shape.rank, "all-to-all-c2",
             f"dimensions={{{listed(dimensions)}}}; it names one dimension of {shape.text(False)}")
+    require(not any(shape.dynamic), "all-to-all-c5", f"the operand {shape.text(False)} has a dynamic dimension")
     n = shape.dims[dimensions[0]]
     require(size is None or n == UNBOUNDED or n % size == 0, "all-to-all-c3",
             f"dimension {dimensions[0]} of {shape.text(False)} does not divide into {size} blocks")
@@ -58,9 +59,10 @@ def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence
     dimensions = instruction.attributes.get("dimensions")
     shape, count = instruction.operands[0].shape.without_layout(), len(operands)
     if dimensions is not None:
-        size = size_of(instruction.attributes.get("replica_groups"))
-        if size is None:
-            e.refuse(instruction, "StableHLO's all_to_all needs the size of the groups, and replica_groups is empty")
+        size = size_of(instruction.attributes.get("replica_groups")) or _all_members(e, instruction)
+        if not size:
+            e.refuse(instruction, "StableHLO's all_to_all needs the size of the groups, and neither replica_groups "
+                     "nor the module's header says it")
         found = e.op("stablehlo.all_to_all", operands, shape, _all_to_all(instruction, dimensions[0], size))
         return (found,) if instruction.shape.is_tuple else found
     # Blocks side by side in one array with a leading dimension.
@@ -75,6 +77,12 @@ def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence
             "limit_indices": i64_array((i + 1, *shape.dims)), "strides": i64_array((1,) * (shape.rank + 1))})
         pieces.append(e.op("stablehlo.reshape", [piece], shape))
     return tuple(pieces)
+
+
+def _all_members(e: Emitter, instruction: HloInstruction) -> int:
+    """The size of the one group that empty replica_groups stand for; 0 where the header does not say it."""
+    count = "replica_count" if instruction.attributes.get("channel_id") is None else "num_partitions"
+    return int(e.module.attributes.get(count, 0))
 
 
 def _all_to_all(instruction: HloInstruction, axis: int, count: int) -> dict[str, str]:
@@ -120,6 +128,7 @@ def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups:
     C2  With dimensions= there is one operand and one dimension, which the operand has.
     C3  That dimension divides into as many blocks as a group has members.
     C4  Without dimensions= the operands have one shape, and there are as many as members of a group.
+    C5  With dimensions= no dimension is dynamic.
     """
     members = required_group(world, replica_groups, channel_id, None)
     brought, place = world.exchange(operands, members), members.index(device_of(world))
@@ -235,7 +244,19 @@ def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[in
     require(source.is_tuple == target.is_tuple and len(source.elements) == len(target.elements), f"{opcode}-c3",
             f"the input is {source.text(False)}, the output {target.text(False)}; "
             "both are arrays, or tuples of one length")
+    for buffer, offsets, what in ((source, operands[2], "input"), (target, operands[3], "output")):
+        require(offsets.is_tuple, f"{opcode}-c3", f"the offsets in the {what} are {offsets.text(False)}, no tuple")
+        if buffer.is_array:
+            _require_offsets(opcode, buffer, offsets, what)
     return target
+
+
+def _require_offsets(opcode: str, buffer: Shape, offsets: Shape, what: str) -> None:
+    """One index for each dimension of the buffer, or a tuple of such, one for each slice."""
+    for one in offsets.elements if offsets.elements and offsets.elements[0].is_tuple else (offsets,):
+        count = len(one.elements)
+        require(count == buffer.rank, f"{opcode}-c3",
+                f"an offset in the {what} has {count} indices, {buffer.text(False)} {buffer.rank} dimensions")
 
 
 def _emit_collective_permute(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
