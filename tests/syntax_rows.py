@@ -21,7 +21,7 @@ neg_f { nx = f32[] parameter(0) ROOT nn = f32[] negate(nx) }
 cnd { cx = s32[] parameter(0) ROOT ct = pred[] constant(true) }
 bdy { bx = s32[] parameter(0) ROOT bc = s32[] copy(bx) }
 """
-_NAMES = "x k c i t v z u w a b g m".split()
+_NAMES = list("xkcitvzuwabgm")
 #: one instruction of each name that the example lines use; reading does not look at shapes
 _OPERANDS = "\n".join(f"  {name} = f32[2] parameter({n})" for n, name in enumerate(_NAMES)) \
     .replace("t = f32[2]", "t = (f32[], f32[])") + "\n  s = ((f32[]), f32[], u32[]) async-start(x), calls=neg_f"
@@ -70,7 +70,8 @@ TEXTS = {
     216: "HloModule r ENTRY e { a = f32[6] parameter(0)\n %b = f16[6,2]{1,0} bitcast-convert(f32[6]{0} %a) }",
     141: "HloModule r\nf { p = f32[] parameter(0) }\nENTRY e { c = pred[] parameter(0)\n x = f32[] parameter(1)\n"
          " ROOT r = f32[] conditional(c, x, x), branch_computations={f, f} }",
-    20: "HloModule r\nENTRY %main (p: f32[2], q: s32[]) -> f32[2] {\n %p = f32[2] parameter(0)\n %q = s32[] parameter(1)\n"
+    20: "HloModule r\nENTRY %main (p: f32[2], q: s32[]) -> f32[2] {\n %p = f32[2] parameter(0)\n"
+        " %q = s32[] parameter(1)\n"
         " ROOT %r = f32[2] negate(%p)\n}",
     21: "HloModule r\nmain {\n p = f32[2] parameter(0)\n}",
     24: "HloModule r\nENTRY %main (p: f32[2,3]) -> f32[2,3]{0,1} {\n %p = f32[2,3]{0,1} parameter(0)\n}",
@@ -78,7 +79,8 @@ TEXTS = {
     26: "HloModule r\nENTRY main {\n p = f32[2] parameter(0)\n} // main",
     30: "HloModule r\nouter { outer_value = f32[] constant(1) }\nENTRY m { ROOT i = f32[] negate(outer_value) }",
     31: "HloModule r\nfused_computation { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }\n"
-        "ENTRY m { a = f32[4]{0} parameter(0)\n %fusion = f32[4]{0} fusion:kLoop(f32[4]{0} %a), calls=fused_computation }",
+        "ENTRY m { a = f32[4]{0} parameter(0)\n"
+        " %fusion = f32[4]{0} fusion:kLoop(f32[4]{0} %a), calls=fused_computation }",
     66: "HloModule r ENTRY m { p = f32[2,3]{1,0:D(D,C)} parameter(0) }",
     80: "HloModule r ENTRY m { c = f32[10,100] constant({...}) }",
     223: "HloModule r\r\nENTRY m {\r\n\r\n ROOT c = f32[] constant(1) \r\n}\r\n",
@@ -103,7 +105,7 @@ def text_of(row: Row) -> str:
 def _instruction(row: Row) -> str:
     """The example line, its new names kept apart from the operands'."""
     line = row.example
-    for name in _NAMES + ["s"]:
+    for name in [*_NAMES, "s"]:
         line = re.sub(rf"^(%?){name}(?=\s*=)", rf"\1new_{name}", line)
     return line
 

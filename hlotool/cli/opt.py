@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hlotool.passes import PASSES, Pass
-
 from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
 from hlotool.cli.inputs import Loaded, load
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
+from hlotool.passes import PASSES, Pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

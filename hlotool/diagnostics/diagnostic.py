@@ -9,6 +9,8 @@ from hlotool.ir import Position, Source
 
 
 class Severity(enum.StrEnum):
+    """How much a finding matters: errors make the exit code 1."""
+
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"

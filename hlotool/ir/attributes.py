@@ -218,7 +218,7 @@ class Attributes(dict[str, Any]):
     def _frozen(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("attributes are shared between instructions: assign a changed copy instead")
 
-    __setitem__ = __delitem__ = update = pop = popitem = setdefault = clear = __ior__ = _frozen  # type: ignore[assignment]
+    __setitem__ = __delitem__ = update = pop = popitem = setdefault = clear = __ior__ = _frozen
 
     def __or__(self, other: Mapping[str, Any]) -> Attributes:  # type: ignore[override]
         return Attributes({**self, **other})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FIELD = re.compile(r"""([\w.\-]+)=("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\{[^{}]*\}|[^\s,{}]+)""", re.S)
+_FIELD = re.compile(
+    r"""([\w.\-]+)=("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\{[^{}]*\}|[^\s,{}]+)""", re.S)
 
 
 def read_fields(text: str) -> dict[str, str]:

@@ -121,15 +121,15 @@ class HloModule:
         return self.source.position(item.offset)
 
     def __str__(self) -> str:
-        if _printer is None:
+        if not _printer:
             raise RuntimeError("import hlotool.text to print modules")
-        return _printer(self)
+        return _printer[0](self)
 
 
-_printer: Callable[[HloModule], str] | None = None
+#: how str(module) prints, put here by hlotool.text, which lives a floor up
+_printer: list[Callable[[HloModule], str]] = []
 
 
 def set_printer(printer: Callable[[HloModule], str]) -> None:
-    """Called by hlotool.text, which lives a floor up, so that str(module) is HLO text."""
-    global _printer
-    _printer = printer
+    """Make str(module) print with `printer`."""
+    _printer[:] = [printer]

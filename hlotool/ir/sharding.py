@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -119,7 +120,7 @@ class ReplicaGroups(metaclass=Interned):
         for name, size in mesh.axes:
             cuts = sorted({1, size} | {c for a in self.axes if a.name == name and a.pre_size is not None
                                        and a.size is not None for c in (a.pre_size, a.pre_size * a.size)})
-            for low, high in zip(cuts, cuts[1:], strict=False):
+            for low, high in itertools.pairwise(cuts):
                 for position, axis in enumerate(self.axes):
                     start = axis.pre_size or 1
                     stop = start * axis.size if axis.size is not None else size

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
 Value = Any
@@ -20,6 +20,8 @@ Value = Any
 
 class Emitter(Protocol):
     """Writes operations of the function that is being exported."""
+
+    module: HloModule
 
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = ...,
            regions: Sequence[Any] = ()) -> Value:
@@ -173,10 +175,12 @@ def _opcode_of(name: str) -> str:
 
 
 def i64(value: int) -> str:
+    """A 64-bit integer attribute."""
     return f"{value} : i64"
 
 
 def i64_array(values: Sequence[int]) -> str:
+    """A DenseI64ArrayAttr."""
     return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
 
 
@@ -189,10 +193,12 @@ def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
 
 
 def boolean(value: bool) -> str:
+    """A BoolAttr."""
     return "true" if value else "false"
 
 
 def enum_attribute(mnemonic: str, value: str) -> str:
+    """An enum attribute of the StableHLO dialect."""
     return f"#stablehlo<{mnemonic} {value}>"
 
 
