@@ -187,3 +187,11 @@ def test_dynamic_dimensions_pass_through() -> None:
     operand = Shape.array("f32", (4, 6), None, (True, False))
     found = OPS["reduce"].infer(operand, Shape.array("f32"), dimensions=(1,), to_apply=computation)
     assert str(found) == "f32[<=4]"
+
+
+def test_all_to_all_of_one_group_takes_its_size_from_the_header() -> None:
+    line = "ENTRY main { p = s32[4] parameter(0) ROOT r = s32[4] all-to-all(p), replica_groups={}, dimensions={0} }"
+    exported = str(hlotool.to_stablehlo(hlotool.parse(f"HloModule m, replica_count=2\n{line}")))
+    assert "split_count = 2" in exported and "dense<[[0, 1]]>" in exported
+    with pytest.raises(hlotool.HloError, match="nor the module's header says it"):
+        hlotool.to_stablehlo(hlotool.parse(f"HloModule m\n{line}"))

@@ -96,8 +96,8 @@ body {
   state = (s32[], s32[], token[]) parameter(0)
   i = s32[] get-tuple-element(state), index=0
   total = s32[] get-tuple-element(state), index=1
-  token = token[] get-tuple-element(state), index=2
-  feed = (s32[], token[]) infeed(token)
+  chain = token[] get-tuple-element(state), index=2
+  feed = (s32[], token[]) infeed(chain)
   x = s32[] get-tuple-element(feed), index=0
   after = token[] get-tuple-element(feed), index=1
   one = s32[] constant(1)
@@ -107,8 +107,8 @@ body {
   s = s32[] add(m, x)
   ROOT r = (s32[], s32[], token[]) tuple(j, s, after)
 }"""
-    text = module([], "zero = s32[] constant(0)", "token = token[] after-all()",
-                  "start = (s32[], s32[], token[]) tuple(zero, zero, token)",
+    text = module([], "zero = s32[] constant(0)", "chain = token[] after-all()",
+                  "start = (s32[], s32[], token[]) tuple(zero, zero, chain)",
                   "first = (s32[], s32[], token[]) while(start), condition=two, body=body",
                   "total = s32[] get-tuple-element(first), index=1", "next = token[] get-tuple-element(first), index=2",
                   "again = (s32[], s32[], token[]) tuple(zero, total, next)",
@@ -147,14 +147,15 @@ def _through_channel(text: str) -> Program:
 def deadlock(record: Record) -> Program:
     """Two devices, by partition-id, of which each waits for the other's value before it sends its own."""
     def side(name: str, came: int, goes: int, pairs: str, back: str) -> str:
+        comes, leaves = (f'frontend_attributes={{_xla_send_recv_source_target_pairs="{p}"}}' for p in (pairs, back))
         return f"""{name} {{
   x = f32[] parameter(0)
   t = token[] after-all()
-  r = (f32[], u32[], token[]) recv(t), channel_id={came}, frontend_attributes={{_xla_send_recv_source_target_pairs="{pairs}"}}
+  r = (f32[], u32[], token[]) recv(t), channel_id={came}, {comes}
   rd = (f32[], token[]) recv-done(r), channel_id={came}
   v = f32[] get-tuple-element(rd), index=0
   u = token[] get-tuple-element(rd), index=1
-  s = (f32[], u32[], token[]) send(x, u), channel_id={goes}, frontend_attributes={{_xla_send_recv_source_target_pairs="{back}"}}
+  s = (f32[], u32[], token[]) send(x, u), channel_id={goes}, {leaves}
   sd = token[] send-done(s), channel_id={goes}
   ROOT w = f32[] copy(v)
 }}"""
@@ -186,7 +187,7 @@ def _on_groups(groups: Sequence[Sequence[int]], given: list[Array], model: _Mode
 
 def collective(record: Record, shape: str, result: str, opcode: str, attributes: str, model: _Model | None = None,
                before: str = "", header: str = "") -> Program:
-    """One collective on every replica. With a model the record has no data, so each device brings numbers of its own."""
+    """One collective on every replica; a record without data gets numbers for each device, and results of the model."""
     text = module([shape], f"ROOT r = {result} {opcode}(p0){attributes}", before=before,
                   header=header or f", replica_count={record.replicas}")
     if model is None:
@@ -262,7 +263,7 @@ def all_to_all(record: Record) -> Program:
     element, dims = operand.element, list(operand.dims)
     cut = [*dims[:split], count, dims[split] // count, *dims[split + 1:]]
     order = [d for d in range(len(cut)) if d != split]
-    order.insert(concat + (concat > split), split)
+    order.insert(concat, split)
     text = module(
         [operand.shape], f"a = {operand.shape} all-to-all(p0){_groups(record)}, dimensions={{{split}}}",
         f"b = {element}[{braces(cut)[1:-1]}] reshape(a)",
@@ -273,8 +274,8 @@ def all_to_all(record: Record) -> Program:
     # Block r of core q is filled with the number qr.
     width = dims[1] // count
     given = [np.repeat(np.arange(count) + 10 * q, width)[None].repeat(dims[0], 0) for q in range(count)]
-    order_of_blocks = record.raw.get("expected_block_order") or [[f"{q}{r}" for q in range(count)] for r in range(count)]
-    expected = [np.concatenate([np.full((dims[0], width), int(b)) for b in row]) for row in order_of_blocks]
+    blocks = record.raw.get("expected_block_order") or [[f"{q}{r}" for q in range(count)] for r in range(count)]
+    expected = [np.concatenate([np.full((dims[0], width), int(b)) for b in row]) for row in blocks]
     return Program(text, [[a.astype(np.float32)] for a in given], [[a.astype(np.float32)] for a in expected])
 
 

@@ -180,7 +180,8 @@ def set_dimension_size(record: Record) -> Program:
     then = record.attributes.get("then_reduce", record.attributes.get("then", ""))
     opcode, start = ("multiply", 1) if "product" in then or "multiply" in then else ("add", 0)
     return Program(module(
-        ["f32[10]", "s32[]"], "d = f32[<=10] set-dimension-size(p0, p1), dimensions={0}", f"i = f32[] constant({start})",
+        ["f32[10]", "s32[]"], "d = f32[<=10] set-dimension-size(p0, p1), dimensions={0}",
+        f"i = f32[] constant({start})",
         "ROOT r = f32[] reduce(d, i), dimensions={0}, to_apply=f", before=folding("f", opcode, "f32")))
 
 
@@ -477,7 +478,8 @@ def select_and_scatter(record: Record) -> Program:
 @of_ops("Sort")
 def sort(record: Record) -> Program:
     elements = [v.element for v in record.inputs[0]]
-    rows = [f"  {side}{i} = {e}[] parameter({2 * i + n})" for i, e in enumerate(elements) for n, side in enumerate("ab")]
+    rows = [f"  {side}{i} = {e}[] parameter({2 * i + n})"
+            for i, e in enumerate(elements) for n, side in enumerate("ab")]
     less = "\n".join(["lt {", *rows, "  ROOT r = pred[] compare(a0, b0), direction=LT", "}"])
     return single(record, "sort", f"dimensions={{{record.attributes['dimension']}}}, to_apply=lt", less)
 

@@ -124,7 +124,7 @@ def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """
     target = shape.dtype
     old = dtype_of(operand.dtype)
-    operand = np.ascontiguousarray(operand)
+    operand = np.asarray(operand, order="C")
     if old.is_complex:
         return _recast_complex(operand, old.bits, target)
     if old.bits == target.bits:
