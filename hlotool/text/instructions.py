@@ -30,6 +30,7 @@ from hlotool.ir import (
 )
 from hlotool.text.mistakes import similar_names, typographic_advice
 from hlotool.text.old_forms import GENERATION, NEWER_ATTRIBUTES
+from hlotool.text.phrase_generations import SPLAT
 from hlotool.text.phrases import (
     METADATA,
     PhraseError,
@@ -156,10 +157,11 @@ class InstructionReader:
                     help=error.help)
 
     def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
-        """An info-level diagnostic: a form of another generation was read."""
+        """An info-level diagnostic: a form of another generation was read (a warning where it surely misleads)."""
         first, last = self.source.position(start), self.source.position(end)
         message = shortened(f"{message} ({era})" if era else message)
-        self.notes.append(Diagnostic(code, message, Severity.INFO, first.line,
+        severity = Severity.WARNING if code == SPLAT else Severity.INFO
+        self.notes.append(Diagnostic(code, message, severity, first.line,
                                      first.column, last.line, last.column, self.source.filename))
 
     # Bodies
@@ -665,6 +667,8 @@ class InstructionReader:
         values: dict[str, Any] = {}
         operands: tuple[HloInstruction, ...] = ()
         if cut.opcode in _PAYLOADS:
+            if not cut.shape:
+                self._reported_shape(inner)
             self._read_payload(inner, shape, values)
         else:
             self._depth += 1

@@ -44,7 +44,7 @@ _NAME = re.compile(rf"%?({NAME})")
 _ANY_NAME = re.compile(r"%?([\w.\-]+)")
 _OPCODE = re.compile(rf"({OPCODE})(?::k\w+)?")
 _WORD = re.compile(r"[\w.\-+]+")
-_ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_ATTRIBUTE_NAME = re.compile(NAME)
 _ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+", re.S)
 _STRING = re.compile(STRING, re.S)
 #: everything that matters to bracket matching
@@ -167,7 +167,7 @@ def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
                    help="the file is truncated: get the whole dump")
 
 
-_ATTRIBUTE_BEHIND = re.compile(r",\s*([A-Za-z_][\w.\-]*)=")
+_ATTRIBUTE_BEHIND = re.compile(rf",\s*({NAME})=")
 
 
 def _missing(text: str, opener: tuple[str, int], line_end: int) -> None:
