@@ -44,6 +44,9 @@ CHANNEL_USE = define("V211", "channel-users", "a send or recv has none or severa
 CHANNEL_PAIR = define("V212", "channel-mismatch", "send or recv and its completion differ in channel or kind", CHECKS)
 CHANNEL_SHARED = define("V213", "channel-reused", "two host transfers of one channel differ", CHECKS)
 DEADLOCK = define("V214", "deadlock", "sends and recvs that would wait for each other forever", CHECKS)
+SCHEDULE = define("V215", "bad-schedule", "a schedule runs an instruction twice, or before what it needs",
+                  "XLA, hlo_schedule.cc")
+FOREIGN_CALLEE = define("V216", "foreign-callee", "a called computation does not belong to the module", CHECKS)
 GROUPS = define("V220", "bad-replica-groups", "replica_groups do not divide the devices into groups", CHECKS)
 PERMUTE_RANGE = define("V221", "permute-out-of-range", "source_target_pairs name a device that there is not", CHECKS)
 CONSTRAIN_LAYOUT = define("V222", "mixed-constrain-layout", "some all-reduces constrain their layout, others do not",

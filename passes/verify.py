@@ -29,6 +29,7 @@ from hlotool.passes.verify_entry import verify_entry
 from hlotool.passes.verify_layouts import verify_layouts
 from hlotool.passes.verify_module import verify_module
 from hlotool.passes.verify_profiles import verify_strict, verify_values
+from hlotool.passes.verify_schedule import verify_schedule
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
 from hlotool.passes.verify_shardings import verify_shardings
 
@@ -72,6 +73,7 @@ def _groups_of_checks(module: HloModule, profile: str) -> Iterator[Diagnostic]:
     yield from verify_collectives(module)
     yield from verify_buffers(module)
     yield from verify_entry(module, is_laid_out)
+    yield from verify_schedule(module)
     yield from verify_shardings(module)
     yield from verify_values(module)
     if profile == "strict":

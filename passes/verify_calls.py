@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hlotool.passes.codes import (
     CALL_ALIASING,
     COMPOSITE,
+    FOREIGN_CALLEE,
     FUSED_ROOT_USED,
     FUSED_UNUSED,
     SEED,
@@ -30,6 +31,7 @@ def thread_of(computation: HloComputation) -> str:
 def verify_calls(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
     fused: dict[HloComputation, HloInstruction] = {}
+    own = set(module.computations)
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode == "custom-call":
@@ -37,6 +39,9 @@ def verify_calls(module: HloModule) -> Iterator[Diagnostic]:
             callees = instruction.called_computations() if instruction.attributes else ()
             if not callees:
                 continue
+            for callee in callees:
+                if callee not in own:
+                    yield report(module, instruction, FOREIGN_CALLEE, f"{callee.name} does not belong to the module")
             if not _is_async(instruction):
                 yield from _threads(module, computation, instruction, callees)
             if instruction.opcode == "call":

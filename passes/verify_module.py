@@ -104,12 +104,12 @@ def _names(module: HloModule) -> Iterator[Diagnostic]:
         if computation.name in computations:
             yield report(module, computation, REPEATED_NAME, f"there are two computations named {computation.name}")
         computations.add(computation.name)
-        names: set[str] = set()
+        names: dict[str, HloInstruction] = {}
         for instruction in computation.instructions:
-            if instruction.name in names:
+            if names.get(instruction.name, instruction) is not instruction:
                 yield report(module, instruction, REPEATED_NAME,
                              f"{computation.name} has two instructions named {instruction.name}")
-            names.add(instruction.name)
+            names[instruction.name] = instruction
 
 
 def _recursion(module: HloModule) -> Iterator[Diagnostic]:

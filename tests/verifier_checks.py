@@ -11,6 +11,7 @@ A file holds the checks of a group. An entry begins with the line `ID code [prof
 
 `c` adds computations, `h` attributes of the header; `-c`, `+h`, ... add them to one side only. `; ` ends a line. A
 side that begins with HloModule is a whole module. Computations such as add.f32, lt.s32 need not be written.
+`= name` names a pair of tests/built_modules.py, for what HLO text cannot express.
 A check that nothing reports is an entry `ID none`, and its `#` lines end with the reason, `! ...`.
 """
 
@@ -36,6 +37,11 @@ class Check:
     text: str = ""
     reason: str = ""
     lines: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def built(self) -> str:
+        """The name of the pair of built modules, or ""."""
+        return next((t for kind, t in self.lines if kind == "="), "")
 
     def module(self, side: str) -> str:
         """The module of a side, `-` or `+`."""
@@ -86,7 +92,7 @@ def read(path: Path) -> list[Check]:
             found[-1].text += line[1:].strip() + " "
         elif line.strip():
             kind, _, rest = line.partition(" ")
-            if kind not in ("p", "c", "h", "-", "+", "-c", "+c", "-h", "+h", "-p", "+p"):
+            if kind not in ("p", "c", "h", "=", "-", "+", "-c", "+c", "-h", "+h", "-p", "+p"):
                 raise ValueError(f"{path.name}: {line}")
             found[-1].lines.append((kind, rest.strip()))
     return found

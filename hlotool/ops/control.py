@@ -337,7 +337,7 @@ def conditional(selector: Array, *branch_operands: Any, true_computation: Callee
 FUSION_KINDS = ("kLoop", "kInput", "kOutput", "kCustom")
 
 
-def fusion_shape(*operands: Shape, kind: str = "kLoop", calls: HloComputation,
+def fusion_shape(*operands: Shape, kind: str, calls: HloComputation,
                  output_to_operand_aliasing: tuple[Aliasing, ...] = ()) -> Shape:
     """Constraints 1 to 3 of fusion."""
     require(kind in FUSION_KINDS, "fusion-c1", f"kind is {kind}; it is one of {', '.join(FUSION_KINDS)}")
@@ -371,7 +371,7 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 @op(fusion_shape, lowering=Lowering(_emit_fusion), flags=("calls",),
     source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction")
-def fusion(*operands: Any, kind: str = "kLoop", calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
+def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.
 
     C1  kind is kLoop, kInput, kOutput or kCustom.
