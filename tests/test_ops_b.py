@@ -7,7 +7,7 @@ import pytest
 from cases import Case, load_ops
 
 import hlotool
-from hlotool.execution import execute, ulp_distance
+from hlotool.execution import execute, run_program, ulp_distance
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.program import Program
 from hlotool.ir import Shape
@@ -158,6 +158,42 @@ def test_group_modes(attributes: str, groups: list[set[int]]) -> None:
     found = evaluate_program(Program(hlotool.parse(text)), [[np.int32(10**d)] for d in range(4)])
     for device, (total,) in enumerate(found):
         assert int(total) == sum(10**d for d in next(g for g in groups if device in g))
+
+
+@pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
+@pytest.mark.parametrize("attributes, groups", [
+    ("replica_groups={{1,0}}, channel_id=1", [[2, 3, 0, 1]]),
+    ("replica_groups={}, channel_id=1", [[0, 1, 2, 3]]),
+    ("replica_groups={{3,0,2,1}}, channel_id=1, use_global_device_ids=true", [[3, 0, 2, 1]]),
+    ("replica_groups={{1,0}}", [[2, 0], [3, 1]]),
+])
+def test_order_of_members(attributes: str, groups: list[list[int]], executor: str) -> None:
+    """Replicas in the group's order, each with its partitions in theirs: XLA's GetParticipatingDevices."""
+    size = len(groups[0])
+    text = ("HloModule m, replica_count=2, num_partitions=2\n"
+            "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n"
+            f"ENTRY main {{ p = s32[1] parameter(0) q = s32[{size}] parameter(1)\n"
+            f"g = s32[{size}] all-gather(p), dimensions={{0}}, {attributes}\n"
+            f"s = s32[1] reduce-scatter(q), dimensions={{0}}, to_apply=add, "
+            f"{attributes.replace('channel_id=1', 'channel_id=2')}\n"
+            f"ROOT r = (s32[{size}], s32[1]) tuple(g, s) }}")
+    places = np.arange(size, dtype=np.int32)
+    found = run_program(Program(hlotool.parse(text)), [[np.array([d], np.int32), places] for d in range(4)], executor)
+    for device, (gathered, scattered) in enumerate(found):
+        group = next(g for g in groups if device in g)
+        assert gathered.tolist() == group
+        assert scattered.tolist() == [size * group.index(device)]
+
+
+@pytest.mark.parametrize("values", [
+    np.array([[3, 1, 1, -2], [np.nan, -np.nan, -0.0, 0.0]], np.float32),
+    np.array([[3, 1, 1, -128], [0, 127, -1, 0]], np.int8),
+    np.array([[3, 1, 1, 255], [0, 7, 0, 0]], np.uint8),
+])
+def test_smallest(values: np.ndarray) -> None:
+    name = {"f": "f32", "i": "s8", "u": "u8"}[values.dtype.kind]
+    agree(f"ENTRY main {{ p = {name}[2,4] parameter(0) "
+          f"ROOT r = ({name}[2,3], s32[2,3]) topk(p), k=3, largest=false }}", [values], 0)
 
 
 # Asynchronous sugar

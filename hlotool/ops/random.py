@@ -234,7 +234,7 @@ def rng_get_and_update_state_shape(*, delta: int, declared: Shape | None) -> Sha
     return declared or expected
 
 
-#: where XLA's state starts. Source: xla/service/rng_expander / cpu runtime, kInitialState
+#: where XLA's state starts. Source: xla/backends/cpu/runtime/rng_state_lib.cc, kRngStateInitialValue
 _FIRST_STATE = 0x7012395
 
 
