@@ -21,9 +21,8 @@ from hlotool.text.terminals import terminals
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
-#: names that the reader makes up for instructions, and for computations, that are written in place of a name
+#: names that the reader makes up for instructions that are written in place of a name
 _MADE_UP = re.compile(r".*\.anon(?:\.\d+)?|.*\.\d+\.gte")
-_INLINE = re.compile(r"_(?:\.\d+)?")
 
 
 @functools.cache
@@ -66,7 +65,7 @@ def _instruction(text: str, tree: Tree[Any]) -> tuple[str, str, str, list[str]]:
 def of_module(text: str, module: HloModule) -> list[tuple[str, list[tuple[str, str, str, list[str]]]]]:
     """The same of a module that was read, in the order of the text."""
     return [(c.name, [_read_instruction(text, i) for i in c.instructions if not _MADE_UP.fullmatch(i.name)])
-            for c in sorted(module.computations, key=lambda c: c.offset) if not _INLINE.fullmatch(c.name)]
+            for c in sorted(module.computations, key=lambda c: c.offset) if text[c.offset] != "{"]
 
 
 def _read_instruction(text: str, instruction: HloInstruction) -> tuple[str, str, str, list[str]]:
