@@ -95,7 +95,7 @@ def test_profiles() -> None:
 
 @pytest.mark.parametrize(("line", "shape"), [
     ("add(x, x)", "f32[4,<=6]{1,0}"), ("dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "f32[4,4]"),
-    ("compare(x, x), direction=EQ", "pred[4,<=6]{1,0}"), ("transpose(x), dimensions={1,0}", "f32[<=6,4]"),
+    ("compare(x, x), direction=EQ", "pred[4,<=6]{1,0}"), ("transpose(x), dimensions={1,0}", "f32[<=6,4]{0,1}"),
     ("concatenate(x, x), dimensions={1}", "f32[4,<=12]"), ("tuple(x, x)", "(f32[4,<=6]{1,0}, f32[4,<=6]{1,0})"),
     ("get-dimension-size(x), dimensions={1}", "s32[]"),
 ])

@@ -284,7 +284,7 @@ _NAMES_BY_KIND: dict[Kind, str] = {
     Kind.FLOAT: "epsilon",
     Kind.STRING: """custom_call_target infeed_config outfeed_config async_execution_thread execution_thread
         opaque barrier""",
-    Kind.WORD: """direction type kind fft_type distribution algorithm transpose_a api_version schedule
+    Kind.WORD: """direction type order kind fft_type distribution algorithm transpose_a api_version schedule
         padding_type convolution_kind mode""",
     Kind.INTS: """dimensions lhs_contracting_dims rhs_contracting_dims lhs_batch_dims rhs_batch_dims
         dynamic_slice_sizes slice_sizes offset_dims collapsed_slice_dims start_index_map operand_batching_dims

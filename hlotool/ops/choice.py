@@ -16,25 +16,34 @@ from hlotool.ops.rules import ANY, merged, require_array, require_same_type, req
 
 DIRECTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "EQ": np.equal, "NE": np.not_equal, "GE": np.greater_equal, "GT": np.greater, "LE": np.less_equal, "LT": np.less}
+#: the words of 2026 for what `type` said before
+ORDERS = ("TOTAL", "PARTIAL")
 #: comparison types that an element family takes, the default first
 COMPARISONS = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
                "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
 
 
-def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = None) -> Shape:
-    """Constraints 1 to 5 of compare."""
+def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = None,
+                  order: str | None = None) -> Shape:
+    """Constraints 1 to 6 of compare."""
     shape = paired("compare", lhs, rhs, ANY)
     require(direction in DIRECTIONS, "compare-c4",
             f"direction is {direction}; it is one of {', '.join(DIRECTIONS)}")
     allowed = COMPARISONS[lhs.dtype.family]
     require(type is None or type in allowed, "compare-c5",
             f"type is {type}; elements of {lhs.element_type} are compared as {' or '.join(allowed)}")
+    require(order is None or (type is None and order in ORDERS), "compare-c6",
+            f"order is {order}; it is TOTAL or PARTIAL, and stands without type" if type is None
+            else f"type={type} and order={order} say the same thing twice")
     return shape.with_element_type("pred")
 
 
 def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes = instruction.attributes
-    kind = attributes.get("type") or COMPARISONS[instruction.operands[0].shape.dtype.family][0]
+    family = instruction.operands[0].shape.dtype.family
+    kind = attributes.get("type") or COMPARISONS[family][0]
+    if family == "float" and attributes.get("order") == "TOTAL":
+        kind = "TOTALORDER"
     return e.op("stablehlo.compare", operands, instruction.shape, {
         "comparison_direction": enum_attribute("comparison_direction", attributes["direction"]),
         "compare_type": enum_attribute("comparison_type", kind)})
@@ -58,7 +67,7 @@ def total_order(array: Array) -> Array:
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",)), element_types=ANY,
     flags=("elementwise",), source=SPECIFICATION)
-def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None) -> Array:
+def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.
 
     FLOAT is IEEE's partial order: NaN differs from everything, -0 equals +0. TOTALORDER orders the bits of floats.
@@ -69,8 +78,9 @@ def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None) 
     C4  direction is EQ, NE, GE, GT, LE or LT.
     C5  type fits the elements: FLOAT or TOTALORDER for floats, FLOAT for complex, SIGNED, UNSIGNED for integers,
         UNSIGNED for pred.
+    C6  order, the word of 2026 for the same, is TOTAL or PARTIAL, and stands without type.
     """
-    if type == "TOTALORDER":
+    if "TOTAL" in (order, (type or "").removesuffix("ORDER")):
         lhs, rhs = total_order(lhs), total_order(rhs)
     wide = wide_dtype(lhs.dtype)
     return np.asarray(DIRECTIONS[direction](lhs.astype(wide, copy=False), rhs.astype(wide, copy=False)))

@@ -56,7 +56,7 @@ OLD_ATTRIBUTES: dict[tuple[str, str], Old] = {
     ("all-reduce", "mode"): Old("2025", "nothing: it follows from channel_id and use_global_device_ids"),
 }
 #: attributes that were new in 2026: name to year
-NEWER_ATTRIBUTES: dict[str, str] = {"debug_attributes": "2026", "has_dynamic_root": "2026"}
+NEWER_ATTRIBUTES: dict[str, str] = {"debug_attributes": "2026", "order": "2026", "has_dynamic_root": "2026"}
 _OLD_ATTRIBUTE_NAMES = frozenset(name for _, name in OLD_ATTRIBUTES)
 #: operands that an opcode has since mid-2018, its token among them
 _WITH_TOKEN = {"send": 2, "recv": 1, "infeed": 1, "outfeed": 2}

@@ -196,6 +196,14 @@ def _comparison_type(i: Instruction) -> str | None:
     return None if kind == default else kind
 
 
+def _comparison_order(i: Instruction) -> str | None:
+    """The order of a comparison (2026), where it is not the default: partial for floats, total for the others."""
+    order = text_of(i.proto.comparison_order)
+    shape = i.operands[0].shape if i.operands else None
+    is_float = shape is not None and shape.is_array and shape.dtype.family in ("float", "complex")
+    return None if not order or order == ("PARTIAL" if is_float else "TOTAL") else order
+
+
 def _precision(i: Instruction) -> tuple[str, ...] | None:
     numbers = i.proto.precision_config.operand_precision
     return tuple(enumerator(_PRECISIONS, n, "precision") for n in numbers) if any(numbers) else None
@@ -350,6 +358,7 @@ _READERS: dict[str, Reader] = {
     "algorithm": _own("precision_config rng_algorithm", _algorithm, "rng-bit-generator"),
     "direction": _string("comparison_direction"),
     "type": _own("comparison_type", _comparison_type),
+    "order": _own("comparison_order", _comparison_order),
     "exponent_bits": _number("exponent_bits", "reduce-precision"),
     "mantissa_bits": _number("mantissa_bits", "reduce-precision"),
     "distribution": _enum("distribution", ("rng_invalid", "rng_uniform", "rng_normal"), "rng"),

@@ -45,7 +45,7 @@ Instruction: name=1:y opcode=2:y shape=3:Shape metadata=7:Metadata literal=8:Lit
     collective_device_list=87:DeviceList original_value=88:OriginalValue is_composite=89:b
     ragged_dot_dimension_numbers=90:RaggedDotDims result_accuracy=91:Accuracy iota_collective_device_list=92:IotaGroups
     mesh_axes_replica_group_list=93:MeshGroups is_reverse=94:b num_carries=95:i is_associative=96:i conv_kind=97:i
-    sparsity_config=98:Sparsity backend_config_payload=99:Payload
+    sparsity_config=98:Sparsity backend_config_payload=99:Payload comparison_order=102:y
 Payload: value=1:y id=2:i
 Schedule: sequences=1:*Sequence
 Sequence: key=1:i value=2:InstructionIds

@@ -50,6 +50,7 @@ from hlotool.text.shardings_text import sharding_transformer
 _WORDS: dict[str, tuple[str, ...]] = {
     "direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
     "type": ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "order": ("TOTAL", "PARTIAL"),
     "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
     "distribution": ("rng_uniform", "rng_normal", "rng_bernoulli"),
     "transpose_a": ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
