@@ -146,9 +146,9 @@ def _body(module: HloModule, computation: HloComputation, start: HloInstruction)
     if start.opcode != "async-start" or not isinstance(calls, HloComputation) or calls.root is None:
         return
     thread = str(start.attributes.get("async_execution_thread", MAIN))
-    if thread != thread_of(calls):
-        yield report(module, start, THREAD, f"async_execution_thread is {thread}, {calls.name} runs on "
-                     f"{thread_of(calls)}")
+    written = thread_of(calls, {calls: thread})
+    if thread != written:
+        yield report(module, start, THREAD, f"async_execution_thread is {thread}, {calls.name} runs on {written}")
     entries = start.attributes.get("frontend_attributes")
     is_group = isinstance(entries, FrontendAttributes) and any("collectives_group" in k for k, _ in entries.entries)
     if thread != MAIN or is_group:
@@ -185,7 +185,8 @@ def _pair(instruction: HloInstruction, pair: Aliasing, step: str) -> str:
                 f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist")
     if step == "update" and min(pair.output_index[0], *pair.parameter_index[:1]) < 2:
         return "output_to_operand_aliasing of an update pairs contexts only, which begin at index 2"
-    if not _held(inside).compatible(_held(outside)):
+    is_deferred = outside.is_tuple and not outside.elements  # results that a later update brings
+    if not is_deferred and not _held(inside).compatible(_held(outside)):
         return f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}"
     return ""
 

@@ -23,15 +23,25 @@ from hlotool.ops import OPS
 MAIN = "main"
 
 
-def thread_of(computation: HloComputation) -> str:
-    """The execution thread that a computation runs on."""
-    return str(computation.attributes.get("execution_thread", MAIN) or MAIN)
+#: execution threads that asynchronous starts give to computations
+Threads = dict[HloComputation, str]
+
+
+def thread_of(computation: HloComputation, started: Threads) -> str:
+    """The execution thread of a computation: the written one, else that of the async-start that calls it."""
+    return str(computation.attributes.get("execution_thread") or started.get(computation, MAIN))
+
+
+def started_threads(module: HloModule) -> Threads:
+    """The threads that starts give to the computations they call."""
+    return {c: str(i.attributes.get("async_execution_thread") or MAIN)
+            for i in module.instructions() if i.opcode == "async-start" for c in i.called_computations()}
 
 
 def verify_calls(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
     fused: dict[HloComputation, HloInstruction] = {}
-    own = set(module.computations)
+    own, started = set(module.computations), started_threads(module)
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode == "custom-call":
@@ -43,7 +53,7 @@ def verify_calls(module: HloModule) -> Iterator[Diagnostic]:
                 if callee not in own:
                     yield report(module, instruction, FOREIGN_CALLEE, f"{callee.name} does not belong to the module")
             if not _is_async(instruction):
-                yield from _threads(module, computation, instruction, callees)
+                yield from _threads(module, computation, instruction, started)
             if instruction.opcode == "call":
                 yield from _call(module, instruction)
             elif instruction.opcode == "fusion":
@@ -55,11 +65,13 @@ def _is_async(instruction: HloInstruction) -> bool:
 
 
 def _threads(module: HloModule, caller: HloComputation, instruction: HloInstruction,
-             callees: tuple[HloComputation, ...]) -> Iterator[Diagnostic]:
-    for callee in dict.fromkeys(callees):
-        if thread_of(callee) != thread_of(caller):
-            yield report(module, instruction, THREAD, f"{caller.name} runs on thread {thread_of(caller)}, "
-                         f"{callee.name} on {thread_of(callee)}", help="start it with async-start")
+             started: Threads) -> Iterator[Diagnostic]:
+    here = thread_of(caller, started)
+    for callee in dict.fromkeys(instruction.called_computations()):
+        there = thread_of(callee, started)
+        if there != here:
+            yield report(module, instruction, THREAD, f"{caller.name} runs on thread {here}, {callee.name} on {there}",
+                         help="start it with async-start")
 
 
 def _call(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
