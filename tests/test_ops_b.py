@@ -196,6 +196,13 @@ def test_smallest(values: np.ndarray) -> None:
           f"ROOT r = ({name}[2,3], s32[2,3]) topk(p), k=3, largest=false }}", [values], 0)
 
 
+@pytest.mark.parametrize("case", [c for c in GOOD if c.path.stem == "collective-permute"], ids=lambda c: c.id)
+def test_permutes_on_pjrt(case: Case) -> None:
+    found = run_program(Program(hlotool.parse(case.text)), [case.inputs(r) for r in range(case.replicas)], "pjrt:cpu")
+    for replica, (result,) in enumerate(found):
+        np.testing.assert_array_equal(result, case.expected(replica)[0])
+
+
 # Asynchronous sugar
 
 

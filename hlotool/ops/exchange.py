@@ -11,6 +11,7 @@ from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
+    World,
     device_of,
     emit_second,
     group_of,
@@ -25,7 +26,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed, require_array, same_dims
@@ -261,12 +262,51 @@ def _require_offsets(opcode: str, buffer: Shape, offsets: Shape, what: str) -> N
 
 def _emit_collective_permute(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     if "slice_sizes" in instruction.attributes:
-        e.refuse(instruction, "a collective-permute in place has no StableHLO form")
+        return _emit_in_place(e, instruction, operands)
+    return packed([_emit_permuted(e, instruction, value, operand.shape)
+                   for operand, value in zip(instruction.operands, operands, strict=True)])
+
+
+def _emit_permuted(e: Emitter, instruction: HloInstruction, value: Value, shape: Shape) -> Value:
     pairs = instruction.attributes["source_target_pairs"]
     table = i64_tensor(pairs) if pairs else "dense<> : tensor<0x2xi64>"
-    found = {"source_target_pairs": table, **channel_attributes(instruction)}
-    return packed([e.op("stablehlo.collective_permute", [value], operand.shape, found)
-                    for operand, value in zip(instruction.operands, operands, strict=True)])
+    return e.op("stablehlo.collective_permute", [value], shape,
+                {"source_target_pairs": table, **channel_attributes(instruction)})
+
+
+def _emit_in_place(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Slices cut, permuted and put in; a flag that is permuted as well tells the targets from the others."""
+    source, target, *_ = (o.shape for o in instruction.operands)
+    sizes = instruction.attributes["slice_sizes"]
+    leaving = _emitted_places(operands[0], operands[2])
+    arriving = _emitted_places(operands[1], operands[3])
+    buffers, results = [s.without_layout() for s in (target.elements or (target,))], list(_members(operands[1]))
+    ends = [t for _, t in instruction.attributes["source_target_pairs"]]
+    if not len(leaving) == len(arriving) == len(sizes) or len(set(ends)) != len(ends):
+        e.refuse(instruction, "which slices each pair of this collective-permute carries is not defined")
+    one = Shape.array("s32")
+    flag = _emit_permuted(e, instruction, e.constant(np.int32(1), one), one)
+    is_target = e.op("stablehlo.compare", [flag, e.constant(np.int32(1), one)], Shape.array("pred"),
+                     {"comparison_direction": enum_attribute("comparison_direction", "EQ")})
+    for (number, starts), (index, places), size in zip(leaving, arriving, sizes, strict=True):
+        shape = buffers[index].with_dims(size)
+        cut = e.op("stablehlo.dynamic_slice", [_members(operands[0])[number], *starts], shape,
+                   {"slice_sizes": i64_array(size)})
+        moved = _emit_permuted(e, instruction, cut, shape)
+        updated = e.op("stablehlo.dynamic_update_slice", [results[index], moved, *places], buffers[index])
+        results[index] = e.op("stablehlo.select", [is_target, updated, results[index]], buffers[index])
+    return tuple(results) if source.is_tuple else results[0]
+
+
+def _members(value: Value) -> Sequence[Value]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _emitted_places(buffer: Value, offsets: Value) -> list[tuple[int, Sequence[Value]]]:
+    """For each slice the number of its buffer and its starts."""
+    rows = list(enumerate(offsets)) if isinstance(buffer, tuple) else [(0, offsets)]
+    return [(number, one) for number, given in rows
+            for one in (given if given and isinstance(given[0], tuple) else (given,))]
 
 
 def _lift_collective_permute(r: Reader) -> HloInstruction:
@@ -283,23 +323,58 @@ def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int
                        slice_sizes: Any = None, world: Any) -> Any:
     """Each target gets its source's operand; devices that are no target get zeros.
 
+    In place, each target gets its output with slices of its source's input put in: read at the source's offsets,
+    written at the target's. Devices that are no target keep their output.
+
     C1  At least one operand, all arrays.
     C2  Pairs hold a source and a target that are not negative; none is a source twice, or a target twice.
     C3  In place (slice_sizes=) it takes an input, an output and the offsets in both.
     """
     if slice_sizes is not None:
-        raise EvaluationError("collective-permute in place has no reference")
+        return _permute_in_place(world, operands, source_target_pairs, channel_id, slice_sizes)
+    found = _received(world, operands, source_target_pairs, channel_id)
+    return packed(found if found is not None else [np.zeros_like(a) for a in operands])
+
+
+def _received(world: World, brought: Sequence[Array], pairs: Sequence[tuple[int, int]], channel_id: int | None
+              ) -> Sequence[Array] | None:
+    """What this device's source brings; None where the device is no target."""
     crosses_partitions = channel_id is not None
     count = world.partitions if crosses_partitions else world.replicas
     own = world.partition if crosses_partitions else world.replica
-    members = group_of(world, None, channel_id, None) or []
-    brought = world.exchange(operands, members)
-    source = next((s for s, t in source_target_pairs if t == own), None)
-    if source is None:
-        return packed([np.zeros_like(a) for a in operands])
-    if not 0 <= source < count:
-        raise EvaluationError(f"there is no source {source}; there are {count}")
-    return packed(brought[source])
+    theirs = world.exchange(brought, group_of(world, None, channel_id, None) or [])
+    sources = [s for s, t in pairs if t == own]
+    if len(sources) > 1:
+        raise EvaluationError(f"{own} is the target of {listed(sources)}; which slices come from which is not defined")
+    if sources and not 0 <= sources[0] < count:
+        raise EvaluationError(f"there is no source {sources[0]}; there are {count}")
+    return theirs[sources[0]] if sources else None
+
+
+def _permute_in_place(world: World, operands: Sequence[Any], pairs: Sequence[tuple[int, int]], channel_id: int | None,
+                      sizes: Sequence[Ints]) -> Any:
+    """Slices of the source's input, put into a copy of the target's output."""
+    source, target, source_offsets, target_offsets = operands
+    result = tuple(a.copy() for a in target) if isinstance(target, tuple) else target.copy()
+    leaving, arriving = _places(source, source_offsets, sizes), _places(result, target_offsets, sizes)
+    if not len(leaving) == len(arriving) == len(sizes):
+        raise EvaluationError(f"there are {len(leaving)} slices of the input, {len(arriving)} of the output, and "
+                              f"{len(sizes)} sizes")
+    found = _received(world, [array[place] for array, place in leaving], pairs, channel_id)
+    for (array, place), piece in zip(arriving, found or (), strict=False):
+        array[place] = piece
+    return result
+
+
+def _places(buffer: Any, offsets: Any, sizes: Sequence[Ints]) -> list[tuple[Array, tuple[slice, ...]]]:
+    """For each slice the array that it is of and where it lies; starts are clamped, as a dynamic-slice's are."""
+    rows: list[tuple[Array, Any]] = []
+    for array, given in zip(buffer, offsets, strict=True) if isinstance(buffer, tuple) else ((buffer, offsets),):
+        several = bool(given) and isinstance(given[0], tuple)
+        rows += [(array, one) for one in (given if several else (given,))]
+    return [(array, tuple(slice(at, at + n) for at, n in zip(
+        (min(max(int(i), 0), max(length - n, 0)) for i, n, length in zip(starts, size, array.shape, strict=True)),
+        size, strict=True))) for (array, starts), size in zip(rows, sizes, strict=False)]
 
 
 def collective_permute_start_shape(*operands: Shape, source_target_pairs: tuple[tuple[int, int], ...],
