@@ -48,6 +48,10 @@ Finding = tuple[str, str, str, str]
 def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     """Every finding about a module, in the order of the text.
 
+    The profile says what is expected of the module: `unoptimized`, what a frontend writes; `strict`, no mixed
+    precision, broadcasts in order, names unique in the whole module; `scheduled`, layouts assigned and an order
+    fixed; `cpu` and `gpu`, that and what the backend refuses.
+
     Raises ValueError for an unknown profile.
     """
     if profile not in PROFILES:
