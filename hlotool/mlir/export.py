@@ -205,7 +205,7 @@ class Exporter:
 
         Where several operations stand for one, the last may have other results: those get no sharding.
         """
-        marks = operation_attributes(instruction)
+        marks = operation_attributes(instruction, self._last.name)
         if SHARDING in marks and [r.type for r in self._last.results] != list(self.types.leaves(instruction.shape)):
             del marks[SHARDING]
         for name, text in marks.items():

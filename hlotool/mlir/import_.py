@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -14,7 +14,14 @@ from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact, wi
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.reader import OperationReader
-from hlotool.mlir.signatures import MESH, header_attributes, instruction_attributes, leaf_attributes, root_sharding
+from hlotool.mlir.signatures import (
+    MESH,
+    header_attributes,
+    instruction_attributes,
+    joined_attributes,
+    leaf_attributes,
+    root_sharding,
+)
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS
 
@@ -270,7 +277,7 @@ class Importer:
         return []
 
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
-        lift = self._lifts.get(name)
+        lift = self._lift_of(operation, name)
         if lift is None:
             self.needs_expansion |= name.startswith("chlo.")
             self._fail(operation, codes.NOT_IMPORTED, f"{name} has no HLO form")
@@ -285,6 +292,13 @@ class Importer:
         self._finish(operation, reader.added, made)
         self._define(scope, operation, made)
 
+    def _lift_of(self, operation: Any, name: str) -> Callable[[Any], HloInstruction] | None:
+        """What reads an operation: of custom calls, first what reads those of the target."""
+        if name == "stablehlo.custom_call":
+            target = operation.attributes["call_target_name"].value
+            return self._lifts.get(f"{name} @{target}") or self._lifts.get(name)
+        return self._lifts.get(name)
+
     def _finish(self, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
@@ -293,7 +307,7 @@ class Importer:
             wanted = (_sanitised(name) if instruction is made else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
         if made in added and (marks := instruction_attributes(operation)):
-            made.attributes = made.attributes | marks
+            made.attributes = joined_attributes(made.attributes, marks)
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
         results = operation.results

@@ -5,15 +5,28 @@ They are discardable attributes under the names that XLA and JAX read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hlotool.ir import Aliasing, BufferDonor, FrontendAttributes, HloInstruction, HloModule, Kind, Raw, Shape, Sharding
+from hlotool.ir import (
+    Aliasing,
+    Attributes,
+    BufferDonor,
+    FrontendAttributes,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Raw,
+    Shape,
+    Sharding,
+)
 from hlotool.ops.lowering import string
 from hlotool.text import PhraseError, print_value, quote, read_value, unquote
 
 SHARDING = "mhlo.sharding"
 FRONTEND = "mhlo.frontend_attributes"
+#: says itself what HLO says in the frontend attributes composite.name, composite.version and composite.attributes
+COMPOSITE = "stablehlo.composite"
 ALIASING = "tf.aliasing_output"
 DONOR = "jax.buffer_donor"
 #: beside tf.aliasing_output, which by itself means may-alias
@@ -33,9 +46,12 @@ def module_attributes(module: HloModule) -> dict[str, str]:
     return found | _frontend(module.attributes.get("frontend_attributes"))
 
 
-def operation_attributes(instruction: HloInstruction) -> dict[str, str]:
-    """What an instruction carries beside its operation's own attributes."""
-    found = _frontend(instruction.attributes.get("frontend_attributes"))
+def operation_attributes(instruction: HloInstruction, name: str) -> dict[str, str]:
+    """What an instruction carries beside the own attributes of the operation, of that name, which it became."""
+    frontend = instruction.attributes.get("frontend_attributes")
+    if name == COMPOSITE and isinstance(frontend, FrontendAttributes):
+        frontend = FrontendAttributes(tuple(e for e in frontend.entries if not e[0].startswith("composite.")))
+    found = _frontend(frontend)
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, Sharding):
         found[SHARDING] = _text(sharding)
@@ -132,6 +148,13 @@ def _plain(text: str) -> str:
 def instruction_attributes(operation: Any) -> dict[str, Any]:
     """The HLO attributes that stand beside an operation's own."""
     return _read_marks(operation.attributes)
+
+
+def joined_attributes(own: Attributes, marks: Mapping[str, Any]) -> Attributes:
+    """An instruction's attributes with those that stand beside the operation; frontend attributes of both, sorted."""
+    both = [a["frontend_attributes"].entries for a in (own, marks) if "frontend_attributes" in a]
+    entries = tuple(sorted(e for part in both for e in part))
+    return own | marks | ({"frontend_attributes": FrontendAttributes(entries)} if len(both) > 1 else {})
 
 
 def leaf_attributes(function: Any, which: str, count: int) -> list[dict[str, Any]]:

@@ -134,7 +134,10 @@ Lift = Callable[[Reader], HloInstruction]
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Both directions. `names` are the MLIR operations ("stablehlo.add") that `lift` reads back."""
+    """Both directions. `names` are the MLIR operations ("stablehlo.add") that `lift` reads back.
+
+    "stablehlo.custom_call @target" is the custom calls of that target.
+    """
 
     emit: Emit
     lift: Lift | None = None
@@ -185,9 +188,9 @@ def i64_array(values: Sequence[int]) -> str:
 
 
 def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
-    """A two-dimensional dense tensor; [] gives 0x1, as StableHLO writes empty groups."""
+    """A two-dimensional dense tensor; [] gives 0x0, as XLA writes empty groups."""
     if not rows:
-        return "dense<> : tensor<0x1xi64>"
+        return "dense<> : tensor<0x0xi64>"
     body = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows)
     return f"dense<[{body}]> : tensor<{len(rows)}x{len(rows[0])}xi64>"
 
