@@ -101,3 +101,36 @@ func.func @main(%a: tensor<{before}xf32>) -> tensor<{after}xf32> {{
     assert str(again) == str(module)
 
 
+
+
+@pytest.mark.parametrize("window, result", [
+    ("size=3x2 rhs_reversal=1x0", "s32[3,5]"),
+    ("size=3x2 stride=2x3 rhs_reversal=1x1", "s32[2,2]"),
+    ("size=2x2 stride=3x2 pad=1_2x0_1 rhs_reversal=1x1", "s32[3,3]"),
+    ("size=2x2 stride=2x3 lhs_dilate=2x1 rhs_dilate=1x2 rhs_reversal=1x1", "s32[4,2]"),
+])
+def test_reversed_reduce_window(window: str, result: str) -> None:
+    """The fold 10*a + b shows the order in which a window's elements come."""
+    text = ("f {{ a = s32[] parameter(0) b = s32[] parameter(1) t = s32[] constant(10) "
+            "m = s32[] multiply(a, t) ROOT s = s32[] add(m, b) }}\n"
+            "ENTRY main {{ p = s32[5,6] parameter(0) z = s32[] constant(0) "
+            "ROOT r = {} reduce-window(p, z), window={{{}}}, to_apply=f }}")
+    given = (np.arange(30, dtype=np.int32) % 7).reshape(5, 6)
+    program = Program(hlotool.parse(text.format(result, window)))
+    (expected,), (found,) = (run_program(program, [[given]], e)[0] for e in ("reference", "stablehlo"))
+    assert found.shape == expected.shape and expected.size
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("window", ["size=2x3 stride=2x3 rhs_reversal=1x1", "size=2x2 stride=3x3 rhs_reversal=0x1"])
+def test_reversed_select_and_scatter(window: str) -> None:
+    """Of equal elements the first in the window's order is picked, so the order shows."""
+    text = ("ge {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = pred[] compare(a, b), direction=GE }}\n"
+            "f {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }}\n"
+            "ENTRY main {{ p = s32[5,6] parameter(0) q = s32[2,2] parameter(1) z = s32[] constant(0) "
+            "ROOT r = s32[5,6] select-and-scatter(p, q, z), window={{{}}}, select=ge, scatter=f }}")
+    program = Program(hlotool.parse(text.format(window)))
+    given = [np.ones((5, 6), np.int32), np.array([[1, 2], [3, 4]], np.int32)]
+    (expected,), (found,) = (run_program(program, [given], e)[0] for e in ("reference", "pjrt:cpu"))
+    np.testing.assert_array_equal(found, expected)
+    assert expected.sum() == 10

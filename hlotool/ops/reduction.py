@@ -22,7 +22,7 @@ from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
 from hlotool.ops.values import Callee, apply, as_tuple, fold
-from hlotool.ops.windows import positions, windowed_dims
+from hlotool.ops.windows import positions, unreversed, windowed_dims
 
 Ints = tuple[int, ...]
 
@@ -130,16 +130,34 @@ def window_of(r: Reader) -> Window:
 
 
 def _emit_reduce_window(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    window: Window = instruction.attributes.get("window", Window())
+    n, window = len(operands) // 2, instruction.attributes.get("window", Window())
+    result, inputs = instruction.shape, [o.shape for o in instruction.operands[:n]]
+    axes, window = _unreversed(e, instruction, (result.elements or (result,))[0])
+    given = [*(_reversed(e, v, s, axes) for v, s in zip(operands[:n], inputs, strict=True)), *operands[n:]]
     rows, attributes = window.dimensions, window_attributes(window)
-    if any(d.reversal for d in rows):
-        e.refuse(instruction, "StableHLO's reduce_window has no reversed windows")
     if any(d.base_dilation != 1 for d in rows):
         attributes["base_dilations"] = i64_array([d.base_dilation for d in rows])
     if any(d.window_dilation != 1 for d in rows):
         attributes["window_dilations"] = i64_array([d.window_dilation for d in rows])
-    return e.op("stablehlo.reduce_window", operands, instruction.shape, attributes,
-                [e.region(instruction.attributes["to_apply"])])
+    found = e.op("stablehlo.reduce_window", given, result, attributes, [e.region(instruction.attributes["to_apply"])])
+    if not axes:
+        return found
+    if not result.is_tuple:
+        return _reversed(e, found, result, axes)
+    return tuple(_reversed(e, v, s, axes) for v, s in zip(found, result.elements, strict=True))
+
+
+def _unreversed(e: Emitter, instruction: HloInstruction, places: Shape) -> tuple[Ints, Window]:
+    """StableHLO's windows are never reversed: the operand is, and what comes out."""
+    window: Window = instruction.attributes.get("window", Window())
+    operand = instruction.operands[0].shape
+    if any(d.reversal for d in window.dimensions) and not (operand.is_static and places.is_static):
+        e.refuse(instruction, "a reversed window has a StableHLO form on arrays of known sizes only")
+    return unreversed(operand, places.dims, window)
+
+
+def _reversed(e: Emitter, value: Value, shape: Shape, axes: Ints) -> Value:
+    return e.op("stablehlo.reverse", [value], shape, {"dimensions": i64_array(axes)}) if axes else value
 
 
 def _lift_reduce_window(r: Reader) -> HloInstruction:
@@ -194,11 +212,15 @@ def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *
 
 
 def _emit_select_and_scatter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    window: Window = instruction.attributes.get("window", Window())
-    if any(d.reversal or d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
-        e.refuse(instruction, "StableHLO's select_and_scatter has no dilated or reversed windows")
-    return e.op("stablehlo.select_and_scatter", operands, instruction.shape, window_attributes(window),
-                [e.region(instruction.attributes["select"]), e.region(instruction.attributes["scatter"])])
+    operand, source, _ = (o.shape for o in instruction.operands)
+    axes, window = _unreversed(e, instruction, source)
+    if any(d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
+        # Holes are never picked, and no value that could be padded with is passed over by every select.
+        e.refuse(instruction, "StableHLO's select_and_scatter has no dilated windows")
+    given = [_reversed(e, operands[0], operand, axes), _reversed(e, operands[1], source, axes), operands[2]]
+    found = e.op("stablehlo.select_and_scatter", given, instruction.shape, window_attributes(window),
+                 [e.region(instruction.attributes["select"]), e.region(instruction.attributes["scatter"])])
+    return _reversed(e, found, instruction.shape, axes)
 
 
 def _lift_select_and_scatter(r: Reader) -> HloInstruction:

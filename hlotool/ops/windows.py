@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from hlotool.ir import Shape, Window, WindowDimension
-from hlotool.ops.convolution import window_output
+from hlotool.ops.convolution import dilated, window_output
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import require
 
@@ -22,6 +23,21 @@ def windowed_dims(opcode: str, operand: Shape, window: Window, number: int) -> t
                             (d.window_dilation, "window dilation")):
             require(value > 0, label, f"the {what} of window dimension {i} is {value}; it must be positive")
     return tuple(map(window_output, operand.dims, window.dimensions))
+
+
+def unreversed(operand: Shape, places: Sequence[int], window: Window) -> tuple[tuple[int, ...], Window]:
+    """The dimensions to reverse in operand and places so that a window without reversals sees the same.
+
+    What is left over behind the last place then lies before the first, and is cut off there.
+    """
+    axes = tuple(i for i, d in enumerate(window.dimensions) if d.reversal)
+    rows = list(window.dimensions)
+    for i in axes:
+        d = rows[i]
+        covered = (places[i] - 1) * d.stride + dilated(d.size, d.window_dilation)
+        left = dilated(operand.dims[i], d.base_dilation) + d.pad_low + d.pad_high - covered if places[i] else 0
+        rows[i] = dataclasses.replace(d, pad_low=d.pad_high - left, pad_high=d.pad_low, reversal=False)
+    return axes, Window(tuple(rows))
 
 
 def positions(sizes: Sequence[int], places: Sequence[int], window: Window
