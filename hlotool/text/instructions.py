@@ -7,10 +7,10 @@ A statement on one line in the printer's own spelling takes the short way; any o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, define, shortened
+from hlotool.diagnostics import define
 from hlotool.ir import (
     DTYPES,
     KINDS,
@@ -22,15 +22,12 @@ from hlotool.ir import (
     Kind,
     Literal,
     Metadata,
-    Position,
     Shape,
     Source,
     kind_of,
     unique_name,
 )
-from hlotool.text.mistakes import similar_names, typographic_advice
-from hlotool.text.old_forms import GENERATION, NEWER_ATTRIBUTES
-from hlotool.text.phrase_generations import SPLAT
+from hlotool.text.old_forms import NEWER_ATTRIBUTES
 from hlotool.text.phrases import (
     METADATA,
     PhraseError,
@@ -42,6 +39,7 @@ from hlotool.text.phrases import (
     read_value,
     shape_generation,
 )
+from hlotool.text.reports import Reports
 from hlotool.text.scan import (
     BAD_STATEMENT,
     HEADER,
@@ -96,19 +94,14 @@ _PAYLOADS = ("parameter", "constant")
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
-class InstructionReader:
+class InstructionReader(Reports):
     """Reads bodies; hlotool.text.parse builds on it with what surrounds them."""
 
     module: HloModule
 
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.text = source.text
+        super().__init__(source)
         self._last_brace = self.text.rfind("}")
-        #: how many more times to look for a name like one that is unknown, which is slow
-        self._suggestions = 20
-        self.diagnostics: list[Diagnostic] = []
-        self.notes: list[Diagnostic] = []
         self.computations: dict[str, HloComputation] = {}
         #: instruction, attribute, names, offset, many: computations that are named before they are defined
         self.pending: list[tuple[HloInstruction, str, tuple[str, ...], int, bool]] = []
@@ -127,42 +120,8 @@ class InstructionReader:
         self._compatible: set[tuple[int, int]] = set()
         self._undefined: list[tuple[str, int]] = []
         self._anonymous: dict[str, None] = {}
-
-    # Reports
-
-    def report(self, code: str, message: str, start: int, end: int, *, help: str = "",
-               second: tuple[str, int, int] | None = None, fixes: tuple[Fix, ...] = ()) -> None:
-        """Add an error for a range of the source; `second` is a second place with what it is."""
-        position = self.source.position
-        help = help or typographic_advice(self.text, start, end)
-        notes = (Note(second[0], position(second[1]), position(second[2])),) if second else ()
-        start = max(0, min(start, len(self.text) - 1))
-        first, last = position(start), position(max(end, start + 1))
-        if end <= start + 1:  # the end of a line and of the text count as a character, too
-            last = Position(first.line, first.column + 1)
-        self.diagnostics.append(Diagnostic(
-            code, shortened(message), Severity.ERROR, first.line, first.column, last.line, last.column,
-            self.source.filename, notes, shortened(help), fixes))
-
-    def report_cut(self, error: CutError) -> None:
-        fixes: tuple[Fix, ...] = ()
-        if error.insert is not None:
-            where = self.source.position(error.insert[0])
-            fixes = (Fix(f"add {error.insert[1]}", where, where, error.insert[1], is_safe=False),)
-        self.report(error.code, error.message, error.start, error.end, help=error.help,
-                    second=error.note, fixes=fixes)
-
-    def report_phrase(self, error: PhraseError, offset: int) -> None:
-        self.report(error.code, error.message, offset + error.start, offset + max(error.end, error.start + 1),
-                    help=error.help)
-
-    def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
-        """An info-level diagnostic: a form of another generation was read (a warning where it surely misleads)."""
-        first, last = self.source.position(start), self.source.position(end)
-        message = shortened(f"{message} ({era})" if era else message)
-        severity = Severity.WARNING if code == SPLAT else Severity.INFO
-        self.notes.append(Diagnostic(code, message, severity, first.line,
-                                     first.column, last.line, last.column, self.source.filename))
+        #: elements that `name#i` stands for, by operand and index
+        self._elements: dict[tuple[int, int], HloInstruction] = {}
 
     # Bodies
 
@@ -287,20 +246,6 @@ class InstructionReader:
         help, fixes = self.suggest(name, self.table, offset, 0.75)
         self.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, end, help=help,
                     fixes=fixes)
-
-    def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:
-        """Advice about a name that is not known, and the fix when only one known name is like it."""
-        if not self._suggestions:
-            return "", ()
-        self._suggestions -= 1
-        close = similar_names(name, known, cutoff)
-        if not close:
-            return "", ()
-        if len(close) > 1 and (close[0].lower() != name.lower()):
-            return f"did you mean {close[0]}?", ()
-        position = self.source.position
-        fix = Fix(f"write {close[0]}", position(offset), position(offset + len(name)), close[0], is_safe=False)
-        return f"did you mean {close[0]}?", (fix,)
 
     # The short way: one line, the printer's spelling
 
@@ -684,19 +629,20 @@ class InstructionReader:
 
     def _element(self, computation: HloComputation, operand: HloInstruction, index: int,
                  cut: CutOperand) -> HloInstruction | None:
-        """`t#0`: the get-tuple-element that the suffix stands for, made once."""
-        name = f"{operand.name}.{index}.gte"
-        if name in self.table:
-            return self.table[name]
+        """`t#0`: the get-tuple-element that the suffix stands for, made once, with the name that XLA gives it."""
+        known = self._elements.get((id(operand), index))
+        if known is not None:
+            return known
         shape = operand.shape.at((index,)) if operand.shape is not None else None
         if shape is None:
             self.report(NO_TUPLE_INDEX, f"{operand.name} is {operand.shape}, which has no element {index}", cut.start,
                         cut.end)
             return None
+        name = unique_name(f"{operand.name}_{index}", self.table)
         made = HloInstruction(name, "get-tuple-element", shape, (operand,), Attributes({"index": index}), None,
                               cut.start)
         self.note("2026", "`name#i` for an element of a tuple is newer than most parsers", cut.start, cut.end)
-        self.table[name] = made
+        self.table[name] = self._elements[id(operand), index] = made
         computation.instructions.append(made)
         return made
 

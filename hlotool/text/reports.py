@@ -1,0 +1,73 @@
+"""What is said about a text while it is read: errors, and notes on forms of other times."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, shortened
+from hlotool.ir import Position, Source
+from hlotool.text.mistakes import similar_names, typographic_advice
+from hlotool.text.old_forms import GENERATION
+from hlotool.text.phrase_generations import SPLAT
+from hlotool.text.phrases import PhraseError
+from hlotool.text.scan import CutError
+
+
+class Reports:
+    """Collects diagnostics about one source; places are offsets into its text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.diagnostics: list[Diagnostic] = []
+        self.notes: list[Diagnostic] = []
+        #: how many more times to look for a name like one that is unknown, which is slow
+        self._suggestions = 20
+
+    def report(self, code: str, message: str, start: int, end: int, *, help: str = "",
+               second: tuple[str, int, int] | None = None, fixes: tuple[Fix, ...] = ()) -> None:
+        """Add an error for a range of the source; `second` is a second place with what it is."""
+        position = self.source.position
+        help = help or typographic_advice(self.text, start, end)
+        notes = (Note(second[0], position(second[1]), position(second[2])),) if second else ()
+        start = max(0, min(start, len(self.text) - 1))
+        first, last = position(start), position(max(end, start + 1))
+        if end <= start + 1:  # the end of a line and of the text count as a character, too
+            last = Position(first.line, first.column + 1)
+        self.diagnostics.append(Diagnostic(
+            code, shortened(message), Severity.ERROR, first.line, first.column, last.line, last.column,
+            self.source.filename, notes, shortened(help), fixes))
+
+    def report_cut(self, error: CutError) -> None:
+        fixes: tuple[Fix, ...] = ()
+        if error.insert is not None:
+            where = self.source.position(error.insert[0])
+            fixes = (Fix(f"add {error.insert[1]}", where, where, error.insert[1], is_safe=False),)
+        self.report(error.code, error.message, error.start, error.end, help=error.help,
+                    second=error.note, fixes=fixes)
+
+    def report_phrase(self, error: PhraseError, offset: int) -> None:
+        self.report(error.code, error.message, offset + error.start, offset + max(error.end, error.start + 1),
+                    help=error.help)
+
+    def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
+        """An info-level diagnostic: a form of another generation was read (a warning where it surely misleads)."""
+        first, last = self.source.position(start), self.source.position(end)
+        message = shortened(f"{message} ({era})" if era else message)
+        severity = Severity.WARNING if code == SPLAT else Severity.INFO
+        self.notes.append(Diagnostic(code, message, severity, first.line,
+                                     first.column, last.line, last.column, self.source.filename))
+
+    def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:
+        """Advice about a name that is not known, and the fix when only one known name is like it."""
+        if not self._suggestions:
+            return "", ()
+        self._suggestions -= 1
+        close = similar_names(name, known, cutoff)
+        if not close:
+            return "", ()
+        if len(close) > 1 and (close[0].lower() != name.lower()):
+            return f"did you mean {close[0]}?", ()
+        position = self.source.position
+        fix = Fix(f"write {close[0]}", position(offset), position(offset + len(name)), close[0], is_safe=False)
+        return f"did you mean {close[0]}?", (fix,)
