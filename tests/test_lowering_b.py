@@ -134,3 +134,24 @@ def test_reversed_select_and_scatter(window: str) -> None:
     (expected,), (found,) = (run_program(program, [given], e)[0] for e in ("reference", "pjrt:cpu"))
     np.testing.assert_array_equal(found, expected)
     assert expected.sum() == 10
+
+
+@pytest.mark.parametrize("window, places", [
+    ("size=2x2 stride=1x2 rhs_dilate=2x3", "3,2"), ("size=3x2 stride=2x2 lhs_dilate=2x1", "4,3"),
+    ("size=2x2 stride=3x2 pad=1_1x0_1 lhs_dilate=1x2 rhs_dilate=3x1 rhs_reversal=1x0", "2,6"),
+    ("size=1x1 stride=3x3 pad=0_0x2_0 lhs_dilate=2x2", "3,5")])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_dilated_select_and_scatter(window: str, places: str, seed: int) -> None:
+    text = ("ge {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=GE }}\n"
+            "f {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}\n"
+            "ENTRY main {{ p = f32[5,6] parameter(0) q = f32[{}] parameter(1) z = f32[] constant(100) "
+            "ROOT r = f32[5,6] select-and-scatter(p, q, z), window={{{}}}, select=ge, scatter=f }}")
+    module = hlotool.parse(text.format(places, window))
+    assert [d for d in hlotool.verify(module) if d.severity == "error"] == []
+    source = np.random.default_rng(seed)
+    given = [source.integers(-3, 3, (5, 6)).astype(np.float32),
+             source.integers(1, 9, tuple(map(int, places.split(",")))).astype(np.float32)]
+    given[0][0, 1] = -np.inf
+    program = Program(module)
+    (expected,), (found,) = (run_program(program, [given], e)[0] for e in ("reference", "pjrt:cpu"))
+    np.testing.assert_array_equal(found, expected)

@@ -15,6 +15,7 @@ from hlotool.ops.called import (
     same_up_to_precision,
     scalar,
 )
+from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.loops import emit_loop
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor
@@ -213,10 +214,11 @@ def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *
 
 def _emit_select_and_scatter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     operand, source, _ = (o.shape for o in instruction.operands)
-    axes, window = _unreversed(e, instruction, source)
-    if any(d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
+    rows = instruction.attributes.get("window", Window()).dimensions
+    if any(d.base_dilation != 1 or d.window_dilation != 1 for d in rows):
         # Holes are never picked, and no value that could be padded with is passed over by every select.
-        e.refuse(instruction, "StableHLO's select_and_scatter has no dilated windows")
+        return emit_select_and_scatter(e, instruction, operands)
+    axes, window = _unreversed(e, instruction, source)
     given = [_reversed(e, operands[0], operand, axes), _reversed(e, operands[1], source, axes), operands[2]]
     found = e.op("stablehlo.select_and_scatter", given, instruction.shape, window_attributes(window),
                  [e.region(instruction.attributes["select"]), e.region(instruction.attributes["scatter"])])
