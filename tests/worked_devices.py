@@ -291,7 +291,7 @@ def all_to_all_blocks(record: Record) -> Program:
 @of_ops("RaggedAllToAll")
 def ragged_all_to_all(record: Record) -> Program:
     found = single(record, "ragged-all-to-all", _groups(record)[2:], header=f", replica_count={record.replicas}")
-    found.only_reference = "PJRT's CPU client has no ragged-all-to-all"
+    found.only_reference = "PJRT's CPU client dies of ragged-all-to-all"
     return found
 
 
