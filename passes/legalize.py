@@ -24,6 +24,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, clone_module
 from hlotool.passes.editing import ComputationEditor, ModuleEditor
 from hlotool.passes.legalize_dot import AMBIGUOUS_DOT, SPARSE_DOT
 from hlotool.passes.legalize_rules import (
@@ -35,9 +37,6 @@ from hlotool.passes.legalize_rules import (
     scalar_indices,
 )
 from hlotool.passes.legalize_tokens import lacks_token, thread_tokens
-
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, clone_module
 
 __all__ = ["AMBIGUOUS_DOT", "SPARSE_DOT", "legalize", "legalize_recovering", "legalized", "needs_legalizing"]
 

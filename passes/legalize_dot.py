@@ -10,12 +10,11 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from hlotool.passes.editing import ComputationEditor
-from hlotool.passes.legalize_rules import HISTORY, Inexact, on_opcode
-
 from hlotool.diagnostics import define
 from hlotool.ir import Attributes, HloInstruction
 from hlotool.ops import OPS, ConstraintError
+from hlotool.passes.editing import ComputationEditor
+from hlotool.passes.legalize_rules import HISTORY, Inexact, on_opcode
 
 AMBIGUOUS_DOT = define("L102", "ambiguous-dot", "dimension numbers of a dot are left out, and the shapes do not say "
                        "which they were", HISTORY)

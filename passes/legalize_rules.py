@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.passes.editing import PRED, ComputationEditor
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic, define
 from hlotool.ir import (
     Attributes,
@@ -26,6 +23,8 @@ from hlotool.ir import (
     Shape,
     SliceDimension,
 )
+from hlotool.passes.editing import PRED, ComputationEditor
+from hlotool.passes.report import report
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 

@@ -17,10 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hlotool.passes.editing import PRED, ComputationEditor, ModuleEditor, with_token
-from hlotool.passes.legalize_rules import HISTORY, MISFIT
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic, define
 from hlotool.ir import (
     Attributes,
@@ -32,6 +28,9 @@ from hlotool.ir import (
     callees_first,
     clone_computation,
 )
+from hlotool.passes.editing import PRED, ComputationEditor, ModuleEditor, with_token
+from hlotool.passes.legalize_rules import HISTORY, MISFIT
+from hlotool.passes.report import report
 
 NO_WAY_FOR_TOKEN = define("L101", "no-way-for-token", "an operation without a token, in a computation whose caller "
                           "can hand none in or out", HISTORY)

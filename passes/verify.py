@@ -10,6 +10,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
+from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
@@ -32,10 +35,6 @@ from hlotool.passes.verify_profiles import verify_strict, verify_values
 from hlotool.passes.verify_schedule import verify_schedule
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
 from hlotool.passes.verify_shardings import verify_shardings
-
-from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
-from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 #: profiles of modules whose layouts are assigned

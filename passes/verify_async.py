@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
 from hlotool.passes.codes import ASYNC_ALIASING, ASYNC_BODY, ASYNC_OPEN, ASYNC_SOURCE, ASYNC_USE, THREAD
 from hlotool.passes.report import report
 from hlotool.passes.verify_calls import MAIN, thread_of
-
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
 
 #: starts that have exactly one user, their own done
 _PAIRED = frozenset({"all-reduce-start", "all-gather-start", "copy-start", "collective-permute-start"})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
 from hlotool.passes.codes import BUFFER_ALIASING, BUFFER_PLACE, BUFFER_WRITERS, PIN
 from hlotool.passes.report import report
 from hlotool.passes.verify_async import step_of
-
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
 
 #: what buffers pass through
 _CARRIERS = frozenset({

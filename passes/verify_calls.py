@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
+from hlotool.ops import OPS
 from hlotool.passes.codes import (
     CALL_ALIASING,
     COMPOSITE,
@@ -15,10 +18,6 @@ from hlotool.passes.codes import (
     THREAD,
 )
 from hlotool.passes.report import report
-
-from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
-from hlotool.ops import OPS
 
 MAIN = "main"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
+from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
+from hlotool.passes.report import report
 
 _OPENING = frozenset({"send", "recv"})
 _CLOSING = frozenset({"send-done", "recv-done"})

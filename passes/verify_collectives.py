@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups
+from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
+from hlotool.passes.report import report
 
 
 def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, EntryLayout, HloModule, Shape
 from hlotool.passes.codes import ALIAS, ENTRY_LAYOUT
 from hlotool.passes.report import report
 from hlotool.passes.verify_shapes import verify_shape
-
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, EntryLayout, HloModule, Shape
 
 
 def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
 from hlotool.passes.codes import (
     ELEMENT_SIZE,
     HOST_RESULT,
@@ -16,9 +18,6 @@ from hlotool.passes.codes import (
     WRONG_LAYOUT,
 )
 from hlotool.passes.report import report
-
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
 
 #: memory space numbers. Source: XLA, xla/layout.h
 FAST, HOST = 1, 5

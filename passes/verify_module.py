@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import (
+    Aliasing,
+    BufferDonor,
+    EntryLayout,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    called_by,
+)
 from hlotool.passes.codes import (
     ALIAS,
     CYCLE,
@@ -18,18 +29,6 @@ from hlotool.passes.codes import (
     REPEATED_NAME,
 )
 from hlotool.passes.report import report
-
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import (
-    Aliasing,
-    BufferDonor,
-    EntryLayout,
-    HloComputation,
-    HloInstruction,
-    HloModule,
-    Shape,
-    called_by,
-)
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")

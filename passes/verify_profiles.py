@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
 from hlotool.passes.codes import (
     BROADCAST_ORDER,
     ELIDED,
@@ -15,9 +17,6 @@ from hlotool.passes.codes import (
     SHARED_NAME,
 )
 from hlotool.passes.report import report
-
-from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
 
 _WARNING = Severity.WARNING
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hlotool.passes.codes import SCHEDULE
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.passes.codes import SCHEDULE
+from hlotool.passes.report import report
 
 
 def verify_schedule(module: HloModule) -> Iterator[Diagnostic]:

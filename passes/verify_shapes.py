@@ -6,9 +6,8 @@ import functools
 import math
 from collections.abc import Iterator
 
-from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
-
 from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
+from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
 
 #: code, message, pattern to underline, help
 Finding = tuple[str, str, str, str]

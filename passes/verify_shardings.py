@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from hlotool.passes.codes import AXES, SHARDING_DIFFERS
-from hlotool.passes.report import report
-
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import AxisRef, HloInstruction, HloModule, Sharding
+from hlotool.passes.codes import AXES, SHARDING_DIFFERS
+from hlotool.passes.report import report
 
 
 def verify_shardings(module: HloModule) -> Iterator[Diagnostic]:

@@ -13,10 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-import hlotool.passes
 import pytest
 
 import hlotool
+import hlotool.passes
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -9,8 +9,6 @@ from collections import deque
 import numpy as np
 import pytest
 from cases import GOLDEN, Case, check_golden, load
-from hlotool.passes import PASSES
-from hlotool.passes.legalize import legalize, legalize_recovering, legalized, needs_legalizing
 from syntax_rows import Row, rows, text_of
 
 import hlotool
@@ -19,6 +17,8 @@ from hlotool.execution.executors import run_program
 from hlotool.execution.program import Program
 from hlotool.execution.world import Queues
 from hlotool.ir import HloInstruction, HloModule, clone_module
+from hlotool.passes import PASSES
+from hlotool.passes.legalize import legalize, legalize_recovering, legalized, needs_legalizing
 from hlotool.text import parse as parse_text
 
 CASES = [case for path in sorted((GOLDEN / "passes").glob("*.hlo")) for case in load(path)]

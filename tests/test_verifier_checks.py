@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from built_modules import BUILT
-from hlotool.passes.verify import verify
 from verifier_checks import Check, checks
 
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.passes.verify import verify
 
 TABLE = checks()
 COVERED = [c for c in TABLE if c.code != "none"]

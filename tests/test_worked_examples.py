@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import worked_devices  # noqa: F401 - registers its translators
-from hlotool.passes.legalize import legalized
 from worked_examples import FOLDER, Record, distinct, load
 from worked_programs import Program, translator
 
@@ -19,6 +18,7 @@ from hlotool.execution import arguments_for, run_program, ulp_distance
 from hlotool.execution import program as executable
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.world import Queues
+from hlotool.passes.legalize import legalized
 
 if not FOLDER.exists():
     pytest.skip("the specification's examples are not here", allow_module_level=True)

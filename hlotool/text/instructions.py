@@ -115,6 +115,7 @@ class InstructionReader(Reports):
         self._has_failed = False
         self._shapes: dict[str, Shape] = {}
         self._attributes: dict[str, Attributes] = {"": NO_ATTRIBUTES}
+        self._values: dict[tuple[str, str], Any] = {}
         self._payloads: dict[Any, Attributes] = {}
         self._metadata: dict[str, Metadata] = {}
         self._compatible: set[tuple[int, int]] = set()
@@ -331,20 +332,30 @@ class InstructionReader(Reports):
             return None
         values: dict[str, Any] = {}
         for name, text in pieces:
-            kind = kind_of(name, text.startswith("{{"))
-            if kind is Kind.INSTRUCTIONS or name in values or name not in KINDS:
+            value = self._values.get((name, text))
+            if value is None and (value := self._quick_value(name, text)) is None:
                 return None
-            try:
-                value = self._value(kind, text, name)
-            except PhraseError:
-                return None
-            if value is None or generation(kind, text) is not None:
+            if name in values:
                 return None
             values[name] = value
         if "use_global_device_ids" in values and "channel_id" not in values:
             return None
         found = self._attributes[rest] = Attributes(values)
         return found
+
+    def _quick_value(self, name: str, text: str) -> Any:
+        """The value of an attribute, remembered; None when the long way must look at it."""
+        kind = kind_of(name, text.startswith("{{"))
+        if kind is Kind.INSTRUCTIONS or name not in KINDS:
+            return None
+        try:
+            value = self._value(kind, text, name)
+        except PhraseError:
+            return None
+        if value is None or generation(kind, text) is not None:
+            return None
+        self._values[name, text] = value
+        return value
 
     def _value(self, kind: Kind, text: str, name: str) -> Any:
         """The value of an attribute, or None where it names a computation that is not known yet."""

@@ -366,9 +366,11 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
         cut.attributes.append(CutAttribute(name[0], text[value_start:at], start, value_start))
 
 
-#: an attribute whose value is one word or braces without strings and comments inside
+#: an attribute whose value is one word, an iota, or braces three deep without comments and escapes inside
+_QUIET = r"""[^{}"'/]*+"""
+_BRACED = rf"""\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}\}}){_QUIET})*+\}}){_QUIET})*+\}}"""
 _PLAIN_ATTRIBUTE = re.compile(
-    r", ([A-Za-z_][\w.\-]*)=(\{[^{}\"'/]*(?:\{[^{}\"'/]*\}[^{}\"'/]*)*\}|[^\s,{}()\[\]\"'/]+)(?=,|$)")
+    rf"""(?:, ({NAME})=({_BRACED}|\[[\d,]+\]<=\[[\d,]+\](?:T\([\d,]+\))?|[^\s,{{}}()\[\]"'/]+))(?=,|$)""")
 
 
 def cut_quickly(text: str) -> list[tuple[str, str]] | None:
