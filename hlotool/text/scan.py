@@ -367,7 +367,7 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
 
 
 #: an attribute whose value is one word, an iota, or braces three deep without comments and escapes inside
-_QUIET = r"""[^{}"'/]*+"""
+_QUIET = r"""[^{}()"'/]*+"""
 _BRACED = rf"""\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}\}}){_QUIET})*+\}}){_QUIET})*+\}}"""
 _PLAIN_ATTRIBUTE = re.compile(
     rf"""(?:, ({NAME})=({_BRACED}|\[[\d,]+\]<=\[[\d,]+\](?:T\([\d,]+\))?|[^\s,{{}}()\[\]"'/]+))(?=,|$)""")
