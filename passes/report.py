@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-from hlotool.diagnostics import Diagnostic, Severity, at
+from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 
 _STATEMENT = re.compile(r"[^\n]*")
 
 
 def report(module: HloModule, item: HloInstruction | HloComputation | None, code: str, message: str, *,
-           part: str = "", help: str = "", severity: Severity = Severity.ERROR) -> Diagnostic:
+           part: str = "", help: str = "", severity: Severity = Severity.ERROR, notes: tuple[Note, ...] = (),
+           fixes: tuple[Fix, ...] = ()) -> Diagnostic:
     """A diagnostic at an instruction or computation; at the first line for None.
 
     `part` is a pattern of the statement's text (an attribute, the opcode) that the diagnostic underlines; its first
@@ -20,7 +21,7 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     source = module.source
     if source is None or (item is not None and item.offset < 0):
         where = f"{item.name}: " if item is not None else ""
-        return Diagnostic(code, where + message, severity, help=help)
+        return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes)
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
     line = _STATEMENT.match(source.text, start)
     end = line.end() if line else start
@@ -28,7 +29,7 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
         start, end = found.span(1) if found.re.groups else found.span()
     else:
         end = start + len(source.text[start:end].rstrip())
-    return at(source, start, end, code, message, severity=severity, help=help)
+    return at(source, start, end, code, message, severity=severity, help=help, notes=notes, fixes=fixes)
 
 
 def _statement_end(text: str, start: int) -> int:

@@ -17,14 +17,32 @@ class Severity(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
+class Edit:
     """A replacement of a range of the source by other text."""
+
+    start: Position
+    end: Position
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """How to mend the source: one replacement, and those that belong to it elsewhere.
+
+    A safe one keeps what the module computes, to the last bit, and what the author meant.
+    """
 
     message: str
     start: Position
     end: Position
     replacement: str
     is_safe: bool = True
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Every replacement; all are made or none."""
+        return (Edit(self.start, self.end, self.replacement), *self.also)
 
 
 @dataclass(frozen=True, slots=True)

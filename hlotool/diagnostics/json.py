@@ -50,4 +50,6 @@ def _note(note: Note) -> dict[str, Any]:
 
 def _fix(fix: Fix) -> dict[str, Any]:
     return {"message": fix.message, "start": _position(fix.start), "end": _position(fix.end),
-            "replacement": fix.replacement, "is_safe": fix.is_safe}
+            "replacement": fix.replacement, "is_safe": fix.is_safe,
+            "also": [{"start": _position(e.start), "end": _position(e.end), "replacement": e.replacement}
+                     for e in fix.also]}

@@ -1,0 +1,9 @@
+"""Lint rules: what is allowed but slow, wrong in effect, not portable or superfluous. A group of rules a file."""
+# ruff: noqa: F401 - importing a group declares its rules, in the order of RULES
+
+import hlotool.passes.lints.redundancy
+from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule
+from hlotool.passes.lints.run import run
+from hlotool.passes.lints.view import View
+
+__all__ = ["CATEGORIES", "RULES", "Finding", "Fixability", "Rule", "Scope", "View", "rule", "run"]
