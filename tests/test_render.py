@@ -95,7 +95,7 @@ def test_json() -> None:
     record, nowhere = json.loads(as_json([fixed, Diagnostic("E105", "slow")]))
     assert record["start"] == {"line": 1, "column": 2}
     assert record["fixes"] == [{"message": "write a", "start": {"line": 1, "column": 2},
-                                "end": {"line": 1, "column": 3}, "replacement": "a", "is_safe": True}]
+                                "end": {"line": 1, "column": 3}, "replacement": "a", "is_safe": True, "also": []}]
     assert nowhere["start"] is None
     assert [json.loads(row)["code"] for row in as_json_lines([PROBLEM, fixed]).splitlines()] == ["P011", "P011"]
     assert json.loads(as_json([])) == []

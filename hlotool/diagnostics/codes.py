@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -16,6 +17,8 @@ class Code:
 
 
 CODES: dict[str, Code] = {}
+#: rooms that know codes which stand elsewhere, such as the constraints of operations: code to entry, or None
+FINDERS: list[Callable[[str], Code | None]] = []
 
 
 def define(code: str, name: str, summary: str, source: str = "") -> str:
@@ -23,3 +26,10 @@ def define(code: str, name: str, summary: str, source: str = "") -> str:
     assert code not in CODES, f"{code} is defined twice"
     CODES[code] = Code(code, name, summary, source)
     return code
+
+
+def find_code(code: str) -> Code | None:
+    """The entry of a code: of the catalogue, or of a room that keeps codes of its own."""
+    if code in CODES:
+        return CODES[code]
+    return next((found for finder in FINDERS if (found := finder(code)) is not None), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from hlotool.diagnostics.codes import find_code
 from hlotool.ir import Position, Source
 
 
@@ -55,11 +56,29 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The line of a program that made an instruction, as its metadata or stack frame says; line 0: unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    function: str = ""
+    #: what the program called it: "jit(step)/jvp/dot_general"
+    op_name: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        within = f", in {self.function}" if self.function and self.function != "<module>" else ""
+        return f"{place}{within}" if place else self.op_name
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """What is wrong, where, by which rule and how to mend it.
 
     Lines and columns count from 1, columns in characters, `end_column` excluded; line 0 means that the problem
-    has no place in a text. `help` is the advice in one sentence.
+    has no place in a text. `help` is the advice in one sentence. `origin` is the line of the program that the
+    instruction comes from, where the dump says so.
     """
 
     code: str
@@ -73,14 +92,26 @@ class Diagnostic:
     notes: tuple[Note, ...] = ()
     help: str = ""
     fixes: tuple[Fix, ...] = ()
+    origin: Origin | None = None
+
+    @property
+    def name(self) -> str:
+        """The readable name of the code; the code itself where it has none."""
+        entry = find_code(self.code)
+        return entry.name if entry else self.code
 
     @property
     def rule(self) -> str:
         """Where the rule comes from: document and section; '' when the catalogue has no source for it."""
-        from hlotool.diagnostics.codes import CODES
-
-        entry = CODES.get(self.code)
+        entry = find_code(self.code)
         return entry.source if entry else ""
+
+    @property
+    def link(self) -> str:
+        """The address of the rule's source; '' when it has none."""
+        from hlotool.diagnostics.links import link
+
+        return link(self.rule, self.code)
 
     def __str__(self) -> str:
         return f"{self.filename}:{self.line}:{self.column}: {self.severity}: {self.message} [{self.code}]"

@@ -6,18 +6,16 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from hlotool.diagnostics.codes import CODES
-from hlotool.diagnostics.diagnostic import Diagnostic, Fix, Note
+from hlotool.diagnostics.diagnostic import Diagnostic, Fix, Note, Origin
 from hlotool.ir import Position
 
 
 def as_record(diagnostic: Diagnostic) -> dict[str, Any]:
     """A diagnostic as JSON values. Lines and columns count from 1; null stands for no place."""
-    code = CODES.get(diagnostic.code)
     has_place = diagnostic.line > 0
     return {
         "code": diagnostic.code,
-        "name": code.name if code else diagnostic.code,
+        "name": diagnostic.name,
         "severity": str(diagnostic.severity),
         "message": diagnostic.message,
         "filename": diagnostic.filename,
@@ -25,6 +23,8 @@ def as_record(diagnostic: Diagnostic) -> dict[str, Any]:
         "end": _position(Position(diagnostic.end_line, diagnostic.end_column)) if has_place else None,
         "help": diagnostic.help,
         "rule": diagnostic.rule,
+        "link": diagnostic.link,
+        "origin": _origin(diagnostic.origin),
         "notes": [_note(n) for n in diagnostic.notes],
         "fixes": [_fix(f) for f in diagnostic.fixes],
     }
@@ -42,6 +42,11 @@ def as_json_lines(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _position(position: Position | None) -> dict[str, int] | None:
     return None if position is None else {"line": position.line, "column": position.column}
+
+
+def _origin(origin: Origin | None) -> dict[str, Any] | None:
+    return None if origin is None else {"file": origin.file, "line": origin.line, "column": origin.column,
+                                        "function": origin.function, "op_name": origin.op_name}
 
 
 def _note(note: Note) -> dict[str, Any]:

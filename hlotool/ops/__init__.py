@@ -23,6 +23,7 @@ import hlotool.ops.asynchronous
 import hlotool.ops.transfer
 import hlotool.ops.collective
 import hlotool.ops.exchange
+import hlotool.ops.labels
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
