@@ -38,6 +38,8 @@ class Case:
     source: str = ""
     #: what the host hands to infeeds, one row of arrays for each device
     infeed: PerDevice = ()
+    #: the kind of arguments to be made, for a whole module that states none; see hlotool/execution/arguments.py
+    inputs: str = ""
     #: values are not determined (drawn at random): element types and dimensions are compared, nothing else
     only_shapes: bool = False
 

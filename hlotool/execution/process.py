@@ -68,6 +68,11 @@ class Process:
             if child.poll() is not None or time.monotonic() > deadline:
                 self.close()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a child waits for questions; its runtime may still have to start with the first."""
+        return self._child is not None and self._child.poll() is None
+
     def close(self) -> None:
         """End the child, if there is one."""
         child, self._child = self._child, None

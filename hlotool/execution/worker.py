@@ -15,6 +15,11 @@ from typing import Any
 TASKS = {
     "pjrt": ("hlotool.execution.pjrt", "answer"),
     "stablehlo": ("hlotool.execution.interpreter", "answer"),
+    "text": ("hlotool.execution.texts", "answer"),
+    "arguments": ("hlotool.execution.texts", "answer_arguments"),
+    "findings": ("hlotool.execution.texts", "answer_findings"),
+    "ready": ("hlotool.execution.texts", "answer_ready"),
+    "describe": ("hlotool.execution.texts", "answer_describe"),
 }
 
 
