@@ -19,9 +19,8 @@ SIDE_DOORS = {
     "hlotool.ir.interning": "the metaclass of values; no value itself",
     "hlotool.ir.metadata_fields": "read when somebody asks for metadata",
     "hlotool.diagnostics.render": "frames; only commands print",
-    "hlotool.diagnostics.json": "a form of output; only commands print",
-    "hlotool.diagnostics.sarif": "a form of output; only commands print",
-    "hlotool.diagnostics.github": "a form of output; only commands print",
+    "hlotool.diagnostics.formats": "forms of output; only commands print",
+    "hlotool.diagnostics.fingerprint": "what baselines keep; only linting reads those",
     "hlotool.ops.lowering": "what stands between lowerings and the converter",
     "hlotool.ops.values": "values as the evaluator holds them",
     "hlotool.text.reading": "files and streams; only commands read those",
@@ -152,11 +151,13 @@ def loaded_by(code: str) -> set[str]:
 @pytest.mark.parametrize(("code", "unwanted"), [
     ("import hlotool", {"numpy", "jax", "jaxlib", "lark", "google", "rich", "ml_dtypes"}),
     ("import hlotool.cli", {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
-    ("import hlotool.text, hlotool.ops, hlotool.passes", {"jax", "jaxlib", "google", "rich"}),
+    ("import hlotool.text, hlotool.ops, hlotool.passes.verify", {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
     ("import hlotool.mlir, hlotool.execution, hlotool.lint", {"jax", "jaxlib", "google"}),
+    ("import hlotool; hlotool.lint('ENTRY e { ROOT a = f32[2] parameter(0), sharding={replicated} }')",
+     {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
     ("import hlotool; hlotool.parse('HloModule m\\nENTRY e { ROOT a = f32[2] parameter(0) }')",
      {"jax", "jaxlib", "lark", "google", "rich"}),
-], ids=["hlotool", "cli", "lower", "upper", "parse"])
+], ids=["hlotool", "cli", "lower", "upper", "lint", "parse"])
 def test_imports_stay_light(code, unwanted):
     assert not loaded_by(code) & unwanted
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape, Window
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Value, i64_array
 from hlotool.ops.numbers import Array
 from hlotool.ops.windows import positions

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.numbers import Array, bit_length, dtype_of, from_bits, signed_bits, to_bits
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import Attributes, HloComputation, HloInstruction, Literal, Shape
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Value
 
 _INDEX = Shape.array("s64")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from hlotool.ir import DType, dtype_of_numpy
+from hlotool.ops.lazy_numpy import np
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @functools.cache
@@ -61,7 +60,7 @@ def computed(function: Callable[..., Any], *arrays: Array, result: Any = None, p
 
 # Bit patterns.
 
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}
 
 
 def to_bits(array: Array) -> Array:

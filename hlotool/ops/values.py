@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 from hlotool.ir import HloComputation, Shape
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.numbers import Array
 
 Value = Any

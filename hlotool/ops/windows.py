@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from hlotool.ir import Shape, Window, WindowDimension
 from hlotool.ops.convolution import dilated, window_output
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import require
 

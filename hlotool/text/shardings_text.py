@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from typing import Any
 
 from hlotool.ir import AxisRef, DimSharding, Domain, IotaTile, Mesh, ReplicaGroups, Sharding
@@ -13,8 +14,48 @@ from hlotool.text.phrase_grammar import unquote
 _KINDS = ("replicated", "maximal", "manual", "unknown", "unreduced")
 
 
+#: device shardings as compilers print them, and lists of replica groups: read without waiting for the grammar's tables
+_INTS = r"\d+(?:,\d+)*+"
+_DEVICES = re.compile(rf"\{{(?:(replicated|manual)|maximal device=(\d+)|devices=\[({_INTS})\]"
+                      rf"(?:<=\[({_INTS})\](?:T\(({_INTS})\))?|({_INTS}))( last_tile_dim_replicate)?)\}}")
+_GROUPS = re.compile(rf"\{{(?:\{{(?:{_INTS})?\}}(?:,\{{(?:{_INTS})?\}})*+)?\}}")
+_GROUP = re.compile(rf"\{{({_INTS})?\}}")
+
+
 def _wrong(message: str) -> PhraseError:
     return PhraseError(BAD_SHARDING, message, 0, WHOLE)
+
+
+def quick_sharding(text: str) -> Sharding | None:
+    """A sharding of the first two generations in its usual form; None for every other text, and for a wrong one."""
+    match = _DEVICES.fullmatch(text)
+    try:
+        return _read_devices(match) if match else None
+    except PhraseError:
+        # The grammar says where in the text the mistake is.
+        return None
+
+
+def _read_devices(match: re.Match[str]) -> Sharding:
+    flag, device, dims, reshape, permutation, ids, partial = match.groups()
+    if flag:
+        return _device_sharding([("flag", flag)])
+    if device:
+        return _device_sharding([("flag", "maximal"), ("device", int(device))])
+    tiles = _numbers(dims)
+    devices = _numbers(ids) if ids else _iota(tiles, _numbers(reshape), _numbers(permutation) if permutation else None)
+    return _device_sharding([("devices", (tiles, devices)), *([("flag", partial.strip())] if partial else [])])
+
+
+def quick_groups(text: str) -> ReplicaGroups | None:
+    """Replica groups as a list of lists; None for every other text."""
+    if _GROUPS.fullmatch(text) is None:
+        return None
+    return ReplicaGroups(tuple(_numbers(group) if group else () for group in _GROUP.findall(text[1:-1])))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
 
 
 @functools.cache

@@ -18,12 +18,14 @@ from hlotool.ir import (
     Kind,
     Literal,
     Metadata,
+    OperandSparsity,
     Padding,
     PaddingDimension,
     Raw,
     ResultAccuracy,
     Shape,
     SliceDimension,
+    Sparsity,
     Statistics,
     Window,
     WindowDimension,
@@ -44,7 +46,7 @@ from hlotool.text.phrase_errors import (
 )
 from hlotool.text.phrase_grammar import blank_comments, parse_phrase, unquote
 from hlotool.text.shapes_text import limit_nesting, read_entry_layout, read_shape, shape_transformer
-from hlotool.text.shardings_text import sharding_transformer
+from hlotool.text.shardings_text import quick_groups, quick_sharding, sharding_transformer
 
 # Words that an attribute may hold, by the attribute's name, where XLA's parser checks them.
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -322,6 +324,7 @@ _QUICK: dict[Kind, Callable[[str, str], Any]] = {
     Kind.INT: _int, Kind.INTS: _ints, Kind.BOOL: _bool, Kind.BOOLS: _bools, Kind.FLOAT: _float, Kind.WORD: _word,
     Kind.WORDS: _words, Kind.STRING: _string, Kind.PAIRS: _pairs, Kind.SLICE: _slice, Kind.PADDING: _padding,
     Kind.WINDOW: _window, Kind.DIM_LABELS: _dim_labels, Kind.RAW: _raw, Kind.ENTRY_LAYOUT: _entry_layout,
+    Kind.SHARDING: lambda text, name: quick_sharding(text), Kind.REPLICA_GROUPS: lambda text, name: quick_groups(text),
 }
 
 
@@ -480,7 +483,7 @@ _RULES: dict[Kind, str] = {
     Kind.INTS: "ints", Kind.BOOLS: "bools", Kind.WORDS: "words", Kind.SLICE: "slice",
     Kind.WINDOW: "window", Kind.DIM_LABELS: "dim_labels", Kind.PADDING: "padding", Kind.PAIRS: "pairs",
     Kind.STATISTICS: "statistics", Kind.ALIASING: "aliasing", Kind.DONORS: "donors", Kind.COMPUTATION: "names",
-    Kind.COMPUTATIONS: "names", Kind.INSTRUCTIONS: "names",
+    Kind.COMPUTATIONS: "names", Kind.INSTRUCTIONS: "names", Kind.SPARSITY: "sparsity_config",
 }
 
 
@@ -613,6 +616,15 @@ def attribute_transformer() -> Any:
 
         def tolerance(self, name: Any, number: Any) -> Any:
             return str(name)[:-1], _float(str(number), "")
+
+        def sparsity_config(self, *sides: Any) -> Sparsity:
+            return Sparsity(**dict(sides))
+
+        def sparse_operand(self, side: Any, *fields: Any) -> Any:
+            found = dict(str(field).split("=") for field in fields)
+            stored, _, block = found.get("sparsity", "0x0").partition("x")
+            numbers = (stored, block, *(found.get(name, "0") for name in ("dimension", "stride", "idx")))
+            return str(side)[:-1], OperandSparsity(*map(int_of, numbers))
 
         def statistics(self, *parts: Any) -> Statistics:
             if parts[0] is None:
