@@ -25,7 +25,9 @@ COMMANDS = {
     "opt": "run passes over modules: legalise old forms, remove what is dead",
     "run": "execute a module",
     "compare": "compare a module's values on two executors, or two modules",
+    "diff": "what differs between two modules, matched by structure",
     "roundtrip": "read, print, convert there and back, run and compare",
+    "conform": "run conformance cases on executors and report",
     "explain": "describe an operation or a diagnostic's code",
     "ops": "list the operations",
 }
@@ -54,6 +56,11 @@ def main_lint(argv: Sequence[str] | None = None) -> int:
 def main_convert(argv: Sequence[str] | None = None) -> int:
     """`hlo-to-stablehlo`: `hlotool convert`."""
     return _guarded("convert", list(sys.argv[1:] if argv is None else argv), "hlo-to-stablehlo")
+
+
+def main_conform(argv: Sequence[str] | None = None) -> int:
+    """`hlo-conformance`: `hlotool conform`."""
+    return _guarded("conform", list(sys.argv[1:] if argv is None else argv), "hlo-conformance")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -153,3 +153,32 @@ def cases_of(section: Section, suite: str, stem: str, opcode: str) -> Iterator[C
 def slug(name: str) -> str:
     """A name as part of an id: words joined by hyphens."""
     return re.sub(r"[^a-z0-9.@]+", "-", name.lower()).strip("-")
+
+
+def written(case: Case, longest: int = 4096) -> str:
+    """A case in the form of a file, to be read back by `sections`; arrays of more than `longest` elements are left out.
+
+    Directives that the text has already are not repeated.
+    """
+    body = case.text.strip("\n")
+    if next(sections(body)).directives:
+        return f"{body}\n"
+    rows = [f"// name: {case.edge or case.id}", *([f"// op: {case.opcode}"] if case.opcode else [])]
+    rows += [f"// {key}: {n}" for key, n in (("replicas", case.replicas), ("partitions", case.partitions)) if n > 1]
+    if case.is_bad:
+        rows += [f"// error: [{code}]" for code in (case.expected_code or "").split()] or ["// clean:"]
+    if case.only_shapes:
+        rows.append("// shapes: the values are not determined")
+    for key, devices in (("input", case.arguments), ("infeed", case.infeed), ("expect", case.expected or ())):
+        for device, row in enumerate(devices):
+            mark = f"@{device}" if device else ""
+            rows += [f"// {key}{mark}: {_written(array, longest)}" for array in row]
+    return "\n".join([*rows, body, ""])
+
+
+def _written(array: Array, longest: int) -> str:
+    from hlotool.ir import Kind, Literal
+    from hlotool.text import print_value
+
+    found = Literal.of(array)
+    return print_value(Kind.LITERAL, found) if found.shape.size <= longest else f"{found.shape} {{...}}"

@@ -12,11 +12,12 @@ from hlotool.execution.compare import (
 )
 from hlotool.execution.executors import EXECUTORS, Executor, execute, executor_named, run_program
 from hlotool.execution.program import Program, flat, leaves
-from hlotool.execution.texts import describe_executor, run_text, text_arguments, text_findings
+from hlotool.execution.texts import close_children, describe_executor, run_text, text_arguments, text_findings
 from hlotool.execution.ulps import ulp_distance
 
 __all__ = [
-    "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "arguments_for", "budget_of", "compare",
+    "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "arguments_for", "budget_of",
+    "close_children", "compare",
     "describe_executor", "difference", "differences", "execute", "executor_named", "explain_difference",
     "flat", "leaves", "random_arguments", "run_program", "run_text", "text_arguments", "text_findings", "ulp_distance",
 ]

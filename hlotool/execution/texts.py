@@ -7,7 +7,6 @@ start is not counted.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -85,13 +84,26 @@ def _asked(executor: str, devices: int, task: str, question: tuple[Any, ...], ti
     raise failure(code, f"{name}: {value}")
 
 
-@functools.cache
+def close_children() -> None:
+    """End the child processes; the next question starts new ones."""
+    for child in _children.values():
+        child.close()
+
+
+#: executor and devices -> child
+_children: dict[tuple[str, int], Process] = {}
+
+
 def _child(name: str, devices: int) -> Process:
     """The child of an executor for that many CPU devices, both fixed when its runtime starts."""
+    if (name, devices) in _children:
+        return _children[name, devices]
     platform = name.removeprefix("pjrt:") if name.startswith("pjrt:") else "cpu"
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
     # No other platform is started: a GPU's client takes most of its memory at once.
-    return Process({"XLA_FLAGS": flags, "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"})
+    found = Process({"XLA_FLAGS": flags, "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"})
+    _children[name, devices] = found
+    return found
 
 
 # What follows runs in the child. Answers are (problems, value): problems are what HloError carries.

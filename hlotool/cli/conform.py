@@ -1,0 +1,82 @@
+"""Runs conformance cases: what an implementation makes of each operation, element type and edge case.
+
+    hlo-conformance                                    the suites ops and spec on pjrt:cpu
+    hlo-conformance --suite spec --executor pjrt:cpu,stablehlo -n 4
+    hlo-conformance my/cases --junitxml out.xml        .hlo files with `// expect:` lines
+    hlo-conformance --suite ops --op 'dot*' --dtype 'f*' -k 'not empty' --html report.html
+
+Each case runs in a child process with a time limit: one that crashes or hangs is a result. The run itself is pytest's:
+-k, -n, -x, -v and --junitxml are its options, and so is all that stands behind `--`. Failures that are known, and why,
+are listed in TOML files (--expectations); 1 is the exit code where something else fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+
+from hlotool.cli.console import complain
+
+#: our option -> that of the plugin, or of pytest; with a value
+_VALUES = {
+    "suite": ("NAMES", "--suite", "ops, spec, models or all; by default ops and spec, where no path is given"),
+    "executor": ("NAMES", "--executor", "what runs the cases: numpy, stablehlo, pjrt:PLATFORM (default pjrt:cpu)"),
+    "op": ("PATTERNS", "--op", "only cases about these operations"),
+    "dtype": ("PATTERNS", "--dtype", "only these element types"),
+    "cases": ("N", "--cases", "programs for each operation and element type of the suite ops"),
+    "seed": ("N", "--seed", "of the programs drawn at random"),
+    "time-limit": ("SECONDS", "--case-time-limit", "for one case on one executor (default 60)"),
+    "expectations": ("FILE", "--expectations", "a TOML file of failures that are known, and why"),
+    "json": ("FILE", "--conformance-json", "write a report as JSON"),
+    "html": ("FILE", "--conformance-html", "write a report as one page of HTML"),
+    "junitxml": ("FILE", "--junitxml", "write a report as JUnit's XML"),
+}
+_LETTERS = {"k": ("EXPRESSION", "-k", "only cases whose names match, as pytest's -k"),
+            "n": ("N", "-n", "run in so many processes (pytest-xdist)")}
+_FLAGS = {"run-all": ("--run-all", "also try cases that an expectation says not to run"),
+          "collect-only": ("--collect-only", "list the cases, run nothing")}
+
+_NEEDED = ("pytest", "jinja2", "packaging")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH",
+                        help="files and folders of cases; behind `--`, anything that pytest takes")
+    for name, (metavar, _, what) in _VALUES.items():
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=what)
+    for name, (metavar, _, what) in _LETTERS.items():
+        parser.add_argument(f"-{name}", action="append", default=[], metavar=metavar, help=what)
+    for name, (_, what) in _FLAGS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=what)
+    parser.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="one line for each case")
+    parser.add_argument("-q", "--quiet", action="count", default=0, help="less")
+
+
+def run(args: argparse.Namespace) -> int:
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        complain(f"hlotool conform needs {', '.join(missing)}: pip install 'hlotool[conformance]'")
+        return 2
+    import pytest
+
+    # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
+    code = int(pytest.main(_pytest_arguments(args)))
+    if code == 5:
+        complain("hlotool conform: no case is chosen")
+    return code if code < 2 else 2
+
+
+def _pytest_arguments(args: argparse.Namespace) -> list[str]:
+    ini = Path(__file__).parents[1] / "conformance" / "pytest.ini"
+    given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-c", str(ini), "--rootdir", str(Path.cwd())]
+    options = {**_VALUES, **_LETTERS}
+    for name, (_, option, _) in options.items():
+        for value in getattr(args, name.replace("-", "_")):
+            given += [option, value] if option.startswith("--") is False else [f"{option}={value}"]
+    given += [option for name, (option, _) in _FLAGS.items() if getattr(args, name.replace("-", "_"))]
+    given += ["-x"] * args.exitfirst + ["-v"] * args.verbose + ["-q"] * args.quiet
+    if not args.suite and not any(not p.startswith("-") for p in args.paths):
+        given.append("--suite=ops,spec")
+    return [*given, *args.paths]

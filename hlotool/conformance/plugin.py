@@ -1,0 +1,255 @@
+"""The pytest plugin: cases are items, and selection, parallel runs and JUnit are pytest's own.
+
+    pytest -p hlotool.conformance.plugin --suite spec --executor pjrt:cpu -n 4
+    pytest -p hlotool.conformance.plugin my/cases --executor numpy --junitxml=out.xml
+
+`hlo-conformance` is this command with shorter options. A case's status, its verdict and its numbers are on the test
+report (`report.conformance`), and in JUnit as properties.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from hlotool.conformance.case import Case
+from hlotool.conformance.expectations import (
+    Expectation,
+    Verdict,
+    judged,
+    load_expectations,
+    not_to_run,
+    shipped,
+)
+from hlotool.conformance.judge import NUMPY, TIME_LIMIT, VERIFIER, Outcome, Status, executors_of, judge
+from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
+from hlotool.conformance.samples import read_cases
+from hlotool.conformance.suites import DESCRIPTION, Selection, checked_names, descriptions, suite_cases
+from hlotool.diagnostics import HloError
+from hlotool.execution import close_children, describe_executor
+from hlotool.ops import OPS
+
+_RUN = pytest.StashKey["_Session"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options; those with values in lists take commas or are given several times."""
+    group = parser.getgroup("conformance", "conformance of HLO implementations")
+    group.addoption("--suite", action="append", default=[], metavar="NAMES",
+                    help=f"suites to run: {', '.join(descriptions())}, or all")
+    group.addoption("--executor", action="append", default=[], metavar="NAMES",
+                    help="what runs the cases: numpy, stablehlo, pjrt:PLATFORM (default pjrt:cpu)")
+    group.addoption("--op", action="append", default=[], metavar="PATTERNS", help="only cases about these operations")
+    group.addoption("--dtype", action="append", default=[], metavar="PATTERNS", help="only these element types")
+    group.addoption("--cases", type=int, default=Selection.count, metavar="N",
+                    help="random programs for each operation and element type of the suite ops (default %(default)s)")
+    group.addoption("--seed", type=int, default=0, help="of the random programs")
+    group.addoption("--case-time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS",
+                    help="for one case on one executor (default %(default)g)")
+    group.addoption("--expectations", action="append", default=[], metavar="FILE",
+                    help="a TOML file of expected failures; it is heard before those that come with hlotool")
+    group.addoption("--run-all", action="store_true", help="also try cases that an expectation says not to run")
+    group.addoption("--conformance-json", metavar="FILE", help="write a report as JSON")
+    group.addoption("--conformance-html", metavar="FILE", help="write a report as one page of HTML")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read what is chosen; the suites stand among pytest's paths as the file that describes them."""
+    try:
+        session = _Session(config)
+    except HloError as error:
+        said = "; ".join(f"{d.filename}: {d.message} [{d.code}]".removeprefix(": ") for d in error.diagnostics)
+        raise pytest.UsageError(said) from error
+    config.stash[_RUN] = session
+    config.pluginmanager.register(session, "hlotool-conformance-session")
+    if session.selection.suites and str(DESCRIPTION) not in config.args:
+        given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
+        config.args[:] = [*given, str(DESCRIPTION)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """`.hlo` files, and the suites."""
+    if file_path == DESCRIPTION:
+        # Directly below the session: the folders above it are packages, and pytest would import those.
+        return _Suites.from_parent(parent.session, path=file_path, nodeid="suites")
+    if file_path.suffix == ".hlo":
+        return _File.from_parent(parent, path=file_path)
+    return None
+
+
+class _Suites(pytest.File):
+    """All chosen suites."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        for name in self.config.stash[_RUN].selection.suites:
+            yield _Suite.from_parent(self, name=name, nodeid=name)
+
+
+class _Suite(pytest.Collector):
+    """One suite."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield from _items(self, suite_cases(self.name, self.config.stash[_RUN].selection))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        return _said(excinfo) or super().repr_failure(excinfo)
+
+
+class _File(pytest.File):
+    """A file of cases, or of a whole module."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        selection = self.config.stash[_RUN].selection
+        yield from _items(self, (c for c in read_cases(self.path, self.path.parent.name, tuple(OPS))
+                                 if selection.takes(c)))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        return _said(excinfo) or super().repr_failure(excinfo)
+
+
+def _said(excinfo: pytest.ExceptionInfo[BaseException]) -> str | None:
+    return str(excinfo.value) if isinstance(excinfo.value, HloError) else None
+
+
+def _items(parent: pytest.Collector, cases: Iterable[Case]) -> Iterator[pytest.Item]:
+    chosen = parent.config.stash[_RUN].selection.executors
+    for case in cases:
+        for executor in executors_of(case, chosen):
+            yield CaseItem.from_parent(parent, name=f"{case.id}[{executor}]", case=case, executor=executor)
+
+
+class CaseFailure(Exception):
+    """A failure that nothing explains."""
+
+
+class CaseItem(pytest.Item):
+    """A case on an executor."""
+
+    def __init__(self, *, case: Case, executor: str, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.case = case
+        self.executor = executor
+        self.record: Record | None = None
+        self.extra_keyword_matches.update(filter(None, (case.suite, case.opcode, case.dtype, case.edge, executor)))
+
+    def runtest(self) -> None:
+        session = self.config.stash[_RUN]
+        facts = session.facts(self.executor)
+        entry = None if session.runs_all else not_to_run(self.case, facts, session.expectations)
+        if entry is not None:
+            outcome, verdict = Outcome(min(entry.statuses), "not run"), Verdict.EXPLAINED
+        else:
+            outcome = judge(self.case, self.executor, session.selection.time_limit)
+            verdict, entry = judged(self.case, facts, outcome, session.expectations)
+        self.record = record_of(self.case, self.executor, outcome, verdict, entry)
+        self.user_properties += [(k, v) for k in ("status", "verdict", "operation", "element_type", "edge", "seconds")
+                                 if (v := self.record[k])]
+        self._raise(outcome, verdict, entry)
+
+    def _raise(self, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> None:
+        if verdict is Verdict.UNSUPPORTED:
+            raise pytest.skip.Exception(f"{outcome.status}: {outcome.detail}", _use_item_location=True)
+        if verdict is Verdict.EXPLAINED and entry is not None:
+            pytest.xfail(f"{outcome.status}: {entry.reason}")
+        if verdict is Verdict.UNEXPLAINED:
+            raise CaseFailure(outcome.detail)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if not isinstance(excinfo.value, CaseFailure) or self.record is None:
+            return super().repr_failure(excinfo, style)
+        return (f"{self.case.name} on {self.executor}: {self.record['status']}\n  {self.record['detail']}\n"
+                f"  from {self.case.source or 'the registry'}\n\n{self.record['text']}")
+
+    def reportinfo(self) -> tuple[pathlib.Path, int | None, str]:
+        return self.path, None, f"{self.case.suite}/{self.name}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """The record goes with the report, also from the workers of xdist to the process that reports."""
+    report = yield
+    if isinstance(item, CaseItem) and call.when == "call":
+        report.conformance = item.record
+        if item.record is not None and item.record["verdict"] == Verdict.UNEXPECTED_PASS:
+            report.wasxfail = str(item.record["reason"])
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """A letter and a word for each status."""
+    record = getattr(report, "conformance", None)
+    if record is None or report.when != "call":
+        return None
+    status, verdict = Status(record["status"]), Verdict(record["verdict"])
+    category = {Verdict.PASSED: "passed", Verdict.UNEXPLAINED: "failed"}.get(verdict, str(verdict))
+    letter = {Verdict.PASSED: ".", Verdict.UNEXPLAINED: status[0].upper()}.get(verdict, verdict[0])
+    return category, letter, str(status if verdict is Verdict.UNEXPLAINED else verdict).upper()
+
+
+class _Session:
+    """One run: what is chosen, what is expected, and what was found so far."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.getoption
+        self.config = config
+        self.selection = Selection(
+            checked_names(_words(option("suite"))), _words(option("executor")) or ("pjrt:cpu",), _words(option("op")),
+            _words(option("dtype")), max(0, option("cases")), option("seed"), option("case_time_limit"))
+        self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]
+        self.expectations += shipped()
+        self.runs_all = bool(option("run_all"))
+        #: not in the workers of xdist
+        self.reports = not hasattr(config, "workerinput")
+        self.run = Run(started=time.time())
+        self._facts: dict[str, Mapping[str, str]] = {}
+        if self.reports and not option("collectonly", False):
+            for executor in self.selection.executors:
+                self.facts(executor)
+            close_children()  # the workers have their own, and a GPU's memory is taken whole
+
+    def facts(self, executor: str) -> Mapping[str, str]:
+        """What is known of an executor. Raises HloError for one that is not there."""
+        if executor not in self._facts:
+            asked = NUMPY if executor == VERIFIER else executor
+            self._facts[executor] = {**describe_executor(asked), "executor": executor}
+            self.run.executors[executor] = dict(self._facts[executor])
+        return self._facts[executor]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.run.collected.update(item.nodeid for item in session.items if isinstance(item, CaseItem))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        self.run.collected.update(ids)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not self.reports:
+            return
+        record = getattr(report, "conformance", None)
+        if record is not None:
+            self.run.records[report.nodeid] = record
+        elif report.failed and report.nodeid in self.run.collected:
+            self.run.broken[report.nodeid] = str(report.longrepr)
+
+    def pytest_sessionfinish(self) -> None:
+        close_children()
+        if not self.reports:
+            return
+        self.run.seconds = time.time() - self.run.started
+        for option, write in (("conformance_json", write_json), ("conformance_html", write_html)):
+            if name := self.config.getoption(option):
+                write(self.run, pathlib.Path(name))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.run.collected:
+            terminalreporter.section("conformance")
+            terminalreporter.write_line(self.run.summary())
+
+
+def _words(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(w.strip() for v in values for w in v.split(",") if w.strip()))

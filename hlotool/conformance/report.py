@@ -1,0 +1,171 @@
+"""What a run found: a record for each case and executor, tables, JSON and HTML.
+
+The JSON has the form of report.schema.json; HTML is one page that needs nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.conformance.case import Case
+from hlotool.conformance.expectations import Expectation, Verdict
+from hlotool.conformance.judge import Outcome, Status
+from hlotool.conformance.samples import written
+
+#: what JSON holds of a case on an executor; report.schema.json says what
+Record: TypeAlias = dict[str, Any]
+
+#: version of the JSON's form: raised when a key changes its meaning or goes
+FORM = 1
+_LONGEST_TEXT = 20_000
+
+
+def record_of(case: Case, executor: str, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> Record:
+    """The record of an outcome; the text of what did not pass goes with it."""
+    worst = outcome.worst
+    return {
+        "suite": case.suite, "case": case.id, "operation": case.opcode, "element_type": case.dtype, "edge": case.edge,
+        "source": case.source, "executor": executor, "status": str(outcome.status), "verdict": str(verdict),
+        "detail": outcome.detail, "seconds": outcome.seconds, "budget": outcome.budget,
+        "worst": None if worst is None else {
+            "result": worst.result, "device": worst.device, "index": list(worst.index), "value": worst.value,
+            "expected": worst.expected, "ulps": worst.ulps if math.isfinite(worst.ulps) else None,
+            "outside": worst.outside, "size": worst.size},
+        "reason": entry.reason if entry else "", "right": entry.right if entry else "",
+        "expectation": entry.source if entry else "",
+        "text": "" if outcome.status is Status.PASS else written(case)[:_LONGEST_TEXT]}
+
+
+@dataclass
+class Run:
+    """Everything that one run found."""
+
+    started: float = 0.0
+    seconds: float = 0.0
+    #: executor -> what it is
+    executors: dict[str, dict[str, str]] = field(default_factory=dict)
+    #: test ids of the chosen cases
+    collected: set[str] = field(default_factory=set)
+    #: test id -> record
+    records: dict[str, Record] = field(default_factory=dict)
+    #: test id -> what pytest says of an item that has no record
+    broken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> list[str]:
+        """Cases without a result: the run was stopped before them, or they broke the process that ran them."""
+        return sorted(self.collected - self.records.keys())
+
+    def counts(self) -> dict[tuple[str, str], Counter[str]]:
+        """How many of each suite and executor ended how: by status, failures that are explained apart."""
+        found: dict[tuple[str, str], Counter[str]] = {}
+        for record in self.records.values():
+            row = found.setdefault((record["suite"], record["executor"]), Counter())
+            row["cases"] += 1
+            row[record["status"]] += 1
+            row[record["verdict"]] += 1
+        return dict(sorted(found.items()))
+
+    def summary(self) -> str:
+        """The table of suites and executors, and what to look at."""
+        columns = ["cases", *Status, Verdict.EXPLAINED, Verdict.UNEXPLAINED]
+        counts = self.counts()
+        shown = [c for c in columns if c in ("cases", "pass", "explained", "unexplained")
+                 or any(row[c] for row in counts.values())]
+        rows = [["suite", "executor", *shown],
+                *([suite, executor, *(str(row[c]) for c in shown)] for (suite, executor), row in counts.items())]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(w) if n < 2 else cell.rjust(w)
+                           for n, (cell, w) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
+        return "\n".join([*lines, *self._remarks()])
+
+    def _remarks(self) -> Iterator[str]:
+        passes = Counter((r["expectation"], r["reason"]) for r in self.records.values()
+                         if r["verdict"] == Verdict.UNEXPECTED_PASS)
+        for (source, reason), count in passes.items():
+            yield f"{count} unexpected {'pass' if count == 1 else 'passes'}: {source}: {reason}"
+        if self.missing:
+            yield f"{len(self.missing)} of {len(self.collected)} cases have no result, {self.missing[0]} is the first"
+        else:
+            yield f"{len(self.records)} of {len(self.collected)} cases have a result"
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON holds it."""
+        from datetime import UTC, datetime
+
+        from hlotool import __version__
+
+        verdicts = Counter(r["verdict"] for r in self.records.values())
+        statuses = Counter(r["status"] for r in self.records.values())
+        return {
+            "form": FORM, "tool": "hlotool", "version": __version__,
+            "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3), "executors": self.executors,
+            "totals": {"collected": len(self.collected), "finished": len(self.records),
+                       "statuses": {str(s): statuses[s] for s in Status},
+                       "verdicts": {str(v): verdicts[v] for v in Verdict}},
+            "missing": [{"id": name, "reason": self.broken.get(name, "")} for name in self.missing],
+            "cases": [self.records[name] for name in sorted(self.records)]}
+
+
+def write_json(run: Run, path: pathlib.Path) -> None:
+    """The report as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(run.as_json(), indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+
+
+def write_html(run: Run, path: pathlib.Path) -> None:
+    """The report as a page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(run.as_json()), "utf-8", "backslashreplace")
+
+
+def page(report: dict[str, Any]) -> str:
+    """The page of a report, such as one read from JSON."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("hlotool.conformance", "."), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.get_template("report.html").render(report=report, tables=list(_tables(report["cases"])),
+                                                          failures=_failures(report["cases"]))
+
+
+def _failures(records: Iterable[Record]) -> list[Record]:
+    """What did not pass, unexplained first."""
+    order = {v: n for n, v in enumerate(
+        (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.EXPLAINED, Verdict.UNSUPPORTED))}
+    return sorted((r for r in records if r["verdict"] != Verdict.PASSED),
+                  key=lambda r: (order[Verdict(r["verdict"])], r["executor"], r["suite"], r["case"]))
+
+
+def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
+    """For each executor, operations by element types: how many cases passed of how many, and the worst verdict."""
+    from hlotool.ir import DTYPES
+
+    for executor in sorted({r["executor"] for r in records}):
+        mine = [r for r in records if r["executor"] == executor]
+        used = {r["element_type"] for r in mine}
+        types = [t for t in (*DTYPES, "") if t in used]
+        rows: dict[str, dict[str, list[Record]]] = {}
+        for record in mine:
+            rows.setdefault(record["operation"], {}).setdefault(record["element_type"], []).append(record)
+        yield {"executor": executor, "types": types,
+               "rows": [(op, [_cell(op, t, executor, cells.get(t, [])) for t in types])
+                        for op, cells in sorted(rows.items())]}
+
+
+def _cell(operation: str, element_type: str, executor: str, records: list[Record]) -> dict[str, Any]:
+    verdicts = Counter(r["verdict"] for r in records)
+    worst = next((v for v in (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.EXPLAINED, Verdict.UNSUPPORTED,
+                              Verdict.PASSED) if verdicts[v]), None)
+    statuses = Counter(r["status"] for r in records)
+    return {"key": f"{executor} {operation} {element_type}", "cases": len(records),
+            "passed": statuses[Status.PASS], "verdict": str(worst or "").replace(" ", "-"),
+            "title": ", ".join(f"{n} {s}" for s, n in statuses.items())}

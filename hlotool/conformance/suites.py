@@ -1,0 +1,87 @@
+"""The suites and what is chosen of them."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import pathlib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hlotool.conformance.case import Case
+from hlotool.conformance.judge import TIME_LIMIT
+from hlotool.conformance.samples import read_cases
+from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ops import OPS
+
+UNKNOWN_SUITE = define("T104", "unknown-suite", "No conformance suite has this name.")
+NO_SAMPLES = define("T105", "no-samples", "The samples that a conformance suite consists of are not there.")
+
+#: the description of the suites; it stands for them where pytest wants a path
+DESCRIPTION = pathlib.Path(__file__).with_name("suites.toml")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to run, as far as it is not pytest's own to say."""
+
+    suites: tuple[str, ...] = ()
+    executors: tuple[str, ...] = ("pjrt:cpu",)
+    #: patterns of opcodes and element types; empty: all
+    ops: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    #: random programs for each operation and element type
+    count: int = 2
+    seed: int = 0
+    time_limit: float = TIME_LIMIT
+
+    def takes(self, case: Case) -> bool:
+        """Whether a case is about the chosen operations and element types."""
+        return self.takes_op(case.opcode) and self.takes_type(case.dtype)
+
+    def takes_op(self, opcode: str) -> bool:
+        return not self.ops or any(fnmatch.fnmatchcase(opcode, p) for p in self.ops)
+
+    def takes_type(self, element_type: str) -> bool:
+        return not self.types or any(fnmatch.fnmatchcase(element_type, p) for p in self.types)
+
+
+@functools.cache
+def descriptions() -> Mapping[str, Mapping[str, object]]:
+    """Name -> what suites.toml says of a suite."""
+    return tomllib.loads(DESCRIPTION.read_text("utf-8"))
+
+
+def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those names, `all` as all of them. Raises HloError for one that no suite has."""
+    known = tuple(descriptions())
+    for name in names:
+        if name not in (*known, "all"):
+            raise HloError([Diagnostic(UNKNOWN_SUITE, f"no suite is called {name!r}; there are {', '.join(known)}",
+                                       filename="--suite")])
+    return known if "all" in names else tuple(dict.fromkeys(names))
+
+
+def suite_cases(name: str, selection: Selection) -> Iterator[Case]:
+    """The chosen cases of a suite. Raises HloError."""
+    folders = descriptions()[name].get("folders")
+    if not isinstance(folders, list):
+        from hlotool.conformance.edges import ops_cases
+
+        yield from ops_cases(selection)
+        return
+    for folder in folders:
+        files = sorted((samples_folder() / folder).glob("*.hlo"))
+        for path in files:
+            yield from (c for c in read_cases(path, name, tuple(OPS)) if selection.takes(c))
+
+
+def samples_folder() -> pathlib.Path:
+    """Where the samples are: in the installed package, or beside it in a checkout. Raises HloError."""
+    package = pathlib.Path(__file__).parents[1]
+    found = next((f for f in (package / "samples", package.parent / "samples") if (f / "ops").is_dir()), None)
+    if found is None:
+        raise HloError([Diagnostic(NO_SAMPLES, f"no samples in {package} nor beside it; reinstall hlotool",
+                                   filename="<samples>")])
+    return found
