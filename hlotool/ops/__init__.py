@@ -19,6 +19,7 @@ import hlotool.ops.normalization
 import hlotool.ops.linalg
 import hlotool.ops.random
 import hlotool.ops.control
+import hlotool.ops.ordering
 import hlotool.ops.asynchronous
 import hlotool.ops.transfer
 import hlotool.ops.collective

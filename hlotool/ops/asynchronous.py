@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
+from hlotool.ops.drawing import Draw, shape_text
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Value
 from hlotool.ops.registry import OPS, Attribute, Op, op, require
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
@@ -112,7 +112,16 @@ def _filler(e: Emitter, shape: Shape) -> Value:
     return e.op("stablehlo.create_token", (), Shape.token())
 
 
-@op(async_start_shape, lowering=Lowering(_emit_start), flags=("async", "calls"), source=SOURCE)
+def _draw_async(d: Draw) -> None:
+    operand, opcode = d.argument(d.dims(0)), d.folding()
+    part = shape_text(d.dtype, operand.dims)
+    d.computation("work", f"  x = {part} parameter(0)\n  ROOT r = {opcode}(x, x)")
+    state = f"(({part}), {part}, u32[])"
+    begun = d.add("async-start", operand, calls="work", shape=state)
+    d.add("async-done", d.add("async-update", begun, shape=state))
+
+
+@op(async_start_shape, lowering=Lowering(_emit_start), flags=("async", "calls"), source=SOURCE, draw=_draw_async)
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
     """Start a computation; async-done gives its result. Operands may be bound later by async-update.
@@ -160,7 +169,7 @@ def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
                   (*pending.instructions, *instruction.operands[1:]), instruction.shape)
 
 
-@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE)
+@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE, draw=_draw_async)
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
     """A step between start and done, which may bind operands that start left out.
@@ -200,7 +209,7 @@ def _fitted(value: Value, shape: Shape) -> Value:
     return (value,) if shape.is_tuple and not isinstance(value, tuple) else value
 
 
-@op(async_done_shape, lowering=Lowering(_emit_done), flags=("async",), source=SOURCE)
+@op(async_done_shape, lowering=Lowering(_emit_done), flags=("async",), source=SOURCE, draw=_draw_async)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:
     """Wait for what async-start started and give its result.

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ops.drawing import Draw, own_edges
 from hlotool.ops.elementwise import SPECIFICATION, paired
+from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
 from hlotool.ops.numbers import Array, computed, dtype_of, signed_bits, wide_dtype
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, merged, require_array, require_same_type, require_type, same_dims
 
 DIRECTIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "EQ": np.equal, "NE": np.not_equal, "GE": np.greater_equal, "GT": np.greater, "LE": np.less_equal, "LT": np.less}
+    "EQ": ufunc("equal"), "NE": ufunc("not_equal"), "GE": ufunc("greater_equal"), "GT": ufunc("greater"),
+    "LE": ufunc("less_equal"), "LT": ufunc("less")}
 #: the words of 2026 for what `type` said before
 ORDERS = ("TOTAL", "PARTIAL")
 #: comparison types that an element family takes, the default first
@@ -65,8 +66,14 @@ def total_order(array: Array) -> Array:
     return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
 
 
+def _draw_compare(d: Draw) -> None:
+    is_total = d.kind.is_floating and d.edge("total order")
+    operands = d.pairs(2, own_edges(d.kind) if is_total else None)
+    d.add("compare", *operands, direction=d.pick(tuple(DIRECTIONS)), type="TOTALORDER" if is_total else None)
+
+
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.
 
@@ -98,7 +105,14 @@ def clamp_shape(min: Shape, operand: Shape, max: Shape) -> Shape:
     return operand
 
 
-@op(clamp_shape, element_types=ANY, flags=("elementwise",), source=SPECIFICATION)
+def _draw_clamp(d: Draw) -> None:
+    if d.edge("scalars"):
+        d.add("clamp", d.argument(), d.argument(d.dims()), d.argument())
+    else:
+        d.add("clamp", *d.pairs(3))
+
+
+@op(clamp_shape, element_types=ANY, flags=("elementwise",), source=SPECIFICATION, draw=_draw_clamp)
 def clamp(min: Array, operand: Array, max: Array) -> Array:
     """Hold every element of `operand` between `min` and `max`.
 
@@ -125,7 +139,13 @@ def select_shape(pred: Shape, on_true: Shape, on_false: Shape) -> Shape:
     return merged(on_true, on_false)
 
 
-@op(select_shape, element_types=("pred",), flags=("elementwise",), source=SPECIFICATION)
+def _draw_select(d: Draw) -> None:
+    is_scalar = d.edge("scalar predicate")
+    lhs, rhs = d.pairs(2)
+    d.add("select", d.argument(() if is_scalar else lhs.dims, "pred"), lhs, rhs)
+
+
+@op(select_shape, element_types=("pred",), flags=("elementwise",), source=SPECIFICATION, draw=_draw_select)
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.
 

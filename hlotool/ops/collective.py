@@ -27,13 +27,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
+from hlotool.ops.drawing import ORDERLESS, Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import group_attributes, lifted_attributes
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
@@ -192,8 +192,33 @@ def _lift_all_reduce(r: Reader) -> HloInstruction:
     return r.add("all-reduce", r.shape(), r.operands(), {**lifted_attributes(r), "to_apply": r.computation(0)})
 
 
+def drawn_groups(d: Draw) -> tuple[dict[str, Any], int]:
+    """Devices, groups of one size in one of the group modes as attributes, and how many devices a group has."""
+    mode = next((m for m in ("cross partition", "replicas and partitions", "flattened ids") if d.edge(m)), "replicas")
+    d.devices(*{"replicas": (4, 1), "cross partition": (1, 4)}.get(mode, (2, 2)))
+    count = {"replicas and partitions": 2}.get(mode, 4)
+    size = d.pick([n for n in (1, 2, 4) if n <= count])
+    ids = d.shuffled(range(count))
+    groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, count, size))
+    found: dict[str, Any] = {"replica_groups": f"{{{groups}}}"}
+    if mode != "replicas":
+        found["channel_id"] = 1
+    if mode in ("cross partition", "flattened ids"):
+        found["use_global_device_ids"] = True
+    return found, size * (2 if mode == "replicas and partitions" else 1)
+
+
+def _draw_all_reduce(d: Draw) -> None:
+    groups, _ = drawn_groups(d)
+    operand = d.argument(d.dims(0), edges=ORDERLESS)
+    if d.opcode == "all-reduce":
+        d.add("all-reduce", operand, **groups, to_apply=d.fold())
+    else:
+        d.add("all-reduce-done", d.add("all-reduce-start", operand, **groups, to_apply=d.fold()))
+
+
 @op(all_reduce_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",)))
+    lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",)), draw=_draw_all_reduce)
 def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                world: Any) -> Any:
@@ -218,7 +243,7 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
 
 
 @op(all_reduce_start_shape, flags=("collective", "calls", "async"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_all_reduce))
+    lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce)
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, world: Any) -> Any:
@@ -242,7 +267,8 @@ def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
     return operands[0]
 
 
-@op(all_reduce_done_shape, flags=("async",), lowering=Lowering(_emit_first), source=SPECIFICATION)
+@op(all_reduce_done_shape, flags=("async",), lowering=Lowering(_emit_first), source=SPECIFICATION,
+    draw=_draw_all_reduce)
 def all_reduce_done(start: Any) -> Any:
     """Wait for all-reduce-start and give what it computed."""
     return start
@@ -324,8 +350,20 @@ def _lift_all_gather(r: Reader) -> HloInstruction:
                  {"dimensions": (r.int("all_gather_dim"),), **lifted_attributes(r)})
 
 
+def _draw_all_gather(d: Draw) -> None:
+    groups, count = drawn_groups(d)
+    operand = d.argument(d.dims())
+    at = d.between(0, len(operand.dims) - 1)
+    whole = shape_text(d.dtype, tuple(n * count if i == at else n for i, n in enumerate(operand.dims)))
+    if d.opcode == "all-gather":
+        d.add("all-gather", operand, **groups, dimensions=(at,), shape=whole)
+        return
+    both = f"({shape_text(d.dtype, operand.dims)}, {whole})"
+    d.add("all-gather-done", d.add("all-gather-start", operand, **groups, dimensions=(at,), shape=both))
+
+
 @op(all_gather_shape, flags=("collective",), source=SPECIFICATION,
-    lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",)))
+    lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",)), draw=_draw_all_gather)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                shape: Shape, world: Any) -> Any:
@@ -368,7 +406,7 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
 
 
 @op(all_gather_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_all_gather_start),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_all_gather)
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -403,7 +441,8 @@ def all_gather_done_shape(start: Shape) -> Shape:
     return second_of("all-gather-done-c1", start)
 
 
-@op(all_gather_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION)
+@op(all_gather_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
+    draw=_draw_all_gather)
 def all_gather_done(start: Any) -> Any:
     """Wait for all-gather-start and give what it gathered.
 
@@ -458,8 +497,17 @@ def _lift_reduce_scatter(r: Reader) -> HloInstruction:
         "dimensions": (r.int("scatter_dimension"),), **lifted_attributes(r), "to_apply": r.computation(0)})
 
 
+def _draw_reduce_scatter(d: Draw) -> None:
+    groups, count = drawn_groups(d)
+    dims = d.dims()
+    at = d.between(0, len(dims) - 1)
+    operand = d.argument(tuple(n * count if i == at else n for i, n in enumerate(dims)), edges=ORDERLESS)
+    d.add("reduce-scatter", operand, **groups, dimensions=(at,), to_apply=d.fold(), shape=shape_text(d.dtype, dims))
+
+
 @op(reduce_scatter_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)))
+    lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
+    draw=_draw_reduce_scatter)
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                    channel_id: int | None = None, use_global_device_ids: bool = False,
                    constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -498,8 +546,13 @@ def _number_lowering(name: str, opcode: str) -> Lowering:
     return Lowering(emit, lambda r: r.add(opcode, r.shape()), (name,))
 
 
+def _draw_number(d: Draw) -> None:
+    d.devices(*d.pick(((1, 1), (4, 1), (1, 4), (2, 2))))
+    d.add(d.opcode, shape=f"{d.dtype}[]")
+
+
 @op(_number_rule("partition-id"), lowering=_number_lowering("stablehlo.partition_id", "partition-id"),
-    flags=("collective",), source=SPECIFICATION)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number)
 def partition_id(*, world: Any) -> Array:
     """The number of the partition that runs this.
 
@@ -509,7 +562,7 @@ def partition_id(*, world: Any) -> Array:
 
 
 @op(_number_rule("replica-id"), lowering=_number_lowering("stablehlo.replica_id", "replica-id"),
-    flags=("collective",), source=SPECIFICATION)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number)
 def replica_id(*, world: Any) -> Array:
     """The number of the replica that runs this.
 

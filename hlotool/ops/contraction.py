@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.conversion import cast
+from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
 from hlotool.ops.registry import op, require
@@ -176,8 +176,31 @@ def contract(lhs: Array, rhs: Array, contracting: tuple[Ints, Ints], batch: tupl
         return narrow(product.reshape([*outer, *rows, *columns]), np.dtype(target))
 
 
+def _drawn_sides(d: Draw) -> tuple[list[Drawn], dict[str, Any]]:
+    """Two operands and their dimension numbers; free, contracting and batch dimensions in any order."""
+    batch, inner = ([d.between(1, 3) for _ in range(d.between(0, n))] for n in (1, 2))
+    if d.edge("empty contraction"):
+        inner = [0]
+    sides: list[Drawn] = []
+    numbers: dict[str, Any] = {}
+    for name in ("lhs", "rhs"):
+        tags = [*[("b", i) for i in range(len(batch))], *[("k", i) for i in range(len(inner))]]
+        tags += [("f", d.between(1, 4)) for _ in range(d.between(0, 2))]
+        d.random.shuffle(tags)
+        dims = tuple(batch[i] if t == "b" else inner[i] if t == "k" else i for t, i in tags)
+        sides.append(d.argument(dims, edges=ORDERLESS))
+        numbers[f"{name}_contracting_dims"] = tuple(tags.index(("k", i)) for i in range(len(inner)))
+        numbers[f"{name}_batch_dims"] = tuple(tags.index(("b", i)) for i in range(len(batch)))
+    return sides, numbers
+
+
+def _draw_dot(d: Draw) -> None:
+    sides, numbers = _drawn_sides(d)
+    d.add("dot", *sides, **numbers)
+
+
 @op(dot_shape, lowering=Lowering(_emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot")), element_types=ANY,
-    ulps=8, source=SPECIFICATION)
+    ulps=8, source=SPECIFICATION, draw=_draw_dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:
@@ -276,8 +299,25 @@ def _lift_ragged_dot(r: Reader) -> HloInstruction:
     return r.add("ragged-dot", r.shape(), r.operands(), {**found, **precision_words(r)})
 
 
+def _draw_ragged_dot(d: Draw) -> None:
+    m, k, n, groups = (d.between(1, 4) for _ in range(4))
+    mode = "contracting" if d.edge("ragged contraction") else "free"
+    length = k if mode == "contracting" else m
+    ends = sorted(d.between(0, length) for _ in range(groups))
+    sizes = np.diff([0, *ends]).astype(np.int32)
+    lhs = d.argument((m, k), edges=("zeros", "limits"))
+    if mode == "contracting":
+        rhs = d.argument((k, n), edges=("zeros", "limits"))
+        d.add("ragged-dot", lhs, rhs, d.parameter([sizes], "s32"), lhs_contracting_dims=(1,),
+              rhs_contracting_dims=(0,), lhs_ragged_dims=(1,))
+        return
+    rhs = d.argument((groups, k, n), edges=("zeros", "limits"))
+    d.add("ragged-dot", lhs, rhs, d.parameter([sizes], "s32"), lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
+          lhs_ragged_dims=(0,), rhs_group_dims=(0,))
+
+
 @op(ragged_dot_shape, lowering=Lowering(_emit_ragged_dot, _lift_ragged_dot, ("chlo.ragged_dot",)), element_types=ANY,
-    ulps=8, source=SPECIFICATION)
+    ulps=8, source=SPECIFICATION, draw=_draw_ragged_dot)
 def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                lhs_ragged_dims: Ints, rhs_group_dims: Ints = (), operand_precision: tuple[str, ...] = (),
@@ -399,7 +439,15 @@ def _scaled(e: Emitter, operand: tuple[Value, Shape], scaling: tuple[Value, Shap
     return e.op("stablehlo.multiply", [value, e.op("stablehlo.reshape", [spread], wide)], wide)
 
 
-@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, source=SPECIFICATION)
+def _draw_scaled_dot(d: Draw) -> None:
+    m, n, blocks, size = d.between(1, 3), d.between(1, 3), d.between(1, 3), d.between(1, 3)
+    sides = [d.argument((rows, blocks * size), edges=ORDERLESS) for rows in (m, n)]
+    scales = [d.argument((rows, d.pick((1, blocks))), edges=()) for rows in (m, n)]
+    d.add("scaled-dot", *sides, *scales, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
+
+
+@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, source=SPECIFICATION,
+    draw=_draw_scaled_dot)
 def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                operand_precision: tuple[str, ...] = (), shape: Shape) -> Array:

@@ -7,12 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import (
     Aliasing,
     BackendConfig,
-    Domain,
     FrontendAttributes,
     HloComputation,
     HloInstruction,
@@ -21,21 +18,13 @@ from hlotool.ir import (
     Shape,
 )
 from hlotool.ops.called import require_parameters
+from hlotool.ops.drawing import ORDERLESS, Draw, literal_text, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
-from hlotool.ops.values import TOKEN, AsyncState, Callee, EvaluationError
-
-TOKEN_SHAPE = Shape.token()
-
-
-def passed_through(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    """The first operand stands for the result."""
-    return operands[0]
-
-
-PASSED = Lowering(passed_through)
+from hlotool.ops.values import TOKEN, Callee, EvaluationError
 
 
 def parameter_shape(*, parameter_number: int, parameter_replication: tuple[bool, ...] | None = None,
@@ -55,7 +44,11 @@ def _emit_parameter(e: Emitter, instruction: HloInstruction, operands: Sequence[
     e.refuse(instruction, "the parameter is bound by what calls its computation")
 
 
-@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION)
+def _draw_parameter(d: Draw) -> None:
+    d.argument(d.dims(0))
+
+
+@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION, draw=_draw_parameter)
 def parameter(*, parameter_number: int, parameter_replication: Any = None) -> Any:
     """An argument of the computation; what calls the computation gives its value.
 
@@ -97,7 +90,13 @@ def _lift_constant(r: Reader) -> HloInstruction:
     return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), array)})
 
 
-@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant",)), source=SPECIFICATION)
+def _draw_constant(d: Draw) -> None:
+    values = d.values(d.dims(0))
+    d.line(f"{shape_text(d.dtype, values.shape)} constant({literal_text(values)})")
+
+
+@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant",)), source=SPECIFICATION,
+    draw=_draw_constant)
 def constant(*, literal: Literal) -> Any:
     """A literal value.
 
@@ -125,7 +124,12 @@ def _lift_tuple(r: Reader) -> HloInstruction:
     return r.add("tuple", r.shape(), r.operands())
 
 
-@op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION)
+def _draw_tuple(d: Draw) -> None:
+    d.add("tuple", *(d.argument(d.dims(0)) for _ in range(d.between(0 if d.edge("nothing") else 1, 3))))
+
+
+@op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION,
+    draw=_draw_tuple)
 def tuple_(*elements: Any) -> Any:
     """The operands as one tuple; none give the empty tuple."""
     return elements
@@ -148,8 +152,14 @@ def _lift_get_tuple_element(r: Reader) -> HloInstruction:
     return r.add("get-tuple-element", r.shape(), r.operands(), {"index": r.int("index")})
 
 
+def _draw_get_tuple_element(d: Draw) -> None:
+    members = [d.argument(d.dims(0)) for _ in range(d.between(1, 3))]
+    d.add("get-tuple-element", d.add("tuple", *members), index=d.between(0, len(members) - 1))
+
+
 @op(get_tuple_element_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",)))
+    lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",)),
+    draw=_draw_get_tuple_element)
 def get_tuple_element(operand: Any, *, index: int) -> Any:
     """One element of a tuple.
 
@@ -202,8 +212,17 @@ def _lift_either_call(r: Reader) -> HloInstruction:
     return lift_composite(r) if r.name == "stablehlo.composite" else _lift_call(r)
 
 
+def _draw_call(d: Draw) -> None:
+    """A computation that sums two arrays, or does what else the element type allows."""
+    dims, opcode = d.dims(0), d.folding()
+    d.computation("callee", f"  x = {shape_text(d.dtype, dims)} parameter(0)\n  y = {shape_text(d.dtype, dims)} "
+                            f"parameter(1)\n  ROOT r = {opcode}(x, y)")
+    kind = {"kind": "kLoop", "calls": "callee"} if d.opcode == "fusion" else {"to_apply": "callee"}
+    d.add(d.opcode, d.argument(dims), d.argument(dims), **kind)
+
+
 @op(call_shape, flags=("calls",), source=SPECIFICATION,
-    lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite")))
+    lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite")), draw=_draw_call)
 def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
     """The result of a computation.
 
@@ -243,8 +262,20 @@ def _lift_while(r: Reader) -> HloInstruction:
     return r.add("tuple", found, results) if found.is_tuple else results[0]
 
 
+def _draw_while(d: Draw) -> None:
+    part, opcode = shape_text(d.dtype, dims := d.dims(0)), d.folding()
+    d.computation("below", f"  s = (s32[], {part}, {part}) parameter(0)\n  i = get-tuple-element(s), index=0\n"
+                           "  n = s32[] constant(3)\n  ROOT t = compare(i, n), direction=LT")
+    d.computation("step", f"  s = (s32[], {part}, {part}) parameter(0)\n  i = get-tuple-element(s), index=0\n"
+                          "  one = s32[] constant(1)\n  j = add(i, one)\n  x = get-tuple-element(s), index=1\n"
+                          f"  y = get-tuple-element(s), index=2\n  z = {opcode}(x, y)\n  ROOT t = tuple(j, z, y)")
+    # From 0 to 4: the body runs at most three times, or never.
+    state = d.add("tuple", d.argument((), "s32", among=range(5)), *(d.argument(dims, edges=ORDERLESS) for _ in "ab"))
+    d.add("get-tuple-element", d.add("while", state, condition="below", body="step"), index=1)
+
+
 @op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",)), flags=("calls",),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_while)
 def while_(init: Any, *, condition: Callee, body: Callee) -> Any:
     """Apply body as long as condition holds; the condition is asked first.
 
@@ -311,8 +342,19 @@ def _lift_conditional(r: Reader) -> HloInstruction:
     return r.add("conditional", r.shape(), operands, names)
 
 
+def _draw_conditional(d: Draw) -> None:
+    part = shape_text(d.dtype, dims := d.dims(0))
+    count, names = d.between(1, 3), []
+    for i in range(count):
+        root = (f"{d.folding()}(x, x)", "copy(x)")[i % 2]
+        names.append(d.computation(f"branch.{i}", f"  x = {part} parameter(0)\n  ROOT r = {part} {root}"))
+    # A number without a branch takes the last one.
+    selector = d.argument((), "s32", among=(-1, count, 99) if d.edge("no such branch") else range(count))
+    d.add("conditional", selector, *(d.argument(dims) for _ in names), branch_computations=f"{{{', '.join(names)}}}")
+
+
 @op(conditional_shape, flags=("calls",), source=SPECIFICATION,
-    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")))
+    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional)
 def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
                 false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
     """The result of one branch: true is the first and false the second, a number counts from 0.
@@ -370,7 +412,7 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 
 @op(fusion_shape, lowering=Lowering(_emit_fusion), flags=("calls",),
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction")
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call)
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.
 
@@ -526,8 +568,14 @@ def _ints(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)))
 
 
+def _draw_custom_call(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    d.add("custom-call", operand, custom_call_target='"Sharding"', sharding="{replicated}",
+          shape=shape_text(d.dtype, operand.dims))
+
+
 @op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
-    lowering=Lowering(_emit_custom_call, _lift_custom_call, ("stablehlo.custom_call",)))
+    lowering=Lowering(_emit_custom_call, _lift_custom_call, ("stablehlo.custom_call",)), draw=_draw_custom_call)
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",
@@ -552,89 +600,3 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
 TARGETS: dict[str, Any] = dict.fromkeys(
     ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
      "annotate_device_placement", "MoveToHost", "MoveToDevice"), lambda operand: operand)
-
-
-def opt_barrier_shape(operand: Shape) -> Shape:
-    """The operand's shape."""
-    return operand
-
-
-def _emit_opt_barrier(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    if not any(True for _ in instruction.shape.leaves()) or isinstance(operands[0], AsyncState):
-        # What is in flight keeps the operation that it stands for.
-        return operands[0]
-    return e.op("stablehlo.optimization_barrier", operands, instruction.shape)
-
-
-def _lift_opt_barrier(r: Reader) -> HloInstruction:
-    operands, shape = r.operands(), r.shape()
-    operand = operands[0] if not shape.is_tuple else r.add("tuple", shape, operands)
-    return r.add("opt-barrier", shape, (operand,))
-
-
-@op(opt_barrier_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_opt_barrier, _lift_opt_barrier, ("stablehlo.optimization_barrier",)))
-def opt_barrier(operand: Any) -> Any:
-    """The operand; nothing is moved across it."""
-    return operand
-
-
-def add_dependency_shape(operand: Shape, token: Shape) -> Shape:
-    """Constraint 1 of add-dependency."""
-    require(token.is_token, "add-dependency-c1", f"the second operand is {token.text(False)}, which is no token")
-    return operand
-
-
-def _emit_add_dependency(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    shape = Shape.tuple(instruction.shape, TOKEN_SHAPE)
-    return e.op("stablehlo.optimization_barrier", operands, shape)[0]
-
-
-@op(add_dependency_shape, lowering=Lowering(_emit_add_dependency),
-    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency")
-def add_dependency(operand: Any, token: Any) -> Any:
-    """The first operand, after the token.
-
-    C1  The second operand is a token.
-    """
-    return operand
-
-
-def after_all_shape(*tokens: Shape) -> Shape:
-    """Constraint 1 of after-all."""
-    for i, shape in enumerate(tokens):
-        require(shape.is_token, "after-all-c1", f"operand {i} is {shape.text(False)}, which is no token")
-    return TOKEN_SHAPE
-
-
-def _emit_after_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    return e.op("stablehlo.after_all" if operands else "stablehlo.create_token", operands, instruction.shape)
-
-
-def _lift_after_all(r: Reader) -> HloInstruction:
-    return r.add("after-all", r.shape(), r.operands())
-
-
-@op(after_all_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_after_all, _lift_after_all, ("stablehlo.after_all", "stablehlo.create_token")))
-def after_all(*tokens: Any) -> Any:
-    """A token after all the given ones; none give a fresh one.
-
-    C1  Every operand is a token.
-    """
-    return TOKEN
-
-
-def domain_shape(operand: Shape, *, domain: Domain) -> Shape:
-    """Constraint 1 of domain."""
-    require(domain.kind == "sharding", "domain-c1", f"the domain's kind is {domain.kind}; it is always sharding")
-    return operand
-
-
-@op(domain_shape, lowering=PASSED, source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
-def domain(operand: Any, *, domain: Domain) -> Any:
-    """The operand; marks where the sharding of values changes.
-
-    C1  The domain's kind is sharding.
-    """
-    return operand

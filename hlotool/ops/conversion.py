@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.ops.drawing import Draw, Undrawable, shape_text, special_integers
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import Array, converted, dtype_of, from_bits, narrow, to_bits
 from hlotool.ops.registry import op, require
@@ -54,8 +54,13 @@ def _lift_convert(r: Reader) -> HloInstruction:
     return r.add("convert", r.shape(), r.operands())
 
 
+def _draw_convert(d: Draw) -> None:
+    (operand,) = d.pairs(1)
+    d.add("convert", operand, shape=shape_text(d.pick(tuple(DTYPES)), operand.dims))
+
+
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 
@@ -109,8 +114,18 @@ def _lift_bitcast_convert(r: Reader) -> HloInstruction:
     return r.add("bitcast-convert", r.shape(), r.operands())
 
 
+def _draw_bitcast_convert(d: Draw) -> None:
+    fitting = [t for t in DTYPES.values() if t.is_complex == d.kind.is_complex
+               and max(t.bits, d.kind.bits) % min(t.bits, d.kind.bits) == 0]
+    target, dims = d.pick(fitting), d.dims()
+    ratio = target.bits // d.kind.bits, d.kind.bits // target.bits
+    operand = d.argument((*dims, ratio[0]) if ratio[0] > 1 else dims)
+    d.add("bitcast-convert", operand, shape=shape_text(target.name, (*dims, ratio[1]) if ratio[1] > 1 else dims))
+
+
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)))
+    lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
+    draw=_draw_bitcast_convert)
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 
@@ -162,8 +177,14 @@ def _lift_reduce_precision(r: Reader) -> HloInstruction:
                  {name: r.int(name) for name in ("exponent_bits", "mantissa_bits")})
 
 
+def _draw_reduce_precision(d: Draw) -> None:
+    d.add("reduce-precision", *d.pairs(1), exponent_bits=d.between(1, d.kind.exponent_bits + 1),
+          mantissa_bits=d.between(0, d.kind.mantissa_bits + 1))
+
+
 @op(reduce_precision_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
-    lowering=Lowering(_emit_reduce_precision, _lift_reduce_precision, ("stablehlo.reduce_precision",)))
+    lowering=Lowering(_emit_reduce_precision, _lift_reduce_precision, ("stablehlo.reduce_precision",)),
+    draw=_draw_reduce_precision)
 def reduce_precision(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:
     """Round each element to the nearest number with so many exponent and mantissa bits, ties to even.
 
@@ -234,8 +255,17 @@ def _emit_stochastic_convert(e: Emitter, instruction: HloInstruction, operands: 
     return e.op("stablehlo.convert", [apply("multiply", apply("sign", value), rounded)], instruction.shape)
 
 
+def _draw_stochastic_convert(d: Draw) -> None:
+    if (bits := f"u{d.kind.bits}") not in DTYPES:
+        raise Undrawable
+    (operand,) = d.pairs(1)
+    numbers = special_integers(DTYPES[bits])
+    random = d.parameter([numbers[d.indices(operand.dims, len(numbers))]], bits)
+    d.add("stochastic-convert", operand, random, shape=shape_text(d.pick(("s8", "s32", "u16")), operand.dims))
+
+
 @op(stochastic_convert_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
-    lowering=Lowering(_emit_stochastic_convert))
+    lowering=Lowering(_emit_stochastic_convert), draw=_draw_stochastic_convert)
 def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     """Convert to integers, rounding away from zero with the probability that the fraction says.
 

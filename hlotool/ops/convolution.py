@@ -7,19 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from hlotool.ir import UNBOUNDED, ConvolutionDimensions, DType, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ir import (
+    UNBOUNDED,
+    ConvolutionDimensions,
+    DType,
+    HloInstruction,
+    Shape,
+    Sparsity,
+    Window,
+    WindowDimension,
+)
 from hlotool.ops.contraction import precision_config, precision_words, result_type
+from hlotool.ops.drawing import ORDERLESS, Draw
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
 from hlotool.ops.registry import op, require
-from hlotool.ops.rules import NUMERIC, require_array, same_size
+from hlotool.ops.rules import NUMERIC, require_array, same_dims, same_size
+from hlotool.ops.sparsity import dense_operands, dense_size, require_sparsity
 from hlotool.ops.values import EvaluationError
 
 NO_WINDOW = Window()
-#: kinds whose operands have other roles: only graphics libraries run them, and their result is as written
+#: kinds whose labels and window are those of the forward convolution, in XLA since 2026; before, only a name
 GRADIENTS = ("dgrad", "wgrad")
 
 
@@ -57,9 +67,9 @@ def window_output(size: int, d: WindowDimension) -> int:
 
 def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window | None = None,
                       dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
-                      sparsity_config: Any = None, convolution_kind: str = "fprop",
+                      sparsity_config: Sparsity | None = None, convolution_kind: str = "fprop",
                       declared: Shape | None = None) -> Shape:
-    """Constraints 1 to 15 of convolution."""
+    """Constraints 1 to 21 of convolution."""
     require_array(lhs, "convolution-c1", "lhs")
     require_array(rhs, "convolution-c1", "rhs")
     require(_mix(lhs.dtype, rhs.dtype), "convolution-c14",
@@ -70,13 +80,43 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
     require(batch_group_count > 0, "convolution-c4", f"batch_group_count is {batch_group_count}")
     require(min(feature_group_count, batch_group_count) == 1, "convolution-c5",
             f"feature_group_count is {feature_group_count} and batch_group_count {batch_group_count}: one must be 1")
-    if convolution_kind in GRADIENTS and declared is not None:
-        return declared
+    require_sparsity(sparsity_config, (lhs, rhs, *sparsity))
     rows = (window or NO_WINDOW).dimensions
     roles = _require_labels(lhs, rhs, dim_labels, rows)
+    groups = feature_group_count, batch_group_count
+    if convolution_kind in GRADIENTS and declared is not None and not _is_forward(lhs, rhs, declared, roles, rows):
+        _require_gradient(lhs, rhs, roles, rows, groups, convolution_kind)
+        return declared
     _require_window(rhs, roles[1], rows)
-    _require_groups(lhs, rhs, roles, (feature_group_count, batch_group_count), bool(sparsity))
+    _require_groups(lhs, rhs, roles, groups, sparsity_config)
     return _output(lhs, rhs, roles, rows, batch_group_count).with_element_type(result_type(lhs, rhs, declared))
+
+
+def _is_forward(lhs: Shape, rhs: Shape, declared: Shape, roles: tuple[Roles, Roles, Roles],
+                rows: Sequence[WindowDimension]) -> bool:
+    """Whether a gradient is written as the convolution that computes it, as XLA's releases up to 2026 do."""
+    image, kernel, _ = roles
+    if lhs.dims[image.second] != rhs.dims[kernel.first] or min((d.stride for d in rows), default=1) < 1:
+        return False
+    return same_dims(_output(lhs, rhs, roles, rows, 1), declared)
+
+
+def _require_gradient(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], rows: Sequence[WindowDimension],
+                      groups: tuple[int, int], kind: str) -> None:
+    """Labels are those of the forward convolution: dgrad goes from its result and kernel to its image, wgrad from
+    image and result to the kernel. Source: XLA, ShapeInference::InferConvolveShape of 2026."""
+    image, kernel, _ = roles
+    if kind == "dgrad":
+        _require_window(rhs, kernel, rows)
+        features, outer = lhs.dims[image.second], rhs.dims[kernel.second]
+        require(UNBOUNDED in (features, outer) or features == groups[0] * outer, "convolution-c20",
+                f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} gives {outer} "
+                f"in each of {groups[0]} groups")
+    else:
+        # Which of rhs's two named dimensions holds the batch differs between versions.
+        batch, right = lhs.dims[image.first], (rhs.dims[kernel.first], rhs.dims[kernel.second])
+        require(any(same_size(batch, size) for size in right), "convolution-c21",
+                f"lhs {lhs.text(False)} has the batch size {batch}, rhs {rhs.text(False)} has {right[0]} or {right[1]}")
 
 
 def _mix(a: DType, b: DType) -> bool:
@@ -121,11 +161,14 @@ def _require_window(rhs: Shape, kernel: Roles, rows: Sequence[WindowDimension]) 
 
 
 def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], groups: tuple[int, int],
-                    is_sparse: bool) -> None:
+                    sparsity: Sparsity | None) -> None:
     feature_groups, batch_groups = groups
-    batch, features = lhs.dims[roles[0].first], lhs.dims[roles[0].second]
-    inner, outer = rhs.dims[roles[1].first], rhs.dims[roles[1].second]
-    require(is_sparse or UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
+    batch, outer = lhs.dims[roles[0].first], rhs.dims[roles[1].second]
+    features, inner = lhs.dims[roles[0].second], rhs.dims[roles[1].first]
+    if sparsity is not None:
+        features = dense_size(features, roles[0].second, sparsity.lhs)
+        inner = dense_size(inner, roles[1].first, sparsity.rhs)
+    require(UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
             f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
             f"in each of {feature_groups} groups")
     require(not rhs.is_dynamic_dim(roles[1].second), "convolution-c15",
@@ -198,11 +241,38 @@ def _lift_convolution(r: Reader) -> HloInstruction:
     return r.add("convolution", r.shape(), operands, {**attributes, **precision_words(r)})
 
 
+def _draw_convolution(d: Draw) -> None:
+    n = 0 if d.edge("no spatial dimension") else d.between(1, 2)
+    groups = (d.pick((2, 3)) if d.edge("feature groups") else 1), (2 if d.edge("batch groups") else 1)
+    is_dilated, least = d.edge("dilated"), -1 if d.edge("negative padding") else 0
+    rows, image, kernel = [], [], []
+    for _ in range(n):
+        size, dilation = d.between(1, 3), d.between(1, 2) if is_dilated else 1
+        own = d.between(0 if d.edge("empty") else (size - 1) * dilation + 2, 6)
+        rows.append((size, d.between(1, 2), f"{d.between(least, 2)}_{d.between(least, 2)}",
+                     d.between(1, 2) if is_dilated else 1, dilation, int(d.edge("reversal"))))
+        image.append(own)
+        kernel.append(size)
+    columns = zip(("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"), zip(*rows, strict=True),
+                  strict=False)
+    window = " ".join(f"{name}={'x'.join(map(str, column))}" for name, column in columns)
+    inner = d.between(1, 3)
+    sizes = ({"b": d.between(1, 2) * groups[1], "f": inner * groups[0]} | dict(zip("0123", image, strict=False)),
+             {"i": inner, "o": d.between(1, 2) * groups[0] * groups[1]} | dict(zip("0123", kernel, strict=False)))
+    labels = ["".join(d.shuffled(roles)) for roles in ([*sizes[0]], [*sizes[1]], [*sizes[0]])]
+    operands = [d.argument(tuple(side[role] for role in label), edges=ORDERLESS)
+                for side, label in zip(sizes, labels, strict=False)]
+    d.add("convolution", *operands, window=f"{{{window}}}" if n else None,
+          dim_labels=f"{labels[0]}_{labels[1]}->{labels[2]}",
+          feature_group_count=groups[0] if groups[0] > 1 else None,
+          batch_group_count=groups[1] if groups[1] > 1 else None)
+
+
 @op(convolution_shape, element_types=NUMERIC, ulps=16, source=SPECIFICATION,
-    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)))
+    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
-                operand_precision: tuple[str, ...] = (), sparsity_config: Any = None,
+                operand_precision: tuple[str, ...] = (), sparsity_config: Sparsity | None = None,
                 convolution_kind: str = "fprop", shape: Shape) -> Array:
     """Slide the kernel over the image and sum the products at each place.
 
@@ -223,12 +293,20 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     C13  batch_group_count divides the batch size.
     C14  Both hold integers, both floats or both complex numbers; or floats that hold the other's integers exactly.
     C15  The kernel's output features are not dynamic.
+    C16  sparsity_config names, for the indices of lhs and rhs, an operand after these two.
+    C17  The operands with the indices are arrays.
+    C18  lhs and rhs do not share one.
+    C19  A sparsity counts stored elements and block size, both positive; of rhs one element is stored in a block.
+    C20  The data gradient (dgrad): lhs has feature_group_count times the kernel's output features.
+    C21  The weight gradient (wgrad): a named dimension of rhs has the batch size of lhs.
 
-    convolution_kind says that the operation is a gradient (dgrad, wgrad); without one, or as fprop, it is what is
-    written here.
+    convolution_kind says that the operation is a gradient; without one, or as fprop, it is what is written here.
+    A sparse operand holds a few elements of each block along its feature dimension, the others being zero.
     """
-    if convolution_kind in GRADIENTS or sparsity:
-        raise EvaluationError("gradient and sparse convolutions have no reference")
+    if convolution_kind in GRADIENTS:
+        raise EvaluationError(f"a convolution of kind {convolution_kind} has no reference: what its labels and window "
+                              "mean differs between versions of XLA")
+    lhs, rhs = dense_operands((lhs, rhs, *sparsity), sparsity_config)
     rows = (window or NO_WINDOW).dimensions
     target = shape.dtype.numpy
     wide = wide_dtype(np.dtype(target), precise=True)

@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from hlotool.ir import DTYPES, KINDS, Shape
+from hlotool.ir import DTYPES, KINDS, DType, Shape
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.integers import (
     clz,
@@ -21,6 +19,7 @@ from hlotool.ops.integers import (
     shifted_right_arithmetic,
     shifted_right_logical,
 )
+from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
 from hlotool.ops.numbers import Array, computed, dtype_of
 from hlotool.ops.registry import Attribute, Op, register, require
@@ -60,7 +59,7 @@ def _component_dtype(dtype: Any) -> Any:
 
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
           lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
-          ulps: float = 0.0, flags: Sequence[str] = ()) -> Op:
+          ulps: float = 0.0, flags: Sequence[str] = (), builder: str = "") -> Op:
     """Declare an elementwise operation of one operand.
 
     `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, else in a
@@ -84,13 +83,18 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         infer, evaluate, lowering or (accurate(name) if accuracy else renamed(name)),
         doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
         constraints={label: f"The operand is an array of {type_words(types)}."},
-        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION))
+        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION,
+        builder=builder))
 
 
 def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
            lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
-           flags: Sequence[str] = ()) -> Op:
-    """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`."""
+           flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
+           builder: str = "") -> Op:
+    """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
+
+    `identity` gives the element that leaves the other operand as it is.
+    """
 
     def infer(lhs: Shape, rhs: Shape, **_: Any) -> Shape:
         return result(paired(opcode, lhs, rhs, types))
@@ -103,7 +107,8 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
     return register(Op(
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
-        flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION))
+        flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION, identity=identity,
+        builder=builder))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -146,7 +151,8 @@ def _rsqrt(x: Array) -> Array:
     return 1 / np.sqrt(x)
 
 
-_erf = np.vectorize(math.erf, otypes=[np.float64])
+def _erf(x: Array) -> Array:
+    return np.vectorize(math.erf, otypes=[np.float64])(x)
 
 
 def _atan2(y: Array, x: Array) -> Array:
@@ -187,76 +193,118 @@ def _complex_shape(operand: Shape) -> Shape:
 
 abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
              result=component_shape, raw=True, ulps=1)
-acos = unary("acos", np.arccos, FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
+acos = unary("acos", ufunc("arccos"), FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
              accuracy=True, ulps=4)
-acosh = unary("acosh", np.arccosh, FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.", lowering=accurate("acosh", "chlo"),
-              accuracy=True, ulps=4)
-asin = unary("asin", np.arcsin, FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
+acosh = unary("acosh", ufunc("arccosh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.",
+              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4)
+asin = unary("asin", ufunc("arcsin"), FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
              accuracy=True, ulps=4)
-asinh = unary("asinh", np.arcsinh, FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.", lowering=accurate("asinh", "chlo"),
-              accuracy=True, ulps=4)
-atanh = unary("atanh", np.arctanh, FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
+asinh = unary("asinh", ufunc("arcsinh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.",
+              lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4)
+atanh = unary("atanh", ufunc("arctanh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
               lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128)
-cbrt = unary("cbrt", np.cbrt, FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
-ceil = unary("ceil", np.ceil, FLOAT, "Least whole number that is not below.", exact=True)
+cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
+ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
-                            "Zero bits above the highest set bit, within the element's own width.", raw=True)
-cosine = unary("cosine", np.cos, FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4)
-cosh = unary("cosh", np.cosh, FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
+                            "Zero bits above the highest set bit, within the element's own width.", raw=True,
+                            builder="Clz")
+cosine = unary("cosine", ufunc("cos"), FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4, builder="Cos")
+cosh = unary("cosh", ufunc("cosh"), FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
              accuracy=True, ulps=32)
 erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8)
-exponential = unary("exponential", np.exp, FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True, ulps=4)
-exponential_minus_one = unary("exponential-minus-one", np.expm1, FLOAT_OR_COMPLEX,
-                              "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4)
-floor = unary("floor", np.floor, FLOAT, "Greatest whole number that is not above.", exact=True)
+exponential = unary("exponential", ufunc("exp"), FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True,
+                    ulps=4, builder="Exp")
+exponential_minus_one = unary("exponential-minus-one", ufunc("expm1"), FLOAT_OR_COMPLEX,
+                              "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
+                              builder="Expm1")
+floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True)
 imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
              result=component_shape, raw=True)
 is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neither infinite nor NaN.",
                   result=_pred_shape, raw=True)
-log = unary("log", np.log, FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
-log_plus_one = unary("log-plus-one", np.log1p, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
-                     accuracy=True, ulps=4)
+log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
+log_plus_one = unary("log-plus-one", ufunc("log1p"), FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
+                     accuracy=True, ulps=4, builder="Log1p")
 logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8)
-negate = unary("negate", np.negative, NUMERIC, "Minus each element; integers wrap.", exact=True)
-not_ = unary("not", np.invert, LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True)
-popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True)
+negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg")
+not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True)
+popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount")
 real = unary("real", lambda x: _part(x, False), FLOAT_OR_COMPLEX, "Real part; floats stay themselves.",
              result=component_shape, raw=True)
 round_nearest_afz = unary("round-nearest-afz", _nearest_away, FLOAT, "Nearest whole number, halves away from zero.",
                           exact=True)
-round_nearest_even = unary("round-nearest-even", np.rint, FLOAT, "Nearest whole number, halves to the even one.",
+round_nearest_even = unary("round-nearest-even", ufunc("rint"), FLOAT, "Nearest whole number, halves to the even one.",
                            exact=True)
 rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf.", accuracy=True, ulps=4)
 sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4)
-sine = unary("sine", np.sin, FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4)
-sinh = unary("sinh", np.sinh, FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
+sine = unary("sine", ufunc("sin"), FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4, builder="Sin")
+sinh = unary("sinh", ufunc("sinh"), FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
              accuracy=True, ulps=32)
-sqrt = unary("sqrt", np.sqrt, FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2)
-tan = unary("tan", np.tan, FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8)
-tanh = unary("tanh", np.tanh, FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8)
+sqrt = unary("sqrt", ufunc("sqrt"), FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2)
+tan = unary("tan", ufunc("tan"), FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8)
+tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8)
+
+
+def _least(dtype: DType) -> Any:
+    """What no element is below."""
+    if dtype.is_integral:
+        return -(1 << (dtype.bits - 1)) if dtype.is_signed else 0
+    return -math.inf if dtype.is_floating else False
+
+
+def _greatest(dtype: DType) -> Any:
+    """What no element is above."""
+    if dtype.is_integral:
+        return (1 << (dtype.bits - dtype.is_signed)) - 1
+    return math.inf if dtype.is_floating else True
+
+
+def _ones(dtype: DType) -> Any:
+    """All bits set."""
+    return True if dtype.family == "pred" else -1 if dtype.is_signed else (1 << dtype.bits) - 1
+
+
+def _zero(dtype: DType) -> Any:
+    return 0
+
+
+def _one(dtype: DType) -> Any:
+    return 1
+
 
 COMMUTES = ("commutative",)
-add = binary("add", np.add, ANY, "Sum; integers wrap; pred: or.", flags=COMMUTES)
-and_ = binary("and", np.bitwise_and, LOGICAL, "Logical and of pred, of the bits of integers.", flags=COMMUTES)
+#: floats up to rounding
+FOLDS = ("commutative", "associative")
+add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS, identity=_zero)
+and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
+              identity=_ones)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
                exact=False, ulps=8)
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
 divide = binary("divide", divided, NUMERIC,
-                "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1)
-maximum = binary("maximum", np.maximum, ANY, "The greater; NaN if either is; pred: or.", flags=COMMUTES)
-minimum = binary("minimum", np.minimum, ANY, "The less; NaN if either is; pred: and.", flags=COMMUTES)
-multiply = binary("multiply", np.multiply, ANY, "Product; integers wrap; pred: and.", flags=COMMUTES)
-or_ = binary("or", np.bitwise_or, LOGICAL, "Logical or of pred, of the bits of integers.", flags=COMMUTES)
-power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8)
+                "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
+                builder="Div")
+maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
+                 identity=_least, builder="Max")
+minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=FOLDS,
+                 identity=_greatest, builder="Min")
+multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS, identity=_one,
+                  builder="Mul")
+or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
+             identity=_zero)
+power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
+               builder="Pow")
 remainder = binary("remainder", remaindered, NUMERIC,
-                   "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.")
-shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True)
+                   "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
+                   builder="Rem")
+shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True, identity=_zero)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
-                                "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True)
+                                "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True, identity=_zero)
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
-                             "Bits moved down, zeros entering; past the width: 0.", raw=True)
-subtract = binary("subtract", np.subtract, NUMERIC, "Difference; integers wrap.")
-xor = binary("xor", np.bitwise_xor, LOGICAL, "Logical exclusive or of pred, of the bits of integers.", flags=COMMUTES)
+                             "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero)
+subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", builder="Sub")
+xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
+             flags=FOLDS, identity=_zero)
 
 
 def _emit_mulhi(e: Emitter, instruction: Any, operands: Sequence[Value]) -> Value:

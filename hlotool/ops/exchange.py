@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
@@ -25,8 +23,10 @@ from hlotool.ops.collective import (
     shown,
     size_of,
 )
+from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
@@ -117,8 +117,28 @@ def _lift_all_to_all(r: Reader) -> HloInstruction:
     return r.add("reshape", r.shape(), (moved,))
 
 
+def _drawn_plain_groups(d: Draw) -> tuple[dict[str, Any], int]:
+    """Groups of replicas, or for an edge of partitions: what operations without use_global_device_ids take."""
+    is_partitions = d.edge("cross partition")
+    d.devices(*((1, 4) if is_partitions else (4, 1)))
+    size, ids = d.pick((1, 2, 4)), d.shuffled(range(4))
+    groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, 4, size))
+    return {"replica_groups": f"{{{groups}}}", "channel_id": 1 if is_partitions else None}, size
+
+
+def _draw_all_to_all(d: Draw) -> None:
+    groups, size = _drawn_plain_groups(d)
+    dims = d.dims()
+    if d.edge("tuple"):
+        d.add("all-to-all", *(d.argument(dims) for _ in range(size)), **groups)
+        return
+    at = d.between(0, len(dims) - 1)
+    operand = d.argument(tuple(n * size if i == at else n for i, n in enumerate(dims)))
+    d.add("all-to-all", operand, **groups, dimensions=(at,))
+
+
 @op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
-    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)))
+    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)), draw=_draw_all_to_all)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.
@@ -186,8 +206,23 @@ def _lift_ragged_all_to_all(r: Reader) -> HloInstruction:
     return r.add("ragged-all-to-all", r.shape(), operands, attributes)
 
 
+def _draw_ragged_all_to_all(d: Draw) -> None:
+    """Every device sends blocks of random lengths, which the others lay end to end."""
+    d.devices(4)
+    lengths = np.array([[d.between(0, 2) for _ in range(4)] for _ in range(4)], np.int32)
+    inner = d.dims(most=1)
+    given = [d.values((8, *inner)) for _ in range(4)], [d.values((8, *inner), edges=()) for _ in range(4)]
+    starts = np.cumsum(lengths, axis=1) - lengths
+    places = np.cumsum(lengths, axis=0) - lengths
+    numbers = starts, lengths, places, lengths.T
+    d.add("ragged-all-to-all", *(d.parameter(side, d.dtype) for side in given),
+          *(d.parameter([row.astype(np.int32) for row in rows], "s32") for rows in numbers),
+          replica_groups="{{0,1,2,3}}")
+
+
 @op(ragged_all_to_all_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
-    _emit_ragged_all_to_all, _lift_ragged_all_to_all, ("stablehlo.custom_call @ragged_all_to_all",)))
+    _emit_ragged_all_to_all, _lift_ragged_all_to_all, ("stablehlo.custom_call @ragged_all_to_all",)),
+    draw=_draw_ragged_all_to_all)
 def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_sizes: Array, output_offsets: Array,
                       recv_sizes: Array, *, replica_groups: ReplicaGroups | None = None, channel_id: int | None = None,
                       world: Any) -> Array:
@@ -228,8 +263,14 @@ def _lift_collective_broadcast(r: Reader) -> HloInstruction:
     return r.add("collective-broadcast", r.shape(), r.operands(), lifted_attributes(r))
 
 
+def _draw_collective_broadcast(d: Draw) -> None:
+    groups, _ = _drawn_plain_groups(d)
+    d.add("collective-broadcast", d.argument(d.dims(0)), **groups)
+
+
 @op(collective_broadcast_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
-    _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)))
+    _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
+    draw=_draw_collective_broadcast)
 def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,
                          channel_id: int | None = None, world: Any) -> Any:
     """Every device of a group gets the operand of the group's first member; devices in no group get zeros.
@@ -337,8 +378,23 @@ def _lift_collective_permute(r: Reader) -> HloInstruction:
         **attributes, "source_target_pairs": tuple(zip(flat[::2], flat[1::2], strict=True))})
 
 
+def _draw_collective_permute(d: Draw) -> None:
+    is_partitions = d.edge("cross partition")
+    d.devices(*((1, 4) if is_partitions else (4, 1)))
+    count = d.between(0, 4)
+    pairs = zip(d.shuffled(range(4))[:count], d.shuffled(range(4)), strict=False)
+    numbers: dict[str, Any] = {"source_target_pairs": "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}",
+               "channel_id": 1 if is_partitions else None}
+    operand = d.argument(d.dims(0))
+    if d.opcode == "collective-permute":
+        d.add("collective-permute", operand, **numbers)
+    else:
+        d.add("collective-permute-done", d.add("collective-permute-start", operand, **numbers))
+
+
 @op(collective_permute_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
-    _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)))
+    _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
+    draw=_draw_collective_permute)
 def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,
                        slice_sizes: Any = None, world: Any) -> Any:
     """Each target gets its source's operand; devices that are no target get zeros.
@@ -418,7 +474,7 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
 
 
 @op(collective_permute_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_collective_permute_start),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_collective_permute)
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
@@ -438,7 +494,8 @@ def collective_permute_done_shape(start: Shape) -> Shape:
     return second_of("collective-permute-done-c1", start)
 
 
-@op(collective_permute_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION)
+@op(collective_permute_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
+    draw=_draw_collective_permute)
 def collective_permute_done(start: Any) -> Any:
     """Wait for collective-permute-start and give what it brought.
 

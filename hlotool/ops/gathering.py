@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
@@ -151,8 +152,68 @@ def _lift_gather(r: Reader) -> HloInstruction:
     return r.add("gather", r.shape(), r.operands(), attributes)
 
 
+@dataclass
+class _Gathering:
+    """Dimension numbers that gather and scatter share, and the shapes that fit them."""
+
+    operand: Ints
+    indices: Ints
+    window: Ints
+    mapped: Ints
+    collapsed: Ints
+    batching: Ints
+    indices_batching: Ints
+    index_vector_dim: int
+    #: dimensions of a gather's result, of a scatter's updates, and those of them that go over the window
+    result: Ints
+    offset: Ints
+
+
+def _drawn_gathering(d: Draw) -> _Gathering:
+    operand = d.dims(size=5)
+    axes = range(len(operand))
+    batching = d.some(axes, most=1) if d.edge("batching") else ()
+    rest = [a for a in axes if a not in batching]
+    collapsed = d.some([a for a in rest if operand[a]])
+    least = 0 if d.edge("empty window") else 1
+    window = tuple(min(operand[a], 1) if a in (*batching, *collapsed) else d.between(min(least, operand[a]), operand[a])
+                   for a in axes)
+    mapped = d.shuffled(d.some(rest, least=1)) if rest else ()
+    places = [*[("batch", operand[a]) for a in batching], *[("free", d.between(1, 4)) for _ in range(d.between(0, 2))]]
+    if d.edge("no indices"):
+        places.append(("free", 0))
+    d.random.shuffle(places)
+    at = d.between(0, len(places))
+    sizes = [n for _, n in places]
+    indices = (*sizes[:at], len(mapped), *sizes[at:])
+    if len(mapped) == 1 and d.edge("no index vector"):
+        at, indices = len(places), tuple(sizes)
+    indices_batching = tuple(i + (i >= at) for i, (kind, _) in enumerate(places) if kind == "batch")
+    inner = [n for a, n in enumerate(window) if a not in (*batching, *collapsed)]
+    offset = d.some(range(len(inner) + len(sizes)), least=len(inner), most=len(inner))
+    outer, held = iter(sizes), iter(inner)
+    result = tuple(next(held) if i in offset else next(outer) for i in range(len(inner) + len(sizes)))
+    return _Gathering(operand, indices, window, mapped, collapsed, batching, indices_batching, at, result, offset)
+
+
+def _drawn_indices(d: Draw, g: _Gathering) -> Drawn:
+    """Indices within the operand, except for an edge."""
+    room = min([g.operand[a] - g.window[a] for a in g.mapped], default=0)
+    if d.edge("out of bounds"):
+        return d.argument(g.indices, "s32", among=range(-2, max(g.operand) + 3))
+    return d.argument(g.indices, d.pick(("s32", "s64", "u8")), among=range(room + 1))
+
+
+def _draw_gather(d: Draw) -> None:
+    g = _drawn_gathering(d)
+    d.add("gather", d.argument(g.operand), _drawn_indices(d, g), offset_dims=g.offset,
+          collapsed_slice_dims=g.collapsed, start_index_map=g.mapped, index_vector_dim=g.index_vector_dim,
+          slice_sizes=g.window, operand_batching_dims=g.batching or None,
+          start_indices_batching_dims=g.indices_batching or None)
+
+
 @op(gather_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",)))
+    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",)), draw=_draw_gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -301,8 +362,20 @@ def _lift_scatter(r: Reader) -> HloInstruction:
     return r.add("scatter", r.shape(), r.operands(), {**attributes, "to_apply": r.computation(0)})
 
 
+def _draw_scatter(d: Draw) -> None:
+    """Duplicate indices are the rule here; the computation does not mind the order."""
+    g = _drawn_gathering(d)
+    inputs = [d.argument(g.operand, edges=ORDERLESS)]
+    indices = _drawn_indices(d, g)
+    updates = [d.argument(g.result, edges=ORDERLESS)]
+    d.add("scatter", *inputs, indices, *updates, update_window_dims=g.offset, inserted_window_dims=g.collapsed,
+          scatter_dims_to_operand_dims=g.mapped, index_vector_dim=g.index_vector_dim,
+          input_batching_dims=g.batching or None, scatter_indices_batching_dims=g.indices_batching or None,
+          to_apply=d.fold())
+
+
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",)))
+    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",)), draw=_draw_scatter)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

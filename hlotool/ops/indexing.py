@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ops.drawing import Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
@@ -82,8 +82,22 @@ def _lift_dynamic_slice(r: Reader) -> HloInstruction:
     return r.add("dynamic-slice", r.shape(), r.operands(), {"dynamic_slice_sizes": r.ints("slice_sizes")})
 
 
+def _draw_starts(d: Draw, sizes: Sequence[int], kept: Sequence[int]) -> list[Drawn]:
+    """A scalar for each dimension, past the ends for an edge."""
+    is_outside, kind = d.edge("clamped"), d.pick(("s32", "s64", "u32", "u8", "s8"))
+    least = 0 if kind.startswith("u") else -3
+    return [d.argument((), kind, among=range(least, size + 4) if is_outside else range(size - own + 1))
+            for size, own in zip(sizes, kept, strict=True)]
+
+
+def _draw_dynamic_slice(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    sizes = tuple(d.between(0 if d.edge("nothing") else min(1, n), n) for n in operand.dims)
+    d.add("dynamic-slice", operand, *_draw_starts(d, operand.dims, sizes), dynamic_slice_sizes=sizes)
+
+
 @op(dynamic_slice_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",)))
+    lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",)), draw=_draw_dynamic_slice)
 def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tuple[int, ...]) -> Array:
     """Cut a block at start indices that are computed; starts are clamped so that the block fits.
 
@@ -122,8 +136,15 @@ def _lift_dynamic_update_slice(r: Reader) -> HloInstruction:
     return r.add("dynamic-update-slice", r.shape(), r.operands())
 
 
+def _draw_dynamic_update_slice(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    update = d.argument(tuple(d.between(0 if d.edge("nothing") else min(1, n), n) for n in operand.dims))
+    d.add("dynamic-update-slice", operand, update, *_draw_starts(d, operand.dims, update.dims))
+
+
 @op(dynamic_update_slice_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)))
+    lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)),
+    draw=_draw_dynamic_update_slice)
 def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array) -> Array:
     """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
 from hlotool.ops.numbers import Array, narrow, wide_dtype
 from hlotool.ops.registry import op, require
@@ -36,8 +36,18 @@ def _lift_cholesky(r: Reader) -> HloInstruction:
     return r.add("cholesky", r.shape(), r.operands(), {"lower": True} if r.bool("lower") else {})
 
 
+def _draw_cholesky(d: Draw) -> None:
+    n, lower = d.between(1, 4), d.chance()
+    dims = (*d.dims(most=1, size=2), n, n) if d.chance() else (n, n)
+    wide = np.complex128 if d.kind.is_complex else np.float64
+    square = d.values(dims, edges=()).astype(wide)
+    # Hermitian and, with so much on its diagonal, positive definite; for an edge it is not.
+    positive = square @ square.conj().swapaxes(-1, -2) + np.eye(n) * (-9 if d.edge("indefinite") else n)
+    d.add("cholesky", d.parameter([positive.astype(d.kind.numpy)], d.dtype), lower=lower)
+
+
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
-    element_types=FLOAT_OR_COMPLEX, ulps=64.0, source=SPECIFICATION)
+    element_types=FLOAT_OR_COMPLEX, ulps=64.0, source=SPECIFICATION, draw=_draw_cholesky)
 def cholesky(a: Array, *, lower: bool = False) -> Array:
     """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U.
 
@@ -98,8 +108,19 @@ def _lift_triangular_solve(r: Reader) -> HloInstruction:
     return r.add("triangular-solve", r.shape(), r.operands(), {**flags, "transpose_a": r.word("transpose_a")})
 
 
+def _draw_triangular_solve(d: Draw) -> None:
+    n, m, left, unit = d.between(1, 4), d.between(1, 3), d.chance(), d.chance()
+    outer = d.dims(most=1, size=2) if d.chance() else ()
+    wide = np.complex128 if d.kind.is_complex else np.float64
+    matrix = d.values((*outer, n, n), edges=()).astype(wide) / 4 + (0 if d.edge("singular") else 2) * np.eye(n)
+    a = d.parameter([matrix.astype(d.kind.numpy)], d.dtype)
+    b = d.argument((*outer, n, m) if left else (*outer, m, n), edges=("zeros",))
+    d.add("triangular-solve", a, b, left_side=left, lower=d.chance(), unit_diagonal=unit,
+          transpose_a=d.pick(TRANSPOSES))
+
+
 @op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, source=SPECIFICATION, lowering=Lowering(
-    _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)))
+    _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve)
 def triangular_solve(a: Array, b: Array, *, left_side: bool = False, lower: bool = False, unit_diagonal: bool = False,
                      transpose_a: str) -> Array:
     """Solve op(a) * x = b (left_side) or x * op(a) = b for x, op being what transpose_a names.
@@ -178,7 +199,16 @@ def _lift_fft(r: Reader) -> HloInstruction:
     return r.add("fft", r.shape(), r.operands(), {"fft_type": r.word("fft_type"), "fft_length": r.ints("fft_length")})
 
 
-@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, source=SPECIFICATION)
+def _draw_fft(d: Draw) -> None:
+    length = tuple(d.pick((1, 2, 3, 4, 5, 8)) for _ in range(d.between(1, 3)))
+    outer = d.dims(most=1, size=2) if d.chance() else ()
+    fft_type = d.pick(("FFT", "IFFT", "IRFFT")) if d.kind.is_complex else "RFFT"
+    last = length[-1] // 2 + 1 if fft_type == "IRFFT" else length[-1]
+    d.add("fft", d.argument((*outer, *length[:-1], last), edges=("zeros",)), fft_type=fft_type, fft_length=length)
+
+
+@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, source=SPECIFICATION,
+    draw=_draw_fft)
 def fft(operand: Array, *, fft_type: str, fft_length: tuple[int, ...], shape: Shape) -> Array:
     """The discrete Fourier transform over the innermost dimensions; inverse ones divide by the number of elements.
 

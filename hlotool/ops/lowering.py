@@ -142,6 +142,8 @@ class Lowering:
     emit: Emit
     lift: Lift | None = None
     names: tuple[str, ...] = ()
+    #: why the operation has no StableHLO form, where it has none at all
+    refusal: str = ""
 
 
 def renamed(name: str, dialect: str = "stablehlo") -> Lowering:
@@ -164,7 +166,7 @@ def refused(reason: str) -> Lowering:
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         e.refuse(instruction, reason)
 
-    return Lowering(emit)
+    return Lowering(emit, refusal=reason)
 
 
 @functools.cache

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
+from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ops.conversion import bitcast_elements, declared_array
+from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array
 from hlotool.ops.numbers import Array, converted, from_bits, to_bits
 from hlotool.ops.registry import op, require
@@ -83,8 +83,13 @@ def _emit_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Va
     return e.op("stablehlo.reshape", operands, instruction.shape)
 
 
+def _draw_reshape(d: Draw) -> None:
+    dims = d.dims(0)
+    d.add("reshape", d.argument(dims), shape=shape_text(d.dtype, d.regrouped(dims)))
+
+
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_reshape)
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -136,8 +141,17 @@ def _lift_dynamic_reshape(r: Reader) -> HloInstruction:
     return r.add("dynamic-reshape", shape, (operand, *each))
 
 
+def _draw_dynamic_reshape(d: Draw) -> None:
+    operand = d.argument(d.dims())
+    dims = d.regrouped(operand.dims) or (1,)
+    sizes = [d.argument((), "s32", among=(n,)) for n in dims]
+    bounded = [f"<={n}" if i == len(dims) - 1 and n else str(n) for i, n in enumerate(dims)]
+    d.add("dynamic-reshape", operand, *sizes, shape=f"{d.dtype}[{','.join(bounded)}]")
+
+
 @op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)))
+    lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)),
+    draw=_draw_dynamic_reshape)
 def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
     """Reshape to sizes that are known when the program runs.
 
@@ -189,8 +203,16 @@ def _emit_broadcast(e: Emitter, instruction: HloInstruction, operands: Sequence[
         "broadcast_dimensions": i64_array(instruction.attributes.get("dimensions", ()))})
 
 
+def _draw_broadcast(d: Draw) -> None:
+    dims = d.dims(0)
+    kept = d.shuffled(d.some(range(len(dims))))
+    operand = d.argument(tuple(dims[i] for i in kept))
+    d.add("broadcast", operand, dimensions=kept, shape=shape_text(d.dtype, dims))
+
+
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast")))
+    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast")),
+    draw=_draw_broadcast)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -230,8 +252,13 @@ def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     return result.with_layout(Layout(tuple(dimensions.index(d) for d in order)) if operand.rank else None)
 
 
+def _draw_transpose(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    d.add("transpose", operand, dimensions=d.shuffled(range(len(operand.dims))))
+
+
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, source=SPECIFICATION)
+    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose)
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -249,8 +276,13 @@ def reverse_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     return operand
 
 
+def _draw_reverse(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    d.add("reverse", operand, dimensions=d.some(range(len(operand.dims))))
+
+
 @op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_reverse)
 def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Turn the elements round along the listed dimensions.
 
@@ -288,8 +320,16 @@ def _joined(x: int, y: int) -> int:
     return UNBOUNDED if UNBOUNDED in (x, y) else x + y
 
 
+def _draw_concatenate(d: Draw) -> None:
+    dims = d.dims()
+    at = d.between(0, len(dims) - 1)
+    operands = [d.argument(tuple(d.between(0, 3) if i == at else n for i, n in enumerate(dims)))
+                for _ in range(d.between(1, 3))]
+    d.add("concatenate", *operands, dimensions=(at,))
+
+
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_concatenate)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -333,8 +373,16 @@ def _lift_slice(r: Reader) -> HloInstruction:
     return r.add("slice", r.shape(), r.operands(), {"slice": tuple(SliceDimension(*s) for s in ranges)})
 
 
+def _draw_slice(d: Draw) -> None:
+    operand, rows = d.argument(d.dims(0, size=6)), []
+    for size in operand.dims:
+        start = d.between(0, size)
+        rows.append(f"[{start}:{d.between(start, size)}:{d.between(1, 3)}]")
+    d.add("slice", operand, slice=f"{{{','.join(rows)}}}")
+
+
 @op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",)), element_types=ANY,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_slice)
 def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     """Cut a block, taking every stride-th element of each dimension.
 
@@ -376,7 +424,19 @@ def _lift_pad(r: Reader) -> HloInstruction:
     return r.add("pad", r.shape(), r.operands(), {"padding": Padding(tuple(PaddingDimension(*row) for row in rows))})
 
 
-@op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION)
+def _draw_pad(d: Draw) -> None:
+    operand = d.argument(d.dims())
+    least, inner = -2 if d.edge("negative") else 0, 2 if d.edge("interior") else 0
+    rows = []
+    for size in operand.dims:
+        low, interior = d.between(least, 2), d.between(0, inner)
+        whole = size + max(size - 1, 0) * interior
+        rows.append(f"{low}_{max(d.between(least, 2), -whole - low)}_{interior}")
+    d.add("pad", operand, d.argument(), padding="x".join(rows))
+
+
+@op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
+    draw=_draw_pad)
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 
@@ -420,8 +480,13 @@ def _lift_iota(r: Reader) -> HloInstruction:
     return r.add("iota", r.shape(), (), {"iota_dimension": r.int("iota_dimension")})
 
 
+def _draw_iota(d: Draw) -> None:
+    dims = d.dims(size=300 if d.edge("past the range") else 5, most=2)
+    d.add("iota", iota_dimension=d.between(0, len(dims) - 1), shape=shape_text(d.dtype, dims))
+
+
 @op(iota_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota")))
+    lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota")), draw=_draw_iota)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 
@@ -510,7 +575,14 @@ def _emit_stored(e: Emitter, value: Value, source: Shape, target: Shape) -> Valu
     return e.op("stablehlo.reshape", [bitcast_elements(e, value, source, split)], target)
 
 
-@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION)
+def _draw_bitcast(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    fitting = [t for t in DTYPES.values() if t.bits == d.kind.bits >= 8 and t.is_complex == d.kind.is_complex]
+    target = d.pick(fitting).name if fitting and d.edge("other type") else d.dtype
+    d.add("bitcast", operand, shape=shape_text(target, d.regrouped(operand.dims)))
+
+
+@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast)
 def bitcast(operand: Array, *, shape: Shape) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 
@@ -545,8 +617,16 @@ def get_dimension_size_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> 
     return Shape.array("s32")
 
 
+def _draw_dimension_size(d: Draw) -> None:
+    operand = d.argument(d.dims())
+    at = d.between(0, len(operand.dims) - 1)
+    size = d.argument((), "s32", among=range(operand.dims[at] + 1))
+    cut = d.add("set-dimension-size", operand, size, dimensions=(at,))
+    d.add("get-dimension-size", cut, dimensions=(at,))
+
+
 @op(get_dimension_size_shape, lowering=dimension_lowering("get_dimension_size", "get-dimension-size"),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_dimension_size)
 def get_dimension_size(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """The size that a dimension has when the program runs.
 
@@ -570,7 +650,7 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
 
 
 @op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_dimension_size)
 def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Let only the first `size` slices of a dimension count; what a larger size uncovers is zero.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
+from hlotool.ops.drawing import Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
 from hlotool.ops.numbers import Array, narrow, wide_dtype
 from hlotool.ops.registry import op, require
@@ -72,8 +72,25 @@ def batch_norm_training_shape(operand: Shape, scale: Shape, offset: Shape, *, fe
     return Shape.tuple(operand, feature, feature)
 
 
+def _draw_batch_norm(d: Draw) -> None:
+    dims = tuple(d.between(1, 4) for _ in range(d.between(2, 4)))
+    if d.edge("empty"):
+        dims = (0, *dims[1:])
+    at = d.between(0, len(dims) - 1)
+    row = (dims[at],)
+
+    def some(dims: tuple[int, ...] = row) -> Drawn:
+        return d.argument(dims, edges=("nan", "infinite"))
+
+    variance = d.parameter([np.abs(d.values(row, edges=())) + np.ones(row, d.kind.numpy)], d.dtype)
+    operands = {"batch-norm-training": lambda: [some(dims), some(), some()],
+                "batch-norm-inference": lambda: [some(dims), some(), some(), some(), variance],
+                "batch-norm-grad": lambda: [some(dims), some(), some(), variance, some(dims)]}[d.opcode]()
+    d.add(d.opcode, *operands, epsilon=0.125, feature_index=at)
+
+
 @op(batch_norm_training_shape, lowering=_lowering("batch_norm_training", "batch-norm-training"), element_types=FLOAT,
-    ulps=64.0, source=SPECIFICATION)
+    ulps=64.0, source=SPECIFICATION, draw=_draw_batch_norm)
 def batch_norm_training(operand: Array, scale: Array, offset: Array, *, epsilon: float, feature_index: int) -> Any:
     """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well.
 
@@ -105,7 +122,7 @@ def batch_norm_inference_shape(operand: Shape, scale: Shape, offset: Shape, mean
 
 
 @op(batch_norm_inference_shape, lowering=_lowering("batch_norm_inference", "batch-norm-inference"),
-    element_types=FLOAT, ulps=64.0, source=SPECIFICATION)
+    element_types=FLOAT, ulps=64.0, source=SPECIFICATION, draw=_draw_batch_norm)
 def batch_norm_inference(operand: Array, scale: Array, offset: Array, mean: Array, variance: Array, *,
                          epsilon: float, feature_index: int) -> Array:
     """Normalise each feature by a mean and a variance that are given.
@@ -137,7 +154,7 @@ def batch_norm_grad_shape(operand: Shape, scale: Shape, mean: Shape, variance: S
 
 
 @op(batch_norm_grad_shape, lowering=_lowering("batch_norm_grad", "batch-norm-grad"), element_types=FLOAT, ulps=256.0,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_batch_norm)
 def batch_norm_grad(operand: Array, scale: Array, mean: Array, variance: Array, grad_output: Array, *,
                     epsilon: float, feature_index: int) -> Any:
     """Gradients of batch-norm-training for its operand, scale and offset; mean and variance are given.

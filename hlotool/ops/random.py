@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
+from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, refused
 from hlotool.ops.numbers import Array, from_bits, narrow
 from hlotool.ops.registry import op, require
@@ -56,8 +56,16 @@ def _lift_rng(r: Reader) -> HloInstruction:
     return r.add("rng", r.shape(), (a, b), {"distribution": f"rng_{r.word('rng_distribution').lower()}"})
 
 
+def _draw_rng(d: Draw) -> None:
+    is_normal = d.kind.is_floating and d.chance()
+    bounds = [d.argument((), among=(0 if d.kind.bits < 8 else n,)) for n in (1, 3)]
+    d.only_shapes = True
+    d.add("rng", *bounds, shape=shape_text(d.dtype, d.dims()),
+          distribution="rng_normal" if is_normal else "rng_uniform")
+
+
 @op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("side_effect", "random"),
-    source=SPECIFICATION)
+    replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng)
 def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
     """Independent random numbers: uniform in [a, b), or normal with mean a and standard deviation b.
 
@@ -116,8 +124,18 @@ def _lift_rng_bit_generator(r: Reader) -> HloInstruction:
     return r.add("rng-bit-generator", r.shape(), r.operands(), {"algorithm": f"rng_{r.word('rng_algorithm').lower()}"})
 
 
+def _draw_rng_bit_generator(d: Draw) -> None:
+    algorithm = d.pick(("rng_three_fry", "rng_philox", "rng_default"))
+    words = 3 if algorithm == "rng_philox" and d.chance() else 2
+    state = np.array([d.random.getrandbits(64) for _ in range(words)], np.uint64)
+    if d.edge("carry"):
+        state[1:] = np.iinfo(np.uint64).max
+    d.add("rng-bit-generator", d.parameter([state], "u64"), algorithm=algorithm,
+          shape=f"(u64[{words}], {shape_text(d.dtype, d.dims(0, size=7))})")
+
+
 @op(rng_bit_generator_shape, source=SPECIFICATION, lowering=Lowering(
-    _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)))
+    _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)), draw=_draw_rng_bit_generator)
 def rng_bit_generator(initial_state: Array, *, algorithm: str, shape: Shape) -> Any:
     """Uniform random bits, a function of the state, with the state to go on from.
 
@@ -142,7 +160,7 @@ def rng_bit_generator(initial_state: Array, *, algorithm: str, shape: Shape) -> 
     return (state, bits) if shape.is_tuple else bits
 
 
-_LOW, _HALF_WORD = np.uint64(0xFFFFFFFF), np.uint64(32)
+_LOW, _HALF_WORD = 0xFFFFFFFF, 32
 
 
 def _halves(words: Array) -> tuple[Array, Array]:
@@ -238,8 +256,13 @@ def rng_get_and_update_state_shape(*, delta: int, declared: Shape | None) -> Sha
 _FIRST_STATE = 0x7012395
 
 
+def _draw_rng_state(d: Draw) -> None:
+    d.add("rng-get-and-update-state", delta=d.between(1, 100), shape=f"{d.dtype}[2]")
+
+
 @op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=refused(
-    "StableHLO has no random state that outlives an operation"), source="XLA, xla/hlo/ir/hlo_instructions.h")
+    "StableHLO has no random state that outlives an operation"), source="XLA, xla/hlo/ir/hlo_instructions.h",
+    draw=_draw_rng_state)
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.
 

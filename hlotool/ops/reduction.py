@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape, Window, WindowDimension
 from hlotool.ops.called import (
     parameter_shapes,
@@ -15,8 +13,11 @@ from hlotool.ops.called import (
     same_up_to_precision,
     scalar,
 )
+from hlotool.ops.convolution import window_output
 from hlotool.ops.dilated_windows import emit_select_and_scatter
+from hlotool.ops.drawing import ORDERLESS, Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.loops import emit_loop
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor
 from hlotool.ops.numbers import Array
@@ -76,8 +77,17 @@ def _lift_reduce(r: Reader) -> HloInstruction:
     return r.add("reduce", r.shape(), r.operands(), {"dimensions": r.ints("dimensions"), "to_apply": r.computation(0)})
 
 
+def _draw_reduce(d: Draw) -> None:
+    dims = d.dims(0, size=5)
+    opcode, count = d.folding(), 2 if d.edge("two inputs") else 1
+    inputs = [d.argument(dims, edges=ORDERLESS) for _ in range(count)]
+    inits = [d.identity(opcode) for _ in range(count)]
+    d.add("reduce", *inputs, *inits, dimensions=d.some(range(len(dims))),
+          to_apply=d.combiner(opcode) if count == 1 else d.combiner_of_pairs(opcode))
+
+
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",)), flags=("calls",), ulps=4.0,
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_reduce)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 
@@ -165,8 +175,33 @@ def _lift_reduce_window(r: Reader) -> HloInstruction:
     return r.add("reduce-window", r.shape(), r.operands(), {"window": window_of(r), "to_apply": r.computation(0)})
 
 
+def _drawn_window(d: Draw, dims: Ints, *, dilations: bool = True) -> tuple[str, Ints]:
+    """A window over those dimensions, and how many places it takes along each."""
+    is_dilated, is_padded = dilations and d.edge("dilated"), d.edge("padded")
+    least = -1 if d.edge("negative padding") else 0
+    rows = []
+    for size in dims:
+        rows.append(WindowDimension(
+            d.between(1, max(1, min(3, size)) + (2 if d.edge("window too large") else 0)), d.between(1, 2),
+            d.between(least, 2 if is_padded else 0), d.between(least, 2 if is_padded else 0),
+            d.between(1, 2) if is_dilated else 1, d.between(1, 2) if is_dilated else 1))
+    columns: dict[str, list[Any]] = {
+        "size": [r.size for r in rows], "stride": [r.stride for r in rows],
+        "pad": [f"{r.pad_low}_{r.pad_high}" for r in rows], "lhs_dilate": [r.base_dilation for r in rows],
+        "rhs_dilate": [r.window_dilation for r in rows]}
+    text = " ".join(f"{name}={'x'.join(map(str, column))}" for name, column in columns.items())
+    return f"{{{text}}}", tuple(map(window_output, dims, rows))
+
+
+def _draw_reduce_window(d: Draw) -> None:
+    dims, opcode = d.dims(size=6), d.folding()
+    window, _ = _drawn_window(d, dims)
+    d.add("reduce-window", d.argument(dims, edges=ORDERLESS), d.identity(opcode), window=window,
+          to_apply=d.combiner(opcode))
+
+
 @op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
-    flags=("calls",), ulps=4.0, source=SPECIFICATION)
+    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 
@@ -230,8 +265,18 @@ def _lift_select_and_scatter(r: Reader) -> HloInstruction:
         "window": window_of(r), "select": r.computation(0, "select"), "scatter": r.computation(1, "scatter")})
 
 
+def _draw_select_and_scatter(d: Draw) -> None:
+    dims = d.dims(size=6)
+    window, places = _drawn_window(d, dims, dilations=False)
+    operand = d.argument(dims, edges=("zeros", "limits"))
+    source = d.argument(places, edges=ORDERLESS)
+    d.add("select-and-scatter", operand, source, d.identity("add"), window=window,
+          select=d.comparison(d.pick(("GE", "LE", "GT"))), scatter=d.combiner("add"))
+
+
 @op(select_and_scatter_shape, flags=("calls",), ulps=4.0, source=SPECIFICATION, lowering=Lowering(
-    _emit_select_and_scatter, _lift_select_and_scatter, ("stablehlo.select_and_scatter",)))
+    _emit_select_and_scatter, _lift_select_and_scatter, ("stablehlo.select_and_scatter",)),
+    draw=_draw_select_and_scatter)
 def select_and_scatter(operand: Array, source: Array, init_value: Array, *, window: Window = Window(),  # noqa: B008
                        select: Callee, scatter: Callee) -> Array:
     """Pick one element of the operand under each place of a window; scatter the source to the picked places.
@@ -304,7 +349,15 @@ def _lift_map(r: Reader) -> HloInstruction:
     return r.add("map", r.shape(), r.operands(), {"dimensions": r.ints("dimensions"), "to_apply": r.computation(0)})
 
 
-@op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",), source=SPECIFICATION)
+def _draw_map(d: Draw) -> None:
+    dims = d.dims(0)
+    opcode = d.folding()
+    d.add("map", d.argument(dims), d.argument(dims), dimensions=tuple(range(len(dims))), to_apply=d.combiner(opcode))
+
+
+@op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",),
+    replacement="the computation's operations, on whole arrays", source=SPECIFICATION,
+    draw=_draw_map)
 def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee, shape: Shape) -> Array:
     """Apply a computation of scalars to each element.
 
@@ -368,8 +421,19 @@ def _emit_scan(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
     return emit_loop(e, instruction, operands)
 
 
+def _draw_scan(d: Draw) -> None:
+    dims = d.dims(size=5)
+    at, kind, opcode = d.between(0, len(dims) - 1), d.dtype, d.folding()
+    part = shape_text(kind, dims[:at] + dims[at + 1:])
+    d.computation("step", f"  x = {part} parameter(0)\n  c = {part} parameter(1)\n  s = {opcode}(x, c)\n"
+                          f"  ROOT t = ({part}, {part}) tuple(s, s)")
+    given = d.argument(dims, edges=ORDERLESS), d.argument(dims[:at] + dims[at + 1:], edges=())
+    d.add("scan", *given, dimensions=(at,), num_carries=1, is_reverse=True if d.edge("reverse") else None,
+          to_apply="step", shape=f"({shape_text(kind, dims)}, {part})")
+
+
 @op(scan_shape, lowering=Lowering(_emit_scan), flags=("calls",), ulps=4.0,
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction")
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan)
 def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: bool = False,
          is_associative: Any = None, to_apply: Callee, shape: Shape) -> Any:
     """Walk along a dimension with carries: operands are inputs, then carries.

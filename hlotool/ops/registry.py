@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hlotool.ir import KINDS, HloInstruction, Kind, Shape
+from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
+from hlotool.ops.drawing import Recipe
 from hlotool.ops.lowering import Lowering, renamed
 
 
@@ -80,6 +81,14 @@ class Op:
     ulps: float = 0.0
     #: document and section
     source: str = ""
+    #: makes random programs of it (see drawing.py); None: operands of one shape will do
+    draw: Recipe | None = None
+    #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
+    identity: Callable[[DType], Any] | None = None
+    #: what to write in its place, where the operation is deprecated
+    replacement: str = ""
+    #: the builder function of the documents, where it is not the opcode in CamelCase
+    builder: str = ""
 
     def attribute(self, name: str) -> Attribute | None:
         return next((a for a in self.attributes if a.name == name), None)
@@ -157,7 +166,8 @@ _CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {8,}.+)*)", re.M)
 
 
 def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),
-       flags: Iterable[str] = (), ulps: float = 0.0, source: str = "") -> Callable[[Callable[..., Any]], Op]:
+       flags: Iterable[str] = (), ulps: float = 0.0, source: str = "", draw: Recipe | None = None,
+       replacement: str = "", builder: str = "") -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -182,7 +192,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             attributes=attributes, infer=_selecting(infer), evaluate=function,
             lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
-            element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source))
+            element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
+            replacement=replacement, builder=builder))
 
     return declare
 

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
+from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import Array, wide_dtype
 from hlotool.ops.registry import op, require
@@ -62,7 +62,19 @@ def _lift_sort(r: Reader) -> HloInstruction:
     return r.add("sort", r.shape(), operands, attributes | {"to_apply": r.computation(0, "compare")})
 
 
-@op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",)), flags=("calls",), source=SPECIFICATION)
+def _draw_sort(d: Draw) -> None:
+    """Keys, and for an edge values that a stable sort keeps in order where keys are equal."""
+    dims = d.dims(size=9)
+    is_stable = d.edge("stable")
+    order = "TOTALORDER" if d.kind.is_floating else None
+    keys = d.argument(dims, among=(0, 1) if is_stable else None)
+    given = [keys, d.argument(dims, "s32", among=range(100))] if is_stable else [keys]
+    name = d.comparison(d.pick(("LT", "GT")), order, rest=("s32",) if is_stable else ())
+    d.add("sort", *given, dimensions=(d.between(0, len(dims) - 1),), is_stable=is_stable or None, to_apply=name)
+
+
+@op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",)), flags=("calls",), source=SPECIFICATION,
+    draw=_draw_sort)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 
@@ -184,7 +196,13 @@ def _lift_topk(r: Reader) -> HloInstruction:
     return r.add("topk", r.shape(), r.operands(), {"k": r.int("k"), "largest": True})
 
 
-@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION)
+def _draw_topk(d: Draw) -> None:
+    operand = d.argument(d.dims(size=8))
+    d.add("topk", operand, k=d.between(min(1, operand.dims[-1]), operand.dims[-1]),
+          largest=d.edge("smallest") is False)
+
+
+@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION, draw=_draw_topk)
 def topk(operand: Array, *, k: int, largest: bool = True) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 

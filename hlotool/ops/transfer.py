@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hlotool.ir import FrontendAttributes, HloInstruction, Shape
-from hlotool.ops.control import TOKEN_SHAPE
+from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
 from hlotool.ops.numbers import Array
+from hlotool.ops.ordering import TOKEN_SHAPE
 from hlotool.ops.registry import op, require
 from hlotool.ops.values import TOKEN, leaves, zeros
 
@@ -86,8 +86,18 @@ def _lift_send(r: Reader) -> HloInstruction:
     return r.add("send-done", TOKEN_SHAPE, (started,), attributes)
 
 
+def _draw_send(d: Draw) -> None:
+    """To itself: the only sender that every executor has."""
+    operand, token = d.argument(d.dims(0)), d.add("after-all")
+    shape = f"({shape_text(d.dtype, operand.dims)}, u32[], token[])"
+    receiving = d.add("recv", token, shape=shape, channel_id=1)
+    sent = d.add("send-done", d.add("send", operand, token, shape=shape, channel_id=1), channel_id=1)
+    received = d.add("recv-done", receiving, channel_id=1, **{"control-predecessors": f"{{{sent.name}}}"})
+    d.add("get-tuple-element", received, index=0)
+
+
 @op(send_shape, lowering=Lowering(_emit_send, _lift_send, ("stablehlo.send",)), flags=("async", "side_effect"),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_send)
 def send(operand: Any, token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, world: Any) -> Any:
     """Start sending a value through a channel; send-done tells that it is away.
@@ -109,7 +119,8 @@ def send_done_shape(context: Shape) -> Shape:
     return TOKEN_SHAPE
 
 
-@op(send_done_shape, lowering=Lowering(_emit_last), flags=("async", "side_effect"), source=SPECIFICATION)
+@op(send_done_shape, lowering=Lowering(_emit_last), flags=("async", "side_effect"), source=SPECIFICATION,
+    draw=_draw_send)
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
 
@@ -150,7 +161,7 @@ def _flattened(r: Reader, bundle: HloInstruction, data: Sequence[Shape]) -> HloI
 
 
 @op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), flags=("async", "side_effect"),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_send)
 def recv(token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, shape: Shape, world: Any) -> Any:
     """Start receiving a value through a channel; recv-done gives it.
@@ -179,7 +190,8 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0], operands[0][2]
 
 
-@op(recv_done_shape, lowering=Lowering(_emit_recv_done), flags=("async", "side_effect"), source=SPECIFICATION)
+@op(recv_done_shape, lowering=Lowering(_emit_recv_done), flags=("async", "side_effect"), source=SPECIFICATION,
+    draw=_draw_send)
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
@@ -218,8 +230,19 @@ def _lift_infeed(r: Reader) -> HloInstruction:
     return made if len(data) == 1 else _flattened(r, made, data)
 
 
+def _draw_infeed(d: Draw) -> None:
+    """Without data an infeed asks nothing of the host."""
+    part, token = "()", d.add("after-all")
+    if d.edge("data"):
+        values = d.values(d.dims(0))
+        d.infeed = [[values] for _ in d.infeed]
+        part = shape_text(d.dtype, values.shape)
+    fed = d.add("infeed", token, shape=f"({part}, token[])")
+    d.add("get-tuple-element", fed, index=0) if part != "()" else d.add("copy", d.argument(d.dims(0)))
+
+
 @op(infeed_shape, lowering=Lowering(_emit_infeed, _lift_infeed, ("stablehlo.infeed",)), flags=("side_effect",),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_infeed)
 def infeed(token: Any, *, infeed_config: str = "", shape: Shape, world: Any) -> Any:
     """Take the next value from the device's infeed; an empty tuple takes nothing.
 
@@ -253,8 +276,14 @@ def _lift_outfeed(r: Reader) -> HloInstruction:
     return r.add("outfeed", TOKEN_SHAPE, (operand, token), attributes)
 
 
+def _draw_outfeed(d: Draw) -> None:
+    operand = d.argument(d.dims(0))
+    d.add("outfeed", operand, d.add("after-all"), outfeed_shape=shape_text(d.dtype, operand.dims))
+    d.add("copy", operand)
+
+
 @op(outfeed_shape, lowering=Lowering(_emit_outfeed, _lift_outfeed, ("stablehlo.outfeed",)), flags=("side_effect",),
-    source=SPECIFICATION)
+    source=SPECIFICATION, draw=_draw_outfeed)
 def outfeed(operand: Any, token: Any, *, outfeed_shape: Shape | None = None, outfeed_config: str = "",
             world: Any) -> Any:
     """Put a value into the device's outfeed.
@@ -285,7 +314,12 @@ def _emit_copy_start(e: Emitter, instruction: HloInstruction, operands: Sequence
     return operands[0], operands[0], filler
 
 
-@op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async",), source=SPECIFICATION)
+def _draw_copy_start(d: Draw) -> None:
+    d.add("copy-done", d.add("copy-start", d.argument(d.dims(0))))
+
+
+@op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async",), source=SPECIFICATION,
+    draw=_draw_copy_start)
 def copy_start(operand: Any, *, cross_program_prefetch_index: int | None = None,
                is_cross_program_prefetch: bool = False) -> Any:
     """Start a copy; copy-done gives it.
@@ -306,7 +340,7 @@ def _emit_copy_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0]
 
 
-@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async",), source=SPECIFICATION)
+@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async",), source=SPECIFICATION, draw=_draw_copy_start)
 def copy_done(start: Any) -> Any:
     """Wait for a copy and give it.
 
