@@ -128,6 +128,28 @@ class ResultAccuracy(metaclass=Interned):
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class OperandSparsity(metaclass=Interned):
+    """`{sparsity=1x4 dimension=0 stride=1 idx=2}`: of each block of 4 elements along a dimension one is stored.
+
+    `index_operand` is the number of the operand that says which ones.
+    """
+
+    num_non_zero: int = 0
+    block_size: int = 0
+    dimension: int = 0
+    stride: int = 0
+    index_operand: int = 0
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Sparsity(metaclass=Interned):
+    """`sparsity_config={lhs={...} rhs={...}}` of a convolution; None for a dense operand."""
+
+    lhs: OperandSparsity | None = None
+    rhs: OperandSparsity | None = None
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class FrontendAttributes(metaclass=Interned):
     """`frontend_attributes={key="text",other={blob}}`; a value keeps its quotes or braces as written."""
 
@@ -269,6 +291,7 @@ class Kind(enum.Enum):
     ENTRY_LAYOUT = "entry_layout"
     DOMAIN = "domain"
     RESULT_ACCURACY = "result_accuracy"
+    SPARSITY = "sparsity"
     RAW = "raw"
 
 
@@ -317,7 +340,8 @@ _NAMES_BY_KIND: dict[Kind, str] = {
     Kind.ENTRY_LAYOUT: "entry_computation_layout",
     Kind.DOMAIN: "domain",
     Kind.RESULT_ACCURACY: "result_accuracy",
-    Kind.RAW: "origin origin_recovery_table debug_attributes sparsity_config sparsity",
+    Kind.SPARSITY: "sparsity_config",
+    Kind.RAW: "origin origin_recovery_table debug_attributes sparsity",
 }
 
 #: attribute name -> kind of its value; a name that is missing is kept as Raw

@@ -108,7 +108,7 @@ Statistic: stat_name=1:y stat_val=2:d
 Accuracy: mode=1:i tolerance=2:Tolerance
 Tolerance: atol=1:d rtol=2:d ulps=3:i
 Sparsity: lhs=1:TensorSparsity rhs=2:TensorSparsity
-TensorSparsity: num_non_zero=1:i block_size=2:i dimension=3:i stride=4:i
+TensorSparsity: num_non_zero=1:i block_size=2:i dimension=3:i stride=4:i idx=5:i
 Group: replica_ids=1:*i
 DeviceList: replica_groups=1:*Group iota_replica_group_list=2:IotaGroups
 IotaGroups: num_replica_groups=1:i num_devices_per_group=2:i iota_reshape_dims=3:*i iota_transpose_perm=4:*i

@@ -26,6 +26,7 @@ from hlotool.ir import (
     Layout,
     Literal,
     Mesh,
+    OperandSparsity,
     Padding,
     PaddingDimension,
     Raw,
@@ -34,6 +35,7 @@ from hlotool.ir import (
     Shape,
     Sharding,
     SliceDimension,
+    Sparsity,
     SplitConfig,
     Statistics,
     Window,
@@ -442,11 +444,11 @@ def metadata_text(proto: Any, payloads: Any = ()) -> str:
     return "{" + " ".join(shown) + "}"
 
 
-def sparsity(proto: Any) -> Raw:
-    """A SparsityConfig as `{lhs={sparsity=2x4 dimension=1 stride=3}}`."""
-    sides = [(n, getattr(proto, n)) for n in ("lhs", "rhs") if proto.HasField(n)]
-    return Raw("{" + ", ".join(f"{name}={{sparsity={s.num_non_zero}x{s.block_size} dimension={s.dimension} "
-                               f"stride={s.stride}}}" for name, s in sides) + "}")
+def sparsity(proto: Any) -> Sparsity:
+    """A SparsityConfig."""
+    sides = {n: getattr(proto, n) for n in ("lhs", "rhs") if proto.HasField(n)}
+    return Sparsity(**{n: OperandSparsity(s.num_non_zero, s.block_size, s.dimension, s.stride, s.idx)
+                       for n, s in sides.items()})
 
 
 def original_array(proto: Any) -> str:

@@ -23,6 +23,7 @@ from hlotool.ir import (
     ResultAccuracy,
     Sharding,
     SliceDimension,
+    Sparsity,
     Statistics,
     Window,
     WindowDimension,
@@ -231,6 +232,12 @@ def _result_accuracy(accuracy: ResultAccuracy) -> str:
     return f"{{tolerance={{atol={_float(accuracy.atol)},rtol={_float(accuracy.rtol)},ulps={accuracy.ulps}}}}}"
 
 
+def _sparsity(config: Sparsity) -> str:
+    sides = (("lhs", config.lhs), ("rhs", config.rhs))
+    return "{" + " ".join(f"{name}={{sparsity={s.num_non_zero}x{s.block_size} dimension={s.dimension} "
+                          f"stride={s.stride} idx={s.index_operand}}}" for name, s in sides if s is not None) + "}"
+
+
 def _literal(literal: Literal) -> str:
     if literal.shape.is_tuple:
         return "(" + ", ".join(map(_literal, literal.elements)) + ")"
@@ -245,5 +252,5 @@ _PRINTERS: dict[Kind, Callable[[Any], str]] = {
     Kind.METADATA: lambda metadata: str(metadata.text), Kind.FRONTEND_ATTRIBUTES: _frontend_attributes,
     Kind.BACKEND_CONFIG: _backend_config, Kind.STATISTICS: _statistics, Kind.ALIASING: _aliasing,
     Kind.DONORS: _donors, Kind.ENTRY_LAYOUT: _entry_layout, Kind.DOMAIN: _domain,
-    Kind.RESULT_ACCURACY: _result_accuracy, Kind.RAW: lambda raw: str(raw.text),
+    Kind.RESULT_ACCURACY: _result_accuracy, Kind.SPARSITY: _sparsity, Kind.RAW: lambda raw: str(raw.text),
 }
