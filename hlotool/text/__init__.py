@@ -4,8 +4,9 @@ from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
+from hlotool.text.scan import Cut, CutError, cut_instruction
 
 __all__ = [
-    "PhraseError", "PrintOptions", "parse", "parse_recovering", "print_instruction", "print_module", "print_value",
-    "quote", "read_value", "unquote",
+    "Cut", "CutError", "PhraseError", "PrintOptions", "cut_instruction", "parse", "parse_recovering",
+    "print_instruction", "print_module", "print_value", "quote", "read_value", "unquote",
 ]

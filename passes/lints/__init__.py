@@ -1,9 +1,12 @@
 """Lint rules: what is allowed but slow, wrong in effect, not portable or superfluous. A group of rules a file."""
-# ruff: noqa: F401 - importing a group declares its rules, in the order of RULES
+# ruff: noqa: F401, I001 - importing a group declares its rules, in the order of RULES
 
 import hlotool.passes.lints.redundancy
+import hlotool.passes.lints.identities
+import hlotool.passes.lints.numerics
+import hlotool.passes.lints.domains
 from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule
-from hlotool.passes.lints.run import run
 from hlotool.passes.lints.view import View
+from hlotool.passes.lints.walk import run
 
 __all__ = ["CATEGORIES", "RULES", "Finding", "Fixability", "Rule", "Scope", "View", "rule", "run"]

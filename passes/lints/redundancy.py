@@ -1,14 +1,45 @@
-"""Rules about what could be left out: unused, repeated or without effect."""
+"""Rules about what could be left out: unused and repeated instructions and computations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from hlotool.passes.lints.rule import Finding, Scope, rule
+from hlotool.diagnostics import Note, Severity
+from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import OPS
+from hlotool.passes.lints.edits import bypassed, fix_of, removed, removed_computation
+from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.view import View
 
 
-@rule("L101", "unused-computation", on=Scope.MODULE)
+def has_effect(instruction: HloInstruction) -> bool:
+    """Whether running an instruction does something beside giving its value; unknown operations may."""
+    record = OPS.get(instruction.opcode)
+    return record is None or bool(record.flags & {"side_effect", "async", "collective"}) or \
+        instruction.opcode in ("parameter", "after-all", "add-dependency", "domain") or \
+        bool(instruction.attributes.get("custom_call_has_side_effect"))
+
+
+class _Effects:
+    """Whether instructions do something, what they call included."""
+
+    def __init__(self) -> None:
+        self._known: dict[HloComputation, bool] = {}
+
+    def of(self, instruction: HloInstruction) -> bool:
+        return has_effect(instruction) or any(map(self._inside, instruction.called_computations()))
+
+    def _inside(self, computation: HloComputation) -> bool:
+        known = self._known.get(computation)
+        if known is None:
+            self._known[computation] = False  # recursion is the verifier's
+            known = self._known[computation] = any(self.of(i) for i in computation.instructions
+                                                   if i.opcode != "parameter")
+        return known
+
+
+@rule("L101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE)
 def unused_computation(view: View) -> Iterator[Finding]:
     """A computation that nothing calls.
 
@@ -40,4 +71,375 @@ def unused_computation(view: View) -> Iterator[Finding]:
                         stack.append(callee)
     for computation in view.module.computations:
         if computation not in reached:
-            yield Finding(computation, f"nothing calls {computation.name}", help="remove it")
+            changes = None if computation in view.callers else removed_computation(view, computation)
+            yield Finding(computation, f"nothing calls {computation.name}", help="remove it",
+                          fix=fix_of(view.module.source, f"remove {computation.name}", changes))
+
+
+@rule("L102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO)
+def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Finding]:
+    """Computations that are the same, instruction by instruction.
+
+    What it does
+        Finds computations with at least `instructions` instructions that differ in names and metadata only.
+        Computations of fusions and of scalars, which frontends write out for each use, do not count.
+
+    Why
+        Each copy is optimised and compiled anew: a layer that is traced once for each of its uses makes a module,
+        and its compile time, as many times larger. Calling one computation, or looping, avoids it.
+
+    Bad
+        a { x = f32[8] parameter(0)  y = f32[8] negate(x)  z = f32[8] tanh(y)
+            u = f32[8] add(z, x)  v = f32[8] cosine(u)  ROOT r = f32[8] multiply(v, y) }
+        b { p = f32[8] parameter(0)  q = f32[8] negate(p)  s = f32[8] tanh(q)
+            t = f32[8] add(s, p)  w = f32[8] cosine(t)  ROOT r = f32[8] multiply(w, q) }
+        ENTRY main { x = f32[8] parameter(0)  y = f32[8] call(x), to_apply=a  ROOT z = f32[8] call(y), to_apply=b }
+
+    Good
+        a { x = f32[8] parameter(0)  y = f32[8] negate(x)  z = f32[8] tanh(y)
+            u = f32[8] add(z, x)  v = f32[8] cosine(u)  ROOT r = f32[8] multiply(v, y) }
+        ENTRY main { x = f32[8] parameter(0)  y = f32[8] call(x), to_apply=a  ROOT z = f32[8] call(y), to_apply=a }
+
+    Source
+        XLA, hlo_computation_deduplicator.cc
+    """
+    numbers: dict[Any, int] = {}
+    groups: dict[int, list[HloComputation]] = {}
+    known: dict[HloComputation, int] = {}
+    for computation in view.module.computations:
+        if len(computation.instructions) < 2 * instructions and computation in view.folding:
+            continue
+        key = _content(computation, known)
+        number = known[computation] = numbers.setdefault(key, len(numbers))
+        if len(computation.instructions) >= instructions and computation not in view.fused \
+                and computation is not view.module.entry:
+            groups.setdefault(number, []).append(computation)
+    for first, *others in (g for g in groups.values() if len(g) > 1):
+        listed = ", ".join(c.name for c in others[:4]) + (", ..." if len(others) > 4 else "")
+        yield Finding(first, f"{first.name} and {len(others)} other{'s' * (len(others) > 1)} with the same "
+                      f"{len(first.instructions)} instructions: {listed}", help="call one computation")
+
+
+def _content(computation: HloComputation, known: dict[HloComputation, int]) -> tuple[Any, ...]:
+    """What a computation does, names left out; called computations by what is known of them."""
+    index = {i: n for n, i in enumerate(computation.instructions)}
+    rows = []
+    for i in computation.instructions:
+        attributes: tuple[Any, ...] = ()
+        if i.attributes:
+            attributes = tuple((n, known.get(v, v)) if type(v) is HloComputation else
+                               (n, v.text or id(v)) if n == "literal" else (n, v)
+                               for n, v in i.attributes.items() if n != "control-predecessors")
+        rows.append((i.opcode, i.shape, attributes, tuple(index.get(o, -1) for o in i.operands)))
+    return (*rows, index.get(computation.root))
+
+
+@rule("L103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
+def dead_instruction(view: View, computation: HloComputation) -> Iterator[Finding]:
+    """An instruction whose value nothing uses.
+
+    What it does
+        Finds instructions without side effects from which no path of uses leads to the root.
+
+    Why
+        They are computed for nothing, or dropped in silence where the author meant to use them.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          t = f32[4] tanh(x)
+          u = f32[4] exponential(t)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, hlo_dce.cc
+    """
+    used = view.uses_in(computation)
+    ends = [i for i in computation.instructions if i not in used and i is not computation.root]
+    if not ends or computation.root is None:
+        return
+    effects = _Effects()
+    ends = [i for i in ends if i.opcode != "parameter" and not effects.of(i) and not view.pinned(i)]
+    dead = dict.fromkeys(ends)
+    for end in ends:
+        chain, stack = [end], list(end.operands)
+        while stack:
+            operand = stack.pop()
+            if operand not in dead and operand is not computation.root and operand.opcode != "parameter" \
+                    and all(u in dead for u in used[operand]) and not effects.of(operand) and not view.pinned(operand):
+                dead[operand] = None
+                chain.append(operand)
+                stack.extend(operand.operands)
+        more = f", nor the {len(chain) - 1} that only it uses" if len(chain) > 1 else ""
+        yield Finding(end, f"nothing uses {end.name}{more}", help="remove it, or use it",
+                      fix=fix_of(view.module.source, f"remove {', '.join(i.name for i in chain[:4])}",
+                                 removed(view, chain)))
+
+
+#: what is cheaper to repeat than to keep
+_CHEAP = frozenset({"parameter", "constant", "iota", "get-tuple-element", "tuple", "broadcast", "bitcast", "after-all",
+                    "partition-id", "replica-id", "copy", "opt-barrier"})
+
+
+@rule("L104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE)
+def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int = 0) -> Iterator[Finding]:
+    """The same operation on the same operands, twice.
+
+    What it does
+        Finds instructions of one computation with equal opcodes, operands and attributes and a result of at least
+        `bytes` bytes. Constants, broadcasts and other cheap operations do not count, nor what has side effects.
+
+    Why
+        The value is computed twice. Compilers merge such instructions before they optimise; in an optimised module
+        they show that something kept them apart, such as a control dependency.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          a = f32[4] tanh(x)
+          b = f32[4] tanh(x)
+          ROOT y = f32[4] add(a, b)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          a = f32[4] tanh(x)
+          ROOT y = f32[4] add(a, a)
+        }
+
+    Source
+        XLA, hlo_cse.cc
+    """
+    seen: dict[Any, HloInstruction] = {}
+    twins: dict[HloInstruction, HloInstruction] = {}
+    effects = _Effects()
+    for instruction in computation.instructions:
+        if instruction.opcode in _CHEAP or not instruction.operands:
+            continue
+        operands = instruction.operands if not twins else tuple(twins.get(o, o) for o in instruction.operands)
+        # Equal attributes of one text are one object, or nearly always; those that are not are found to differ.
+        first = seen.setdefault((instruction.opcode, instruction.shape, id(instruction.attributes), operands),
+                                instruction)
+        if first is instruction or effects.of(instruction) or view.bytes(instruction.shape) < bytes:
+            continue
+        twins[instruction] = first
+        changes = bypassed(view, instruction, first)
+        yield Finding(instruction, f"{first.name} is the same {instruction.opcode} of the same operands",
+                      help=f"use {first.name}", notes=_at(view, first, "the first stands here"),
+                      fix=fix_of(view.module.source, f"use {first.name}", changes))
+
+
+def _at(view: View, instruction: HloInstruction, message: str) -> tuple[Note, ...]:
+    """A note at an instruction's name."""
+    start = view.module.position(instruction)
+    return (Note(message, start, type(start)(start.line, start.column + len(instruction.name))),) if start.line else ()
+
+
+@rule("L105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)
+def unused_parameter(view: View) -> Iterator[Finding]:
+    """A parameter of the entry, or of a called computation, that nothing uses.
+
+    What it does
+        Finds parameters without users in the entry computation and in computations that `call` runs. What
+        reductions, loops and the like call has its parameters from their rules, and is left alone.
+
+    Why
+        The caller computes, converts and transfers it for nothing: each step, if it is the entry's.
+
+    Bad
+        ENTRY main { x = f32[4] parameter(0)  w = f32[1024] parameter(1)  ROOT y = f32[4] negate(x) }
+
+    Good
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+
+    Source
+        JAX, jax.jit, keep_unused
+    """
+    for computation in view.module.computations:
+        calls = view.callers.get(computation, ())
+        is_called = bool(calls) and all(i.opcode == "call" for i, _ in calls)
+        if computation is not view.module.entry and not is_called:
+            continue
+        aliased = {a.parameter for a in view.module.attributes.get("input_output_alias", ())} if not is_called else ()
+        used = view.uses_in(computation)
+        for p in computation.instructions:
+            if p.opcode == "parameter" and p not in used and p is not computation.root \
+                    and p.attributes.get("parameter_number") not in aliased:
+                yield Finding(p, f"nothing uses parameter {p.attributes.get('parameter_number')}, {p.name}",
+                              help="remove it here and in the caller")
+
+
+@rule("L106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO)
+def constant_foldable(view: View, computation: HloComputation, *, least: int = 2) -> Iterator[Finding]:
+    """Instructions that depend on constants only.
+
+    What it does
+        Finds the last instructions of subtrees of at least `least` operations whose leaves are all constants. A
+        broadcast, iota or reshape of a constant is not counted: that is how large constants are written.
+
+    Why
+        The value could be computed once, when the program is written or compiled. In an optimised module it is
+        computed each time.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          two = f32[] constant(2)
+          three = f32[] constant(3)
+          six = f32[] multiply(two, three)
+          root = f32[] sqrt(six)
+          all = f32[4] broadcast(root), dimensions={}
+          ROOT y = f32[4] add(x, all)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          root = f32[] constant(2.4494898)
+          all = f32[4] broadcast(root), dimensions={}
+          ROOT y = f32[4] add(x, all)
+        }
+
+    Source
+        XLA, hlo_constant_folding.cc
+    """
+    sizes: dict[HloInstruction, int] = {}
+    for instruction in computation.instructions:
+        if instruction.opcode == "constant":
+            sizes[instruction] = 0
+        elif instruction.operands and all(o in sizes for o in instruction.operands) and not has_effect(instruction) \
+                and instruction.opcode not in ("while", "conditional", "custom-call", "tuple", "fusion", "call"):
+            work = instruction.opcode not in _MOVES
+            sizes[instruction] = work + max(sizes[o] for o in instruction.operands)
+    if len(sizes) < least:
+        return
+    used = view.uses_in(computation)
+    for instruction, size in sizes.items():
+        if size >= least and instruction.opcode not in _MOVES and not any(u in sizes for u in used.get(
+                instruction, ()) if u.opcode not in _MOVES):
+            yield Finding(instruction, f"{instruction.name} is computed from constants only", help="write its value")
+
+
+_MOVES = frozenset({"broadcast", "reshape", "iota", "bitcast", "copy", "convert", "transpose", "get-tuple-element",
+                    "slice"})
+
+
+@rule("L107", "repeated-output", on=("tuple",), severity=Severity.INFO, default_on=False)
+def repeated_output(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """One value at two places of the entry's result.
+
+    What it does
+        Finds operands that the entry's root tuple names more than once.
+
+    Why
+        Each place of the result gets a buffer of its own, so the value is copied.
+
+    Bad
+        ENTRY main { x = f32[4] parameter(0)  y = f32[4] negate(x)  ROOT t = (f32[4], f32[4]) tuple(y, y) }
+
+    Good
+        ENTRY main { x = f32[4] parameter(0)  y = f32[4] negate(x)  ROOT t = (f32[4]) tuple(y) }
+
+    Source
+        XLA, copy_insertion.cc
+    """
+    if instruction is not view.module.entry.root:
+        return
+    seen: set[HloInstruction] = set()
+    for operand in instruction.operands:
+        if operand in seen and operand.shape.is_array and operand.shape.rank:
+            yield Finding(instruction, f"{operand.name} is given back twice", help="give it back once")
+        seen.add(operand)
+
+
+@rule("L108", "dead-loop-state", on=("while",), severity=Severity.INFO)
+def dead_loop_state(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A value that a loop carries and nobody reads.
+
+    What it does
+        Finds places of a loop's state that neither its condition nor, except to hand the place on or to compute its
+        own next value, its body reads, and that nothing takes out of the loop's result.
+
+    Why
+        The value is kept, and often computed, in each iteration for nothing.
+
+    Bad
+        cond { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               a = f32[8] get-tuple-element(s), index=1  b = f32[8] tanh(a)
+               ROOT t = (s32[], f32[8]) tuple(j, b) }
+        ENTRY main { i = s32[] parameter(0)  x = f32[8] parameter(1)  t = (s32[], f32[8]) tuple(i, x)
+                     w = (s32[], f32[8]) while(t), condition=cond, body=body
+                     ROOT r = s32[] get-tuple-element(w), index=0 }
+
+    Good
+        cond { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               a = f32[8] get-tuple-element(s), index=1  b = f32[8] tanh(a)
+               ROOT t = (s32[], f32[8]) tuple(j, b) }
+        ENTRY main { i = s32[] parameter(0)  x = f32[8] parameter(1)  t = (s32[], f32[8]) tuple(i, x)
+                     w = (s32[], f32[8]) while(t), condition=cond, body=body
+                     ROOT r = f32[8] get-tuple-element(w), index=1 }
+
+    Source
+        XLA, while_loop_simplifier.cc
+    """
+    body, condition = instruction.attributes.get("body"), instruction.attributes.get("condition")
+    if not body or not condition or body.root.opcode != "tuple" or not instruction.shape.is_tuple:
+        return
+    taken = _elements(view.users(instruction))
+    if taken is None or instruction is view.computation.root:
+        return
+    parameter = body.parameters()[0]
+    inside = view.uses_in(body)
+    read = _elements(view.uses_in(condition).get(condition.parameters()[0], []))
+    own = _elements(inside.get(parameter, []))
+    if read is None or own is None:
+        return
+    for index, operand in enumerate(body.root.operands):
+        if index in taken or index in read or not operand.shape.is_array:
+            continue
+        if all(_feeds_only(inside, g, body.root, index) for g in own.get(index, ())):
+            yield Finding(instruction, f"place {index} of the state, {operand.shape.text(False)}, is never read",
+                          help="leave it out of the loop")
+
+
+def _elements(users: list[HloInstruction]) -> dict[int, list[HloInstruction]] | None:
+    """The elements that are taken of a tuple, by index; None where it is used as a whole."""
+    found: dict[int, list[HloInstruction]] = {}
+    for user in users:
+        if user.opcode != "get-tuple-element":
+            return None
+        found.setdefault(user.attributes["index"], []).append(user)
+    return found
+
+
+def _feeds_only(users: dict[HloInstruction, list[HloInstruction]], value: HloInstruction, root: HloInstruction,
+                index: int) -> bool:
+    """Whether a value leads nowhere but to one operand of the root."""
+    stack, seen = [value], {value}
+    while stack:
+        at = stack.pop()
+        for user in users.get(at, ()):
+            if user is root:
+                if any(o is at and n != index for n, o in enumerate(root.operands)):
+                    return False
+            elif has_effect(user) or len(seen) > 64:
+                return False
+            elif user not in seen:
+                seen.add(user)
+                stack.append(user)
+    return True
+

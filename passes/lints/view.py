@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import functools
+import math
+from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, uses
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.ops import OPS, Op
+
+#: operations that hand elements on as they are
+FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "opt-barrier", "reverse", "domain",
+                        "optimization-barrier", "add-dependency", "reduce-precision"})
+#: constants with more elements than this are not looked into
+_LOOKED_INTO = 4096
 
 
 class View:
@@ -13,15 +22,39 @@ class View:
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self._users: dict[HloComputation, dict[HloInstruction, list[HloInstruction]]] = {}
+        self._homes: dict[HloInstruction, HloComputation] = {}
+        #: what rules compute once for the whole module
+        self.memory: dict[str, object] = {}
+        self._lengths: dict[Shape, int] = {}
+        self._pinned: dict[HloComputation, set[HloInstruction]] = {}
         #: the computation that the walk is in
         self.computation: HloComputation = module.entry
+        self.is_scheduled = bool(module.attributes.get("is_scheduled"))
+
+    @functools.cached_property
+    def is_optimized(self) -> bool:
+        """Whether a backend has been at work: layouts are assigned, copies and converts are its own."""
+        return self.is_scheduled or any(i.opcode == "fusion" for c in self.module.computations for i in c.instructions)
+
+    def uses_in(self, computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
+        """Users of each instruction of a computation, one entry a use; what is unused is missing."""
+        found = self._users.get(computation)
+        if found is None:
+            found = self._users[computation] = uses(computation)
+        return found
 
     def users(self, instruction: HloInstruction) -> list[HloInstruction]:
         """The users of an instruction of the computation at hand, one entry a use."""
-        found = self._users.get(self.computation)
+        return self.uses_in(self.computation).get(instruction, [])
+
+    def pinned(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction of the computation at hand must run before another one that does not use it."""
+        found = self._pinned.get(self.computation)
         if found is None:
-            found = self._users[self.computation] = uses(self.computation)
-        return found.get(instruction, [])
+            found = self._pinned[self.computation] = {
+                p for i in self.computation.instructions if "control-predecessors" in i.attributes
+                for p in i.control_predecessors()}
+        return instruction in found
 
     @functools.cached_property
     def callers(self) -> dict[HloComputation, list[tuple[HloInstruction, HloComputation]]]:
@@ -37,11 +70,102 @@ class View:
     @functools.cached_property
     def fused(self) -> set[HloComputation]:
         """The computations that fusions call, and what those call."""
+        return self._below(c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls))
+
+    @functools.cached_property
+    def looped(self) -> set[HloComputation]:
+        """The bodies and conditions of loops, and what those call."""
+        return self._below(c for c, calls in self.callers.items() if any(i.opcode == "while" for i, _ in calls))
+
+    @functools.cached_property
+    def folding(self) -> set[HloComputation]:
+        """The computations of scalars that reductions, sorts, scatters and the like apply."""
+        return self._below(c for c, calls in self.callers.items()
+                           if all(i.opcode not in ("fusion", "while", "call", "conditional", "async-start",
+                                                   "custom-call") for i, _ in calls))
+
+    def _below(self, starts: Any) -> set[HloComputation]:
         found: set[HloComputation] = set()
-        stack = [c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls)]
+        stack = list(starts)
         while stack:
             computation = stack.pop()
             if computation not in found:
                 found.add(computation)
-                stack.extend(c for i in computation.instructions for c in i.called_computations())
+                stack.extend(c for i in computation.instructions if i.attributes for c in i.called_computations())
         return found
+
+    def outer(self, parameter: HloInstruction) -> HloInstruction | None:
+        """What a parameter of a fused computation stands for, where the computation has one caller."""
+        if not self._homes:
+            self._homes = {p: c for c in self.fused for p in c.instructions if p.opcode == "parameter"}
+        home = self._homes.get(parameter)
+        calls = self.callers.get(home, []) if home is not None else []
+        if len(calls) != 1 or calls[0][0].opcode != "fusion":
+            return None
+        operands, number = calls[0][0].operands, parameter.attributes.get("parameter_number", -1)
+        return operands[number] if 0 <= number < len(operands) else None
+
+    def origin(self, instruction: HloInstruction) -> HloInstruction:
+        """Where the elements come from: what stands before copies, broadcasts, reshapes and the like."""
+        for _ in range(64):
+            if instruction.opcode in FORWARDING and instruction.operands:
+                instruction = instruction.operands[0]
+            elif instruction.opcode == "parameter" and (outer := self.outer(instruction)) is not None:
+                instruction = outer
+            else:
+                break
+        return instruction
+
+    def constant(self, instruction: HloInstruction) -> Any:
+        """The one value of all elements, as a Python number, or None where it is not known."""
+        origin = self.origin(instruction)
+        if origin.opcode == "convert" and origin.shape.is_array:
+            value = self.constant(origin.operands[0])
+            return None if value is None or origin.shape.dtype.is_complex else \
+                (int(value) if origin.shape.dtype.is_integral and math.isfinite(value) else value)
+        if origin.opcode != "constant" or not origin.shape.is_array or origin.shape.dtype.is_complex:
+            return None
+        array = self.values(origin)
+        if array is None or not array.size:
+            return None
+        first = array.reshape(-1)[0].item()
+        return first if array.size == 1 or (array == array.reshape(-1)[0]).all() else None
+
+    def values(self, constant: HloInstruction) -> Any:
+        """The array of a constant that is not too large to be looked into, or None."""
+        literal = constant.attributes.get("literal")
+        if literal is None or literal.has_elided or not constant.shape.is_array or \
+                constant.shape.size > _LOOKED_INTO:
+            return None
+        return literal.array
+
+    def bytes(self, shape: Shape) -> int:
+        """The bytes of a value, tuples summed."""
+        found = self._lengths.get(shape)
+        if found is None:
+            found = self._lengths[shape] = sum(
+                max(1, leaf.size * leaf.dtype.bits // 8) for _, leaf in shape.leaves()
+                if leaf.is_array and leaf.is_static)
+        return found
+
+    def reducer(self, computation: HloComputation) -> Op | None:
+        """The binary operation that a computation of two scalars is, or None."""
+        root = computation.root
+        if len(computation.instructions) != 3 or len(root.operands) != 2 or \
+                {o.opcode for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[1]:
+            return None
+        found: Op | None = OPS.get(root.opcode)
+        return found
+
+
+def flagged(flag: str) -> tuple[str, ...]:
+    """The opcodes whose records carry a flag."""
+    return tuple(opcode for opcode, record in OPS.items() if flag in record.flags)
+
+
+def readable(size: int) -> str:
+    """A number of bytes in words: 1.5 MiB."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size} bytes"

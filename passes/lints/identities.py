@@ -1,0 +1,649 @@
+"""Rules about operations that give what they were given: alone, or two that undo each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Severity
+from hlotool.ir import DType, HloInstruction, Shape
+from hlotool.ops import OPS
+from hlotool.passes.lints.edits import bypassed, fix_of, rewritten
+from hlotool.passes.lints.rule import Finding, Fixability, rule
+from hlotool.passes.lints.view import View
+
+SIMPLIFIER = "XLA, algebraic_simplifier.cc"
+
+
+def same_value(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are the same, their layouts included where both have one."""
+    return a is b or (a.compatible(b) and a.dynamic == b.dynamic and (
+        a.layout is b.layout or a.layout is None or b.layout is None))
+
+
+def _bypass(view: View, instruction: HloInstruction, value: HloInstruction, message: str,
+            is_safe: bool = True) -> Finding:
+    """The finding that an instruction's value is another's."""
+    changes = bypassed(view, instruction, value)
+    return Finding(instruction, message, help=f"use {value.name}",
+                   fix=fix_of(view.module.source, f"use {value.name}", changes, is_safe))
+
+
+@rule("L111", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
+def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A transpose that moves nothing.
+
+    What it does
+        Finds transposes whose permutation is 0, 1, 2, ... and that keep the layout.
+
+    Why
+        It says nothing, hides that its users take the operand, and may be compiled to a copy.
+
+    Bad
+        ENTRY main {
+          x = f32[2,3] parameter(0)
+          t = f32[2,3] transpose(x), dimensions={0,1}
+          ROOT y = f32[2,3] negate(t)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[2,3] parameter(0)
+          ROOT y = f32[2,3] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    permutation = instruction.attributes["dimensions"]
+    if permutation == tuple(range(len(permutation))) and same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "the permutation is the identity")
+
+
+@rule("L112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE)
+def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A reshape to the shape that the operand has.
+
+    What it does
+        Finds reshapes whose result has the operand's dimensions and layout.
+
+    Why
+        It says nothing, and hides that its users take the operand.
+
+    Bad
+        ENTRY main {
+          x = f32[2,3] parameter(0)
+          r = f32[2,3] reshape(x)
+          ROOT y = f32[2,3] negate(r)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[2,3] parameter(0)
+          ROOT y = f32[2,3] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    if same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "the operand has this shape already")
+
+
+@rule("L113", "identity-convert", on=("convert",), fix=Fixability.SAFE)
+def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A conversion to the element type that the operand has.
+
+    What it does
+        Finds converts whose result has the operand's element type and layout.
+
+    Why
+        It says nothing. Often it is left over from a change of the model's types that has reached one side only.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          c = f32[4] convert(x)
+          ROOT y = f32[4] negate(c)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    if same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "the operand has this type already")
+
+
+@rule("L114", "identity-slice", on=("slice",), fix=Fixability.SAFE)
+def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A slice that takes everything.
+
+    What it does
+        Finds slices whose result has the operand's shape.
+
+    Why
+        It says nothing, and hides that its users take the operand.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          s = f32[4] slice(x), slice={[0:4]}
+          ROOT y = f32[4] negate(s)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    if same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "the slice takes the whole operand")
+
+
+@rule("L115", "identity-pad", on=("pad",), fix=Fixability.SAFE)
+def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A pad that adds nothing.
+
+    What it does
+        Finds pads without any padding.
+
+    Why
+        It says nothing. Often the padding was computed from sizes that fit already.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          zero = f32[] parameter(1)
+          p = f32[4] pad(x, zero), padding=0_0
+          ROOT y = f32[4] negate(p)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          zero = f32[] parameter(1)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    padding = instruction.attributes["padding"].dimensions
+    if all(d.low == d.high == d.interior == 0 for d in padding) and same_value(
+            instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "nothing is padded")
+
+
+@rule("L116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE)
+def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A concatenation of one array.
+
+    What it does
+        Finds concatenates with one operand.
+
+    Why
+        The result is the operand. Often a list that is joined has shrunk to one element.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          c = f32[4] concatenate(x), dimensions={0}
+          ROOT y = f32[4] negate(c)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    if len(instruction.operands) == 1 and same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "only one array is concatenated")
+
+
+@rule("L117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO)
+def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A broadcast to the shape that the operand has.
+
+    What it does
+        Finds broadcasts that add no dimension and keep the order.
+
+    Why
+        It says nothing, and hides that its users take the operand.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          b = f32[4] broadcast(x), dimensions={0}
+          ROOT y = f32[4] negate(b)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    dimensions = instruction.attributes.get("dimensions", ())
+    operand = instruction.operands[0]
+    if dimensions == tuple(range(instruction.shape.rank)) and same_value(instruction.shape, operand.shape):
+        yield _bypass(view, instruction, operand, "the operand has the shape already")
+
+
+@rule("L118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO)
+def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A copy that changes nothing, in a module that no backend has seen yet.
+
+    What it does
+        Finds copies to the layout that the operand has, or of another copy. Scheduled modules are left alone: there
+        copies keep values apart that would share a buffer.
+
+    Why
+        Where buffers are not assigned yet, a copy has no meaning; it costs time and memory unless it is removed.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          c = f32[4] copy(x)
+          ROOT y = f32[4] negate(c)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, copy_insertion.cc
+    """
+    if not view.is_optimized and same_value(instruction.shape, instruction.operands[0].shape):
+        yield _bypass(view, instruction, instruction.operands[0], "the copy has the operand's layout")
+
+
+@rule("L121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE)
+def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """Two transposes in a row.
+
+    What it does
+        Finds transposes of transposes; together they are one, or none.
+
+    Why
+        Each one may move the whole array. Two in a row come from layers that each want their own order.
+
+    Bad
+        ENTRY main {
+          x = f32[2,3,4] parameter(0)
+          a = f32[3,4,2] transpose(x), dimensions={1,2,0}
+          b = f32[4,3,2] transpose(a), dimensions={1,0,2}
+          ROOT y = f32[4,3,2] negate(b)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[2,3,4] parameter(0)
+          b = f32[4,3,2] transpose(x), dimensions={2,1,0}
+          ROOT y = f32[4,3,2] negate(b)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    inner = instruction.operands[0]
+    if inner.opcode != "transpose":
+        return
+    first, second = inner.attributes["dimensions"], instruction.attributes["dimensions"]
+    both = tuple(first[d] for d in second)
+    value = inner.operands[0]
+    if both == tuple(range(len(both))) and same_value(instruction.shape, value.shape):
+        yield _bypass(view, instruction, value, f"this undoes the transpose {inner.name}")
+        return
+    order = ",".join(map(str, both))
+    changes = rewritten(view, instruction, "transpose", [value], f"dimensions={{{order}}}", drop=["dimensions"])
+    yield Finding(instruction, f"{inner.name} is a transpose, too", help=f"write one, dimensions={{{order}}}",
+                  fix=fix_of(view.module.source, "write one transpose", changes))
+
+
+@rule("L122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO)
+def reshape_of_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """Two reshapes in a row.
+
+    What it does
+        Finds reshapes of reshapes that nothing else uses; one does.
+
+    Why
+        The shape in between has no meaning and hides what the reshape does.
+
+    Bad
+        ENTRY main {
+          x = f32[2,6] parameter(0)
+          a = f32[12] reshape(x)
+          b = f32[3,4] reshape(a)
+          ROOT y = f32[3,4] negate(b)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[2,6] parameter(0)
+          b = f32[3,4] reshape(x)
+          ROOT y = f32[3,4] negate(b)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    inner = instruction.operands[0]
+    if inner.opcode != "reshape" or len(view.users(inner)) != 1 or not (
+            instruction.shape.is_static and inner.shape.is_static):
+        return
+    value = inner.operands[0]
+    if same_value(instruction.shape, value.shape):
+        yield _bypass(view, instruction, value, f"this undoes the reshape {inner.name}")
+        return
+    changes = rewritten(view, instruction, "reshape", [value])
+    yield Finding(instruction, f"{inner.name} is a reshape, too", help=f"reshape {value.name}",
+                  fix=fix_of(view.module.source, f"reshape {value.name}", changes))
+
+
+def holds(wide: DType, narrow: DType) -> bool:
+    """Whether every value of one element type is one of the other, too."""
+    if wide is narrow or narrow.family == "pred":
+        return wide.family != "pred" or wide is narrow
+    if narrow.is_floating:
+        return wide.is_floating and wide.mantissa_bits >= narrow.mantissa_bits \
+            and wide.exponent_bits >= narrow.exponent_bits and "fnuz" not in narrow.name + wide.name
+    if not narrow.is_integral:
+        return wide.is_complex and narrow.is_complex and wide.bits >= narrow.bits
+    digits = narrow.bits - narrow.is_signed
+    if wide.is_floating:
+        return wide.mantissa_bits + 1 >= digits and wide.exponent_bits >= 8
+    return wide.is_integral and wide.bits - wide.is_signed >= digits and (wide.is_signed or not narrow.is_signed)
+
+
+@rule("L123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE)
+def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """Two conversions in a row where one does.
+
+    What it does
+        Finds converts of converts to a wider type that nothing else uses: the wider type makes no difference.
+
+    Why
+        The array is written and read once more, in the wider type.
+
+    Bad
+        ENTRY main {
+          x = bf16[4] parameter(0)
+          a = f32[4] convert(x)
+          b = f64[4] convert(a)
+          ROOT y = f64[4] negate(b)
+        }
+
+    Good
+        ENTRY main {
+          x = bf16[4] parameter(0)
+          b = f64[4] convert(x)
+          ROOT y = f64[4] negate(b)
+        }
+
+    Source
+        XLA, simplify_fp_conversions.cc
+    """
+    inner = instruction.operands[0]
+    if inner.opcode != "convert":
+        return
+    value = inner.operands[0]
+    if not holds(inner.shape.dtype, value.shape.dtype) or inner.shape is instruction.shape \
+            or inner.shape.element_type == value.shape.element_type:
+        return
+    between = inner.shape.element_type
+    if same_value(instruction.shape, value.shape):
+        yield _bypass(view, instruction, value, f"{value.name} is converted to {between} and back")
+        return
+    if len(view.users(inner)) == 1:
+        changes = rewritten(view, instruction, "convert", [value])
+        yield Finding(instruction, f"{value.name} is converted to {between} first, which makes no difference",
+                      help=f"convert {value.name}",
+                      fix=fix_of(view.module.source, f"convert {value.name}", changes))
+
+
+@rule("L131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
+      fix=Fixability.SAFE)
+def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """Arithmetic that leaves its operand as it is: times one, plus zero, minimum with infinity.
+
+    What it does
+        Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, so its
+        fix counts as unsafe.
+
+    Why
+        It says nothing. Often a parameter of the model, a scale or an offset, has its default value.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          one = f32[] constant(1)
+          ones = f32[4] broadcast(one), dimensions={}
+          p = f32[4] multiply(x, ones)
+          ROOT y = f32[4] negate(p)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    record = OPS[instruction.opcode]
+    lhs, rhs = instruction.operands
+    if record.identity is None or not instruction.shape.is_array or view.computation in view.folding:
+        return
+    neutral = record.identity(instruction.shape.dtype)
+    for value, other in ((lhs, rhs), (rhs, lhs)):
+        if (other is rhs or "commutative" in record.flags) and _may_be_constant(other) \
+                and view.constant(other) == neutral and same_value(instruction.shape, value.shape):
+            is_safe = instruction.opcode not in ("add", "power") or not instruction.shape.dtype.is_floating
+            yield _bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", is_safe)
+            return
+
+
+def _may_be_constant(instruction: HloInstruction) -> bool:
+    return instruction.opcode in ("constant", "broadcast", "convert", "copy", "reshape")
+
+
+@rule("L132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE)
+def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """An operation that undoes itself, twice.
+
+    What it does
+        Finds negate of negate and not of not.
+
+    Why
+        Together they give the operand.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          a = f32[4] negate(x)
+          b = f32[4] negate(a)
+          ROOT y = f32[4] tanh(b)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          ROOT y = f32[4] tanh(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    inner = instruction.operands[0]
+    if inner.opcode == instruction.opcode and same_value(instruction.shape, inner.operands[0].shape):
+        yield _bypass(view, instruction, inner.operands[0], f"this undoes {inner.name}")
+
+
+@rule("L133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO)
+def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """An element of a tuple that was made in the same computation.
+
+    What it does
+        Finds get-tuple-element of tuple.
+
+    Why
+        The element is the tuple's operand; the detour hides it.
+
+    Bad
+        ENTRY main {
+          x = f32[4] parameter(0)
+          n = f32[4] tanh(x)
+          t = (f32[4], f32[4]) tuple(n, x)
+          e = f32[4] get-tuple-element(t), index=0
+          ROOT y = f32[4] negate(e)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4] parameter(0)
+          n = f32[4] tanh(x)
+          ROOT y = f32[4] negate(n)
+        }
+
+    Source
+        XLA, tuple_simplifier.cc
+    """
+    inner = instruction.operands[0]
+    if inner.opcode == "tuple":
+        yield _bypass(view, instruction, inner.operands[instruction.attributes["index"]],
+                      f"{inner.name} is made in this computation")
+
+
+@rule("L134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO)
+def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A tuple that is taken apart and put together again.
+
+    What it does
+        Finds tuples whose operands are all the elements of one tuple, in order.
+
+    Why
+        The result is that tuple.
+
+    Bad
+        ENTRY main {
+          t = (f32[4], s32[]) parameter(0)
+          a = f32[4] get-tuple-element(t), index=0
+          b = s32[] get-tuple-element(t), index=1
+          u = (f32[4], s32[]) tuple(a, b)
+          ROOT y = (f32[4], s32[]) opt-barrier(u)
+        }
+
+    Good
+        ENTRY main {
+          t = (f32[4], s32[]) parameter(0)
+          a = f32[4] get-tuple-element(t), index=0
+          b = s32[] get-tuple-element(t), index=1
+          ROOT y = (f32[4], s32[]) opt-barrier(t)
+        }
+
+    Source
+        XLA, tuple_simplifier.cc
+    """
+    operands = instruction.operands
+    if not operands or operands[0].opcode != "get-tuple-element" or instruction is view.computation.root:
+        return
+    whole = operands[0].operands[0]
+    if whole.shape is instruction.shape and all(
+            o.opcode == "get-tuple-element" and o.operands[0] is whole and o.attributes["index"] == n
+            for n, o in enumerate(operands)):
+        yield _bypass(view, instruction, whole, f"these are the elements of {whole.name} again")
+
+
+@rule("L135", "constant-select", on=("select",), fix=Fixability.SAFE)
+def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A select that always takes the same side.
+
+    What it does
+        Finds selects with a constant predicate, or with one value on both sides.
+
+    Why
+        The other side is computed for nothing. Often a flag of the model has been fixed.
+
+    Bad
+        ENTRY main {
+          p = pred[4] parameter(0)
+          x = f32[4] parameter(1)
+          s = f32[4] select(p, x, x)
+          ROOT y = f32[4] negate(s)
+        }
+
+    Good
+        ENTRY main {
+          p = pred[4] parameter(0)
+          x = f32[4] parameter(1)
+          ROOT y = f32[4] negate(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    predicate, on_true, on_false = instruction.operands
+    if on_true is on_false:
+        yield _bypass(view, instruction, on_true, "both sides are one value")
+        return
+    value = view.constant(predicate) if _may_be_constant(predicate) else None
+    if value is not None:
+        taken = on_true if value else on_false
+        yield _bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")
+
+
+@rule("L136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO)
+def degenerate_reduce(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A reduction over dimensions of one element.
+
+    What it does
+        Finds reduces of one array all of whose reduced dimensions have size 1, or that reduce no dimension.
+
+    Why
+        Nothing is folded but the initial value; a reshape says the same and costs nothing.
+
+    Bad
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        ENTRY main {
+          x = f32[4,1] parameter(0)
+          zero = f32[] constant(0)
+          ROOT y = f32[4] reduce(x, zero), dimensions={1}, to_apply=add
+        }
+
+    Good
+        ENTRY main {
+          x = f32[4,1] parameter(0)
+          ROOT y = f32[4] reshape(x)
+        }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    operand = instruction.operands[0].shape
+    if len(instruction.operands) == 2 and all(operand.dims[d] == 1 for d in instruction.attributes["dimensions"]) \
+            and operand.is_static and not view.is_optimized:
+        yield Finding(instruction, f"{operand.text(False)} is reduced over dimensions of size 1", help="reshape it")
+
+
+
