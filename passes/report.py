@@ -6,6 +6,7 @@ import re
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.passes.origins import origin_of
 
 _STATEMENT = re.compile(r"[^\n]*")
 
@@ -19,9 +20,10 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     group where it has one.
     """
     source = module.source
+    origin = origin_of(module, item) if isinstance(item, HloInstruction) else None
     if source is None or (item is not None and item.offset < 0):
         where = f"{item.name}: " if item is not None else ""
-        return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes)
+        return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes, origin=origin)
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
     line = _STATEMENT.match(source.text, start)
     end = line.end() if line else start
@@ -29,7 +31,7 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
         start, end = found.span(1) if found.re.groups else found.span()
     else:
         end = start + len(source.text[start:end].rstrip())
-    return at(source, start, end, code, message, severity=severity, help=help, notes=notes, fixes=fixes)
+    return at(source, start, end, code, message, severity=severity, help=help, notes=notes, fixes=fixes, origin=origin)
 
 
 def _statement_end(text: str, start: int) -> int:

@@ -118,13 +118,14 @@ class Diagnostic:
 
 
 def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,
-       help: str = "", notes: tuple[Note, ...] = (), fixes: tuple[Fix, ...] = ()) -> Diagnostic:
+       help: str = "", notes: tuple[Note, ...] = (), fixes: tuple[Fix, ...] = (),
+       origin: Origin | None = None) -> Diagnostic:
     """A diagnostic for a range of character offsets of a source."""
     first, last = source.position(start), source.position(max(start + 1, end))
     if end <= start + 1:  # the end of a line and of the text count as a character, too
         last = Position(first.line, first.column + 1)
     return Diagnostic(code, shortened(message), severity, first.line, first.column, last.line, last.column,
-                      source.filename, notes, shortened(help), fixes)
+                      source.filename, notes, shortened(help), fixes, origin)
 
 
 #: characters of a message or advice; what it quotes may be megabytes long

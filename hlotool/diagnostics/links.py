@@ -12,8 +12,9 @@ _SPECIFICATION = re.compile(r"StableHLO specification(?:, ([\w\-]+))?")
 #: folders of XLA's files that sources name without one
 _FOLDERS = {
     "cpu_gpu_shape_verifier": "xla/service", "hlo_input_output_alias_config": "xla/hlo/ir",
-    "hlo_parser": "xla/hlo/parser", "hlo_schedule": "xla/hlo/ir", "hlo_sharding": "xla/hlo/ir", "hlo_verifier": "xla/service", "layout_util": "xla",
-    "named_sharding": "xla/hlo/ir", "shape_inference": "xla/service", "shape_util": "xla",
+    "hlo_parser": "xla/hlo/parser", "hlo_schedule": "xla/hlo/ir", "hlo_sharding": "xla/hlo/ir",
+    "hlo_verifier": "xla/service", "layout_util": "xla", "named_sharding": "xla/hlo/ir",
+    "shape_inference": "xla/service", "shape_util": "xla",
 }
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hlotool.diagnostics.diagnostic import Diagnostic, Severity
+from hlotool.diagnostics.diagnostic import Diagnostic, Origin, Severity, shortened
 from hlotool.ir import Position, Source
 
 #: columns of a frame where the terminal does not say
@@ -57,11 +57,11 @@ class Renderer:
     color: bool = False
     width: int = WIDTH
 
-    def frame(self, diagnostic: Diagnostic) -> str:
-        """The diagnostic as several lines, without a line feed at the end."""
-        return "\n".join(self._lines(diagnostic))
+    def frame(self, diagnostic: Diagnostic, with_link: bool = False) -> str:
+        """The diagnostic as several lines, without a line feed at the end; `with_link` adds its rule's address."""
+        return "\n".join(self._lines(diagnostic, with_link))
 
-    def _lines(self, diagnostic: Diagnostic) -> Iterator[str]:
+    def _lines(self, diagnostic: Diagnostic, with_link: bool) -> Iterator[str]:
         severity = str(diagnostic.severity)
         yield self._style(severity, f"{severity}[{diagnostic.code}]") + self._style("bold", f": {diagnostic.message}")
         start, end = Position(diagnostic.line, diagnostic.column), Position(diagnostic.end_line, diagnostic.end_column)
@@ -69,13 +69,20 @@ class Renderer:
         yield from self._place(diagnostic.filename, start, end, margin=margin, style=severity, mark="^")
         for note in diagnostic.notes:
             if note.start is None:
-                yield f"{' ' * margin} {self._style('frame', '=')} {self._style('note', 'note')}: {note.message}"
+                yield self._remark(margin, "note", note.message)
             else:
                 yield f"{self._style('note', 'note')}: {note.message}"
                 yield from self._place(diagnostic.filename, note.start, note.end or note.start,
                                        margin=margin, style="note", mark="-")
+        if diagnostic.origin:
+            yield self._remark(margin, "from", _made_by(diagnostic.origin))
         if diagnostic.help:
-            yield f"{' ' * margin} {self._style('frame', '=')} {self._style('note', 'help')}: {diagnostic.help}"
+            yield self._remark(margin, "help", diagnostic.help)
+        if with_link and diagnostic.link:
+            yield self._remark(margin, "rule", diagnostic.link)
+
+    def _remark(self, margin: int, word: str, text: str) -> str:
+        return f"{' ' * margin} {self._style('frame', '=')} {self._style('note', word)}: {text}"
 
     def _place(self, filename: str, start: Position, end: Position, *, margin: int, style: str,
                mark: str) -> Iterator[str]:
@@ -95,6 +102,12 @@ class Renderer:
 
     def _style(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color else text
+
+
+def _made_by(origin: Origin) -> str:
+    """The program's line, and what it called the operation."""
+    place = str(origin)
+    return place if not origin.op_name or place == origin.op_name else f"{place} ({shortened(origin.op_name)})"
 
 
 def window(line: str, start: Position, end: Position, width: int, mark: str = "^") -> tuple[str, str]:

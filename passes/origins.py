@@ -1,0 +1,64 @@
+"""Which line of the program made an instruction, by its metadata or by the stack frame that this names.
+
+    metadata={op_name="jit(f)/dot_general" source_file="train.py" source_line=42}      ->  train.py:42
+    metadata={op_name="jit(f)/dot_general" stack_frame_id=3}, frame 3 in the tables    ->  train.py:42, in loss
+
+Source: xla/hlo/ir/stack_frames.h; text numbers frames, locations and names from 1.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hlotool.diagnostics import Origin
+from hlotool.ir import HloInstruction, HloModule, Metadata
+
+_FIELD = re.compile(r"(\w+)=(\d+)")
+_NAMED = re.compile(r"""(\d+)\s+["'](.*)["']\s*""", re.S)
+
+
+def origin_of(module: HloModule, instruction: HloInstruction) -> Origin | None:
+    """The line of the program that an instruction comes from; None where the module does not say."""
+    metadata = instruction.metadata
+    if metadata is None:
+        return None
+    framed = _of_frame(module, metadata)
+    if framed is not None:
+        return framed
+    if not metadata.source_file and "/" not in metadata.op_name:
+        return None
+    return Origin(_plain(metadata.source_file), metadata.source_line if metadata.source_file else 0,
+                  op_name=_plain(metadata.op_name))
+
+
+def _of_frame(module: HloModule, metadata: Metadata) -> Origin | None:
+    number = metadata.stack_frame_id
+    location = _row(module, "StackFrames", number).get("file_location_id", 0)
+    place = _row(module, "FileLocations", location)
+    if not place:
+        return None
+    file = _name(module, "FileNames", place.get("file_name_id", 0))
+    function = _name(module, "FunctionNames", place.get("function_name_id", 0))
+    if not file:
+        return None
+    return Origin(file, place.get("line", 0), place.get("column", 0), function, _plain(metadata.op_name))
+
+
+def _line(module: HloModule, table: str, number: int) -> str:
+    """The row of that number; rows stand in the order of their numbers."""
+    rows = module.tables.get(table, ())
+    return rows[number - 1] if 0 < number <= len(rows) else ""
+
+
+def _row(module: HloModule, table: str, number: int) -> dict[str, int]:
+    return {name: int(value) for name, value in _FIELD.findall(_line(module, table, number))}
+
+
+def _name(module: HloModule, table: str, number: int) -> str:
+    found = _NAMED.fullmatch(_line(module, table, number))
+    return _plain(found[2]) if found else ""
+
+
+def _plain(text: str) -> str:
+    """A quoted string's text without its escapes."""
+    return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
