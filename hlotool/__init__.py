@@ -8,6 +8,7 @@
     hlotool.from_stablehlo(mlir)      # -> HloModule
     hlotool.execute(module, arguments, executor="pjrt:cpu")
     hlotool.compare(module)           # the module on two executors
+    hlotool.diff(a, b)                # what differs, matched by structure
 
 Everything is imported when it is first used, so that `import hlotool` costs next to nothing.
 """
@@ -18,12 +19,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hlotool.builder import XlaBuilder
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
     from hlotool.execution import compare, execute  # type: ignore[no-redef]  # submodules have these names
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
     from hlotool.lint import lint  # type: ignore[no-redef]
     from hlotool.mlir import from_stablehlo, to_stablehlo
     from hlotool.ops import OPS as ops
+    from hlotool.passes.diff import diff
     from hlotool.passes.infer_shapes import infer_shapes
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
@@ -42,7 +45,9 @@ _PUBLIC = {
     "PrintOptions": ("hlotool.text", "PrintOptions"),
     "Severity": ("hlotool.diagnostics", "Severity"),
     "Shape": ("hlotool.ir", "Shape"),
+    "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
     "compare": ("hlotool.execution", "compare"),
+    "diff": ("hlotool.passes.diff", "diff"),
     "execute": ("hlotool.execution", "execute"),
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
     "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
@@ -56,8 +61,8 @@ _PUBLIC = {
 
 __all__ = [
     "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
-    "Shape", "compare", "execute", "from_stablehlo", "infer_shapes", "lint", "ops", "parse", "print_module",
-    "to_stablehlo", "verify",
+    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "ops", "parse",
+    "print_module", "to_stablehlo", "verify",
 ]
 
 

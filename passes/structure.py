@@ -1,0 +1,170 @@
+"""Numbers for structures: two instructions get one number where they are the same operation on the same operands.
+
+    a = f32[2] add(x, y)         the numbers of a and b are equal, whatever they and x, y, p, q are called,
+    b = f32[2] add(p, q)         where those of x and p, and those of y and q are
+
+Operands come first (hash-consing): a number stands for everything that an instruction depends on, called computations
+included. Attributes that state their default are as good as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.ir import (
+    Aliasing,
+    BufferDonor,
+    EntryLayout,
+    FrontendAttributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Shape,
+    callees_first,
+    post_order,
+)
+from hlotool.ops import OPS
+
+#: what no compiler reads: where values came from, pictures, debuggers
+IDLE_ATTRIBUTES = frozenset({"origin", "origin_recovery_table", "statistics", "debug_attributes"})
+
+#: numbers that only name a connection; which instructions share one follows from the structure
+_NUMBERED_NAMES = frozenset({"channel_id", "async_group_id", "all_reduce_id"})
+
+CalleeKey: TypeAlias = Callable[[HloComputation], Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Aspects:
+    """What counts as structure: layouts where they are asked for, and every attribute that is not ignored."""
+
+    layouts: bool = False
+    ignored: frozenset[str] = frozenset()
+
+    def shape(self, shape: Shape) -> Shape:
+        """The shape as far as it counts."""
+        return shape if self.layouts else shape.without_layout()
+
+    def attributes(self, instruction: HloInstruction, callee: CalleeKey) -> tuple[tuple[str, Hashable], ...]:
+        """The attributes that count, by name, in a form that compares by value. `callee` stands for computations."""
+        given = instruction.attributes
+        if not given:
+            return ()
+        record = OPS.get(instruction.opcode)
+        found = []
+        for name in sorted(given):
+            if name in IDLE_ATTRIBUTES or name in self.ignored or name == "control-predecessors":
+                continue
+            value = given[name]
+            attribute = record.attribute(name) if record is not None else None
+            if value is None or (attribute is not None and not attribute.is_required and value == attribute.default):
+                continue
+            found.append((name, 0 if name in _NUMBERED_NAMES else self.value(value, callee)))
+        return tuple(found)
+
+    def value(self, value: Any, callee: CalleeKey) -> Hashable:
+        """An attribute's value in a form that compares by value."""
+        if isinstance(value, HloComputation):
+            return callee(value)
+        if isinstance(value, tuple):
+            return tuple(self.value(v, callee) for v in value)
+        if isinstance(value, Literal):
+            return literal_key(value)
+        if isinstance(value, Shape):
+            return self.shape(value)
+        if isinstance(value, EntryLayout):
+            return tuple(map(self.shape, value.parameters)), self.shape(value.result)
+        if isinstance(value, FrontendAttributes):
+            return tuple(sorted((k, v[1:-1] if v[:1] in "\"'" else v) for k, v in value.entries))
+        return value if isinstance(value, Hashable) else repr(value)
+
+
+def literal_key(literal: Literal) -> Hashable:
+    """A literal's type, dimensions and bits."""
+    if literal.shape.is_tuple:
+        return tuple(map(literal_key, literal.elements))
+    shape = literal.shape.without_layout()
+    if literal.is_elided or not shape.is_array:
+        return shape, literal.text
+    array = literal.array
+    return shape, array.tobytes()
+
+
+def has_effect(instruction: HloInstruction, effects: Iterable[HloComputation] = ()) -> bool:
+    """Whether an instruction must happen as often as it is written: it acts on the world, or draws random numbers."""
+    record = OPS.get(instruction.opcode)
+    if record is None or record.flags & {"side_effect", "random"}:
+        return True
+    if instruction.attributes.get("custom_call_has_side_effect"):
+        return True
+    return any(c in effects for c in instruction.called_computations())
+
+
+@dataclass(slots=True)
+class Structure:
+    """The numbers of one or more modules, comparable with each other."""
+
+    aspects: Aspects = field(default_factory=Aspects)
+    instructions: dict[HloInstruction, int] = field(default_factory=dict)
+    computations: dict[HloComputation, int] = field(default_factory=dict)
+    #: computations that act on the world
+    effects: set[HloComputation] = field(default_factory=set)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _attributes: dict[tuple[str, int], tuple[Any, Hashable]] = field(default_factory=dict)
+
+    def add(self, module: HloModule) -> None:
+        """Number every computation and instruction of a module."""
+        for computation in callees_first(module):
+            self._number(computation)
+
+    def own(self, instruction: HloInstruction) -> Hashable:
+        """What an instruction is by itself, without its operands."""
+        return instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction)
+
+    def _number(self, computation: HloComputation) -> None:
+        numbers, found, acts = self._numbers, self.instructions, list[int]()
+        for instruction in post_order(computation):
+            before = instruction.control_predecessors() if instruction.attributes else ()
+            key: Hashable = (
+                instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction),
+                tuple([found[o] for o in instruction.operands]),
+                tuple(sorted({found.get(p, -1) for p in before})) if before else ())
+            number = numbers.setdefault(key, len(numbers))
+            if has_effect(instruction, self.effects):
+                # The second of two draws of a random number is another number.
+                while number in acts:
+                    number = numbers.setdefault(("again", number), len(numbers))
+                acts.append(number)
+            found[instruction] = number
+        if acts:
+            self.effects.add(computation)
+        root = found[computation.root] if computation.root is not None else -1
+        signature = tuple(self.aspects.shape(p.shape) for p in computation.parameters())
+        threads = tuple(sorted(computation.attributes.items()))
+        key = ("computation", signature, root, tuple(sorted(acts)), threads)
+        self.computations[computation] = numbers.setdefault(key, len(numbers))
+
+    def _attributes_of(self, instruction: HloInstruction) -> Hashable:
+        # Instructions share their attributes; the record of the opcode decides about defaults.
+        place = instruction.opcode, id(instruction.attributes)
+        known = self._attributes.get(place)
+        if known is None or known[0] is not instruction.attributes:
+            key = self.aspects.attributes(instruction, lambda c: self.computations.get(c, -1))
+            known = self._attributes[place] = instruction.attributes, key
+        return known[1]
+
+
+def module_attributes(module: HloModule, aspects: Aspects) -> Mapping[str, Hashable]:
+    """The header attributes that count."""
+    return {name: _unordered(aspects.value(value, lambda c: c.name)) for name, value in module.attributes.items()
+            if name not in IDLE_ATTRIBUTES and name not in aspects.ignored and value not in (None, False, (), 1)}
+
+
+def _unordered(value: Hashable) -> Hashable:
+    """A table of aliases or donors without its order."""
+    if isinstance(value, tuple) and value and isinstance(value[0], (Aliasing, BufferDonor)):
+        return frozenset(value)
+    return value
