@@ -1,0 +1,40 @@
+"""XlaBuilder: modules built by calling the functions of "XLA Operation Semantics" in Python.
+
+Every function is a method, `b.Add(x, y)`, and stands here on its own, `Add(x, y)`, under the documents' name and
+Python's spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlotool.builder.builder import XlaBuilder, free
+from hlotool.builder.functions import FUNCTIONS, find
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.numbers import (
+    ChannelHandle,
+    ConvDimensionNumbers,
+    ConvPadding,
+    DotDimensionNumbers,
+    GatherDimensionNumbers,
+    PaddingDimension,
+    RaggedDotDimensionNumbers,
+    ScatterDimensionNumbers,
+)
+from hlotool.builder.problems import SemanticsWarning
+
+__all__ = [
+    "ChannelHandle", "ConvDimensionNumbers", "ConvPadding", "DotDimensionNumbers", "GatherDimensionNumbers",
+    "PaddingDimension", "RaggedDotDimensionNumbers", "ScatterDimensionNumbers", "SemanticsWarning", "XlaBuilder",
+    "XlaComputation", "XlaOp",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or find(name) is None:
+        raise AttributeError(f"module 'hlotool.builder' has no attribute {name!r}")
+    return free(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *FUNCTIONS})

@@ -1,0 +1,113 @@
+"""How operands of different shapes come to one: the documents' broadcasting, which HLO itself does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hlotool.builder.codes import COUNT, DEGENERATE, DYNAMIC, IMPLICIT, IN_DIM, ORDER, RANGE, SAME_RANK, SIZES
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.problems import demand
+from hlotool.ir import UNBOUNDED, Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+Ints = Sequence[int]
+
+
+def matched(b: Core, opcode: str, lhs: XlaOp, rhs: XlaOp, dimensions: tuple[int, ...]) -> list[XlaOp]:
+    """Both operands broadcast to the shape of the result."""
+    left, right = lhs.shape, rhs.shape
+    if not left.is_array or not right.is_array:
+        return [lhs, rhs]  # the operation's own constraint says it best
+    what = f"{opcode}: lhs is {left.text(False)}, rhs is {right.text(False)}"
+    if left.rank == right.rank:
+        identity = tuple(range(left.rank))
+        demand(dimensions in ((), identity), SAME_RANK, f"{what}: operands of one rank take no "
+               f"broadcast_dimensions, {list(dimensions)} given", "leave broadcast_dimensions out")
+        return _degenerate(b, lhs, rhs, what)
+    small, large = sorted((left, right), key=lambda s: s.rank)
+    _check(small, large, dimensions, what)
+    rows = list(dimensions)
+    wanted = _result(small, large, rows)
+    grown = [_grow(b, o, wanted, rows if o.shape is small and small is not large else list(range(o.rank)))
+             for o in (lhs, rhs)]
+    return grown
+
+
+def _check(small: Shape, large: Shape, dimensions: tuple[int, ...], what: str) -> None:
+    demand(bool(dimensions) or small.rank == 0, IMPLICIT, f"{what}: the ranks differ, and broadcast_dimensions do not "
+           "say which dimensions belong together", f"give {small.rank} of 0 to {large.rank - 1}")
+    demand(len(dimensions) == small.rank, COUNT, f"{what}: {len(dimensions)} broadcast_dimensions for an operand of "
+           f"{small.rank} dimensions")
+    for i, d in enumerate(dimensions):
+        demand(0 <= d < large.rank, RANGE, f"{what}: broadcast dimension {d} is not in [0, {large.rank})")
+        n, m = small.dims[i], large.dims[d]
+        demand(n == m or 1 in (n, m) or UNBOUNDED in (n, m), SIZES,
+               f"{what}: dimension {i} of the smaller operand has {n} elements, dimension {d} of the larger {m}")
+        flags = small.is_dynamic_dim(i), large.is_dynamic_dim(d)
+        demand(flags[0] == flags[1] or (n == 1 and not flags[0]) or (m == 1 and not flags[1]), DYNAMIC,
+               f"{what}: dimension {i} of the smaller operand and {d} of the larger are not both dynamic")
+    demand(list(dimensions) == sorted(set(dimensions)), ORDER,
+           f"{what}: broadcast_dimensions {list(dimensions)} do not strictly increase")
+
+
+def _result(small: Shape, large: Shape, dimensions: Ints) -> Shape:
+    dims, flags = list(large.dims), [large.is_dynamic_dim(i) for i in range(large.rank)]
+    for i, d in enumerate(dimensions):
+        if dims[d] == 1 and small.dims[i] != 1:
+            dims[d], flags[d] = small.dims[i], small.is_dynamic_dim(i)
+    return Shape.array(large.element_type, tuple(dims), None, tuple(flags))
+
+
+def _degenerate(b: Core, lhs: XlaOp, rhs: XlaOp, what: str) -> list[XlaOp]:
+    """Dimensions of size 1 stretch to what they meet."""
+    left, right = lhs.shape, rhs.shape
+    if left.dims == right.dims:
+        return [lhs, rhs]
+    for i, (n, m) in enumerate(zip(left.dims, right.dims, strict=True)):
+        demand(n == m or 1 in (n, m) or UNBOUNDED in (n, m), DEGENERATE,
+               f"{what}: dimension {i} has {n} elements in one and {m} in the other")
+    wanted = _result(left, right, range(left.rank))
+    return [_grow(b, o, wanted, range(o.rank)) for o in (lhs, rhs)]
+
+
+def _grow(b: Core, operand: XlaOp, wanted: Shape, dimensions: Ints) -> XlaOp:
+    if operand.shape.dims == wanted.dims:
+        return operand
+    target = wanted.with_element_type(operand.element_type)
+    return in_dim(b, operand, target, dimensions)
+
+
+def in_dim(b: Core, operand: XlaOp, target: Shape, dimensions: Ints) -> XlaOp:
+    """Dimension i of the operand becomes dimension dimensions[i] of the target; those of size 1 may stretch."""
+    shape = operand.shape
+    kept = [i for i in range(shape.rank)
+            if not (shape.dims[i] == 1 and target.dims[dimensions[i]] != 1 and not shape.is_dynamic_dim(i))]
+    if len(kept) < shape.rank:
+        dropped = Shape.array(shape.element_type, tuple(shape.dims[i] for i in kept), None,
+                              tuple(shape.is_dynamic_dim(i) for i in kept))
+        operand = b.emit("reshape", [operand], shape=dropped)
+    mapped = tuple(dimensions[i] for i in kept)
+    if operand.shape.dims == target.dims and mapped == tuple(range(target.rank)):
+        return operand
+    return b.emit("broadcast", [operand], {"dimensions": mapped}, target)
+
+
+def checked_in_dim(b: Core, operand: XlaOp, target: Shape, dimensions: tuple[int, ...]) -> XlaOp:
+    """BroadcastInDim with its rules."""
+    shape = operand.shape
+    what = f"the operand is {shape.text(False)}, the result {target.text(False)}, broadcast_dimensions are " \
+           f"{list(dimensions)}"
+    demand(shape.is_array, IN_DIM, f"the operand is {shape.text(False)}, which is not an array")
+    demand(shape.rank <= target.rank, IN_DIM, f"{what}: the operand has more dimensions")
+    demand(len(dimensions) == shape.rank, IN_DIM, f"{what}: one is needed for each dimension of the operand")
+    demand(all(0 <= d < target.rank for d in dimensions), IN_DIM, f"{what}: they lie in [0, {target.rank})")
+    demand(list(dimensions) == sorted(set(dimensions)), IN_DIM, f"{what}: they strictly increase")
+    demand(UNBOUNDED not in target.dims, IN_DIM, f"{what}: the result has a dimension of unknown size")
+    for i, d in enumerate(dimensions):
+        n, m = shape.dims[i], target.dims[d]
+        demand(n in (1, m, UNBOUNDED), IN_DIM, f"{what}: dimension {i} has {n} elements, dimension {d} of the "
+               f"result {m}")
+    return in_dim(b, operand, target, dimensions)

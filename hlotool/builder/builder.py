@@ -1,0 +1,155 @@
+"""XlaBuilder: the core with every function as a method, and the functions on their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from hlotool.builder import (  # noqa: F401 - importing a family declares its functions
+    collectives,
+    contraction,
+    control,
+    elementwise,
+    movement,
+    random,
+    reduction,
+    transfer,
+)
+from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
+from hlotool.builder.core import Core, Errors
+from hlotool.builder.functions import FUNCTIONS, Function, declare_records, find
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.opcodes import Opcodes
+from hlotool.builder.places import Place, caller, place_of
+from hlotool.builder.problems import Refused
+from hlotool.builder.versions import Semantics, form_of, known_semantics
+from hlotool.diagnostics import HloError
+
+
+class XlaBuilder(Core):
+    """Builds a module by calling the functions of "XLA Operation Semantics".
+
+        b = XlaBuilder("axpy")
+        x, y = b.Parameter(0, "f32[4]", "x"), b.Parameter(1, "f32[4]", "y")
+        module = b.build(2 * x + y)
+
+    `semantics` chooses the document whose names, signatures and meanings hold: "2017", "2018", "2022" or "2025".
+    A call that breaks a rule raises HloError at once; with errors="collect", `build` raises with all of them.
+    `metadata` notes the caller's file and line at every instruction; `layouts` gives every array the default layout.
+    """
+
+    def __init__(self, name: str = "module", *, semantics: str = "2025", entry: str = "main",
+                 errors: Errors = "raise", metadata: bool = True, layouts: bool = False) -> None:
+        super().__init__(name, entry=entry, errors=errors, metadata=metadata, layouts=layouts)
+        try:
+            self.semantics: Semantics = known_semantics(semantics)
+        except Refused as error:
+            self.refuse(error)
+
+    @property
+    def hlo(self) -> Opcodes:
+        """HLO's own operations: `builder.hlo.reduce(x, zero, dimensions=[0], to_apply=add)`."""
+        return Opcodes(self)
+
+    def resolve(self, name: str) -> Function | None:
+        """The function that a name stands for in the chosen document."""
+        return form_of(self, name)
+
+    def create_sub_builder(self, name: str) -> XlaBuilder:
+        """A builder of its own, with the same settings, whose module's entry can be applied here."""
+        return XlaBuilder(name, semantics=self.semantics.name, entry=name, errors=self.errors,
+                          metadata=self.has_metadata, layouts=self.has_layouts)
+
+    def __enter__(self) -> XlaBuilder:
+        _ACTIVE.append(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        _ACTIVE.remove(self)
+
+    def __getattr__(self, name: str) -> Any:
+        # Functions of operations that were declared after this module was imported.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if find(name) is None:
+            self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
+        return functools.partial(_method(name), self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *FUNCTIONS})
+
+
+#: builders inside their `with`, the innermost last
+_ACTIVE: list[XlaBuilder] = []
+
+#: names of the C++ class for methods that are no functions of the documents
+_CPP = {"SetSharding": "set_sharding", "ClearSharding": "clear_sharding", "SetOpMetadata": "set_op_metadata",
+        "ClearOpMetadata": "clear_op_metadata", "SetFrontendAttributes": "set_frontend_attributes",
+        "ClearFrontendAttributes": "clear_frontend_attributes", "CreateSubBuilder": "create_sub_builder",
+        "SetUpAlias": "alias", "AddBufferDonor": "donate", "Build": "build"}
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: XlaBuilder, *args: Any, **keywords: Any) -> Any:
+        return self.apply_named(name, args, keywords)
+
+    return _described(method, name)
+
+
+def free(name: str) -> Callable[..., Any]:
+    """The function of a name on its own: the builder is that of an operand, the first argument, or of the `with`."""
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        if args and isinstance(args[0], XlaBuilder):
+            return args[0].apply_named(name, args[1:], keywords)
+        return _builder_of((*args, *keywords.values()), name).apply_named(name, args, keywords)
+
+    return _described(call, name)
+
+
+def _builder_of(values: tuple[Any, ...], name: str) -> Any:
+    stack = list(values)
+    while stack:
+        value = stack.pop(0)
+        if isinstance(value, XlaOp):
+            return value.builder
+        if isinstance(value, (list, tuple)):
+            stack[:0] = value
+    if _ACTIVE:
+        return _ACTIVE[-1]
+    place: Place = place_of(caller())
+    raise HloError([Core._made(NO_BUILDER, f"{name} has no operand that says which builder it belongs to",
+                               "give the builder first, or call it inside `with XlaBuilder(...):`", place,
+                               _error(), ())])
+
+
+def _error() -> Any:
+    from hlotool.diagnostics import Severity
+
+    return Severity.ERROR
+
+
+def _described(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    found = FUNCTIONS.get(name)
+    call.__name__ = call.__qualname__ = name
+    if found is not None:
+        call.__doc__ = found.doc
+        call.__signature__ = found.signature  # type: ignore[attr-defined]  # inspect.signature reads it
+    return call
+
+
+def _install() -> None:
+    declare_records()
+    for name in FUNCTIONS:
+        if not hasattr(Core, name) and name not in vars(XlaBuilder):
+            setattr(XlaBuilder, name, _method(name))
+    for theirs, ours in _CPP.items():
+        setattr(XlaBuilder, theirs, getattr(XlaBuilder, ours))
+
+
+_install()
+
+__all__ = ["XlaBuilder", "XlaComputation", "XlaOp", "free"]

@@ -1,0 +1,202 @@
+"""Collectives: what replicas and partitions do together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.callees import result_of
+from hlotool.builder.codes import ARGUMENTS, SPLIT
+from hlotool.builder.functions import function
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.numbers import channel_of
+from hlotool.builder.problems import demand
+from hlotool.builder.values import shape_of
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+def _common(replica_groups: Any, channel_id: Any, use_global_device_ids: Any = None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if (channel := channel_of(channel_id)) is not None:
+        found["channel_id"] = channel
+    found["replica_groups"] = () if replica_groups is None else replica_groups
+    if use_global_device_ids:
+        found["use_global_device_ids"] = True
+    return found
+
+
+def _operands(b: Core, operand: Any) -> list[XlaOp]:
+    """The operands of a collective: a list, the elements of a tuple, or one array."""
+    if isinstance(operand, (list, tuple)):
+        return [b.operand(o) for o in operand]
+    made = b.operand(operand)
+    if made.shape.is_tuple:
+        return [b.emit("get-tuple-element", [made], {"index": i}) for i in range(len(made.shape.elements))]
+    return [made]
+
+
+def _adder(b: Core, kind: str) -> Any:
+    def make() -> Any:
+        scalar = Shape.array(kind)
+        return b.callee((lambda x, y: x | y) if kind == "pred" else (lambda x, y: x + y), [scalar, scalar],
+                        "or" if kind == "pred" else f"add_{kind}")
+
+    return make()
+
+
+@function()
+def all_gather(b: Core, operand: Any, all_gather_dimension: int, shard_count: int, replica_groups: Any = None,
+               channel_id: Any = None, layout: Any = None, use_global_device_ids: bool | None = None) -> XlaOp:
+    """Join the operands of a group's members along a dimension; shard_count is the number of members."""
+    made = _operands(b, operand)
+    found = {**_common(replica_groups, channel_id, use_global_device_ids), "dimensions": (all_gather_dimension,)}
+    shapes = []
+    for m in made:
+        demand(m.shape.is_array and 0 <= all_gather_dimension < m.rank, ARGUMENTS,
+               f"all_gather_dimension is {all_gather_dimension}, the operand is {m.shape.text(False)}")
+        dims = list(m.dims)
+        dims[all_gather_dimension] *= shard_count
+        shapes.append(Shape.array(m.element_type, tuple(dims), None, m.shape.dynamic))
+    return b.emit("all-gather", made, found, _one(shapes, layout))
+
+
+def _one(shapes: Sequence[Shape], layout: Any = None) -> Shape:
+    if layout is not None and len(shapes) == 1:
+        return shapes[0].with_layout(layout if not isinstance(layout, (list, tuple)) else shape_of(
+            f"{shapes[0].text(False)}{{{','.join(map(str, layout))}}}").layout)
+    return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
+
+
+@function()
+def all_reduce(b: Core, operand: Any, computation: Any = None, replica_groups: Any = None, channel_id: Any = None,
+               shape_with_layout: Any = None, use_global_device_ids: bool | None = None) -> XlaOp:
+    """Fold the operands of a group's members, element by element; the sum where no computation is given."""
+    made = _operands(b, operand)
+    if not made:
+        return b.emit("tuple", ())
+    kind = made[0].element_type
+    scalar = Shape.array(kind)
+    to_apply = _adder(b, kind) if computation is None else b.callee(computation, [scalar, scalar], "reducer")
+    found = {**_common(replica_groups, channel_id, use_global_device_ids), "to_apply": to_apply}
+    return b.emit("all-reduce", made, found, shape_with_layout)
+
+
+@function()
+def cross_replica_sum(b: Core, operand: Any, replica_groups: Any = None) -> XlaOp:
+    """AllReduce that adds; of pred it is or."""
+    return all_reduce(b, operand, None, replica_groups)
+
+
+@function()
+def reduce_scatter(b: Core, operand: Any, computation: Any, scatter_dimension: int, shard_count: int,
+                   replica_groups: Any = None, channel_id: Any = None, layout: Any = None,
+                   use_global_device_ids: bool | None = None) -> XlaOp:
+    """AllReduce, of whose result each member keeps its part along a dimension."""
+    made = _operands(b, operand)
+    scalar = Shape.array(made[0].element_type)
+    shapes = []
+    for m in made:
+        demand(m.shape.is_array and 0 <= scatter_dimension < m.rank, ARGUMENTS,
+               f"scatter_dimension is {scatter_dimension}, the operand is {m.shape.text(False)}")
+        dims = list(m.dims)
+        demand(shard_count > 0 and dims[scatter_dimension] % shard_count == 0, SPLIT,
+               f"dimension {scatter_dimension} of {m.shape.text(False)} is not cut into {shard_count} equal parts")
+        dims[scatter_dimension] //= shard_count
+        shapes.append(Shape.array(m.element_type, tuple(dims), None, m.shape.dynamic))
+    found = {**_common(replica_groups, channel_id, use_global_device_ids), "dimensions": (scatter_dimension,),
+             "to_apply": b.callee(computation, [scalar, scalar], "reducer")}
+    return b.emit("reduce-scatter", made, found, _one(shapes, layout))
+
+
+@function()
+def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat_dimension: int | None = None,
+               split_count: int | None = None, replica_groups: Any = None, layout: Any = None,
+               channel_id: Any = None) -> XlaOp:
+    """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another.
+
+    A list of operands is sent one to each member, and gives a tuple.
+    """
+    made = _operands(b, operand)
+    found = _common(replica_groups, channel_id)
+    if split_dimension is None or (isinstance(operand, (list, tuple)) and len(made) > 1):
+        return b.emit("all-to-all", made, found)
+    [source] = made
+    split = split_dimension
+    joined = split if concat_dimension is None else concat_dimension
+    shape, dims = source.shape, source.dims
+    count = split_count if split_count is not None else _group_size(replica_groups)
+    demand(shape.is_array and 0 <= split < shape.rank and 0 <= joined < shape.rank, ARGUMENTS,
+           f"split_dimension is {split}, concat_dimension {joined}; the operand is {shape.text(False)}")
+    demand(count > 0 and dims[split] % count == 0, SPLIT,
+           f"dimension {split} of {shape.text(False)} is not cut into {count} equal parts")
+    wanted = shape if layout is None or split != joined else _one([shape.without_layout()], layout)
+    made_one = b.emit("all-to-all", [source], {**found, "dimensions": (split,)}, wanted)
+    if split == joined:
+        return made_one
+    # HLO joins along the dimension that it cuts: the parts get a dimension of their own and move to the other one.
+    kind = shape.element_type
+    apart = (*dims[:split], count, dims[split] // count, *dims[split + 1:])
+    blocks = b.emit("reshape", [made_one], shape=Shape.array(kind, apart))
+    order = [d if d < split else d + 1 for d in range(shape.rank)]
+    order.insert(joined, split)
+    moved = b.emit("transpose", [blocks], {"dimensions": tuple(order)})
+    sizes = list(dims)
+    sizes[split], sizes[joined] = dims[split] // count, dims[joined] * count
+    return b.emit("reshape", [moved], shape=_one([Shape.array(kind, tuple(sizes))], layout))
+
+
+def _group_size(groups: Any) -> int:
+    rows = groups.lists() if hasattr(groups, "lists") else groups or ()
+    demand(bool(rows), SPLIT, "split_count is not given, and replica_groups do not say it")
+    return len(rows[0])
+
+
+@function("CollectiveBroadcast")
+def collective_broadcast(b: Core, operand: Any, replica_groups: Any = None, channel_id: Any = None) -> XlaOp:
+    """Every member of a group gets the first member's operand."""
+    return b.emit("collective-broadcast", _operands(b, operand), _common(replica_groups, channel_id))
+
+
+@function()
+def collective_permute(b: Core, operand: Any, source_target_pairs: Sequence[tuple[int, int]], channel_id: Any = None,
+                       inplace: Any = None) -> XlaOp:
+    """Send each source's operand to its target; who gets nothing has zeros.
+
+    `inplace` is a list of a buffer that is written into, of the indices in it and of those in the operand.
+    """
+    found: dict[str, Any] = {} if channel_id is None else {"channel_id": channel_of(channel_id)}
+    found["source_target_pairs"] = source_target_pairs
+    made = _operands(b, operand)
+    if inplace:
+        made += [result_of(b, part) for part in inplace]
+    return b.emit("collective-permute", made, found)
+
+
+@function()
+def multi_collective_permute(b: Core, operands: Sequence[Any], source_target_pairs: Sequence[tuple[int, int]],
+                             channel_id: Any = None) -> XlaOp:
+    """CollectivePermute of several operands at once; gives a tuple."""
+    return collective_permute(b, list(operands), source_target_pairs, channel_id)
+
+
+@function()
+def ragged_all_to_all(b: Core, input: Any, input_offsets: Any, send_sizes: Any, output: Any, output_offsets: Any,
+                      recv_sizes: Any, replica_groups: Any = None, channel_id: Any = None) -> XlaOp:
+    """Send slices of different sizes to the members of a group, which place them in `output`."""
+    made = [b.operand(o) for o in (input, output, input_offsets, send_sizes, output_offsets, recv_sizes)]
+    return b.emit("ragged-all-to-all", made, _common(replica_groups, channel_id))
+
+
+@function()
+def replica_id(b: Core) -> XlaOp:
+    """The number of the replica, u32[]."""
+    return b.emit("replica-id", ())
+
+
+@function("PartitionID", "BuildPartitionId")
+def partition_id(b: Core, shape: Any = None) -> XlaOp:
+    """The number of the partition, u32[]."""
+    return b.emit("partition-id", (), {}, shape)

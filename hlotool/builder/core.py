@@ -1,0 +1,563 @@
+"""What all builder functions stand on: computations in the making, calls, refusals, and the module at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from hlotool.builder import broadcasting, callees
+from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
+from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.places import Place, caller, place_of
+from hlotool.builder.problems import Refused, demand, warn
+from hlotool.builder.values import attribute_value, is_weak, literal_of, metadata_of, shape_of
+from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
+from hlotool.ir import (
+    NO_ATTRIBUTES,
+    Aliasing,
+    Attributes,
+    BufferDonor,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Layout,
+    Metadata,
+    Shape,
+    Sharding,
+    Source,
+    unique_name,
+)
+from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
+from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
+from hlotool.passes.verify import agrees, unknown_attribute, verify
+
+Errors: TypeAlias = Literal["raise", "collect"]
+
+
+class Body:
+    """A computation in the making."""
+
+    def __init__(self, name: str, is_entry: bool = False) -> None:
+        self.computation = HloComputation(name)
+        self.is_entry = is_entry
+        self.names: set[str] = set()
+        self.parameters: dict[int, HloInstruction] = {}
+        self.root: HloInstruction | None = None
+        #: what stands around calls: sharding, frontend attributes, fields of metadata
+        self.sharding: Sharding | None = None
+        self.frontend: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = {}
+        self.scope: list[str] = []
+
+    @property
+    def instructions(self) -> list[HloInstruction]:
+        return self.computation.instructions
+
+    def add(self, instruction: HloInstruction) -> None:
+        """Append an instruction, under a name that is free."""
+        instruction.name = unique_name(instruction.name, self.names)
+        self.names.add(instruction.name)
+        self.instructions.append(instruction)
+
+    def rename(self, instruction: HloInstruction, name: str) -> None:
+        """Give an instruction a name, or one like it that is free."""
+        if instruction.name == name:
+            return
+        self.names.discard(instruction.name)
+        instruction.name = unique_name(re.sub(r"[^\w.\-]", "_", name), self.names)
+        self.names.add(instruction.name)
+
+    def cut(self, length: int) -> None:
+        """Take back the instructions that a refused call has left."""
+        for instruction in self.instructions[length:]:
+            self.names.discard(instruction.name)
+            if instruction.opcode == "parameter":
+                self.parameters.pop(instruction.parameter_number, None)
+        del self.instructions[length:]
+
+
+class Core:
+    """A builder without its functions."""
+
+    def __init__(self, name: str = "module", *, entry: str = "main", errors: Errors = "raise", metadata: bool = True,
+                 layouts: bool = False) -> None:
+        self.name = name
+        self.errors = errors
+        self.has_metadata = metadata
+        self.has_layouts = layouts
+        self._bodies = [Body(entry, is_entry=True)]
+        self._computations: list[HloComputation] = []
+        self._computation_names: set[str] = {entry}
+        self._embedded: dict[int, tuple[Any, HloComputation]] = {}
+        self._problems: list[Diagnostic] = []
+        self._places: dict[HloInstruction, Place] = {}
+        self._depth = 0
+        self._place = Place()
+        self._attributes: dict[str, Any] = {}
+        self._tables: dict[str, tuple[str, ...]] = {}
+        self._aliases: list[Aliasing] = []
+        self._donors: list[BufferDonor] = []
+        self._built: HloModule | None = None
+
+    # Calls
+
+    def apply_named(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any] | None = None) -> Any:
+        """Call the builder function of that name."""
+        found = find(name) if self._depth else self.resolve(name)
+        if found is None:
+            self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
+        return self.apply(found, args, keywords or {})
+
+    def resolve(self, name: str) -> Function | None:
+        """The function that a name stands for."""
+        return find(name)
+
+    def _near(self, name: str) -> str:
+        import difflib
+
+        near = difflib.get_close_matches(name, FUNCTIONS, 1)
+        return f"did you mean {near[0]}?" if near else ""
+
+    def apply(self, function: Function, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """Call a builder function: bind its arguments, place what goes wrong, and dress its result."""
+        if self._depth:
+            return self._bound(function, args, dict(keywords))
+        if any(isinstance(a, XlaOp) and not a.is_valid for a in (*args, *keywords.values())):
+            return self.failed()  # the call that made it was refused
+        frame, body = caller(), self._bodies[-1]
+        before, self._place = self._place, Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place()
+        length, self._depth = len(body.instructions), 1
+        try:
+            return self._bound(function, args, dict(keywords))
+        except (Refused, ConstraintError) as error:
+            body.cut(length)
+            self._depth = 0
+            return self._report(self._diagnostic(error, place_of(frame), (*args, *keywords.values())))
+        except HloError:
+            body.cut(length)
+            raise
+        finally:
+            self._depth, self._place = 0, before
+
+    def _bound(self, function: Function, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        common = {k: keywords.pop(k) for k in COMMON if k in keywords and k not in function.own}
+        try:
+            bound = function.signature.bind(*function.regroup(args), **keywords)
+        except TypeError as error:
+            raise Refused(ARGUMENTS, f"{function.name}: {error}", f"it is {function.name}{_plain(function)}") from None
+        result = function.call(self, *bound.args, **bound.kwargs)
+        if common:
+            self.dress(result, {k: v for k, v in common.items() if v is not None})
+        return result
+
+    def refuse(self, error: Refused) -> NoReturn:
+        """Refuse what the caller's caller asked for; what has no value cannot be collected."""
+        if self._depth:
+            raise error
+        diagnostic = self._diagnostic(error, place_of(caller()), ())
+        self._problems.append(diagnostic)
+        raise HloError([diagnostic]) from None
+
+    def _report(self, diagnostic: Diagnostic) -> XlaOp:
+        self._problems.append(diagnostic)
+        if self.errors == "raise":
+            raise HloError([diagnostic]) from None
+        return self.failed()
+
+    def failed(self) -> XlaOp:
+        """What stands for the result of a refused call."""
+        return XlaOp(self, self._bodies[-1], None)
+
+    def warn(self, code: str, message: str, help: str = "") -> None:
+        """Note that a call means something else than it may seem to."""
+        place = place_of(caller())
+        self._problems.append(self._made(code, message, help, place, Severity.WARNING, ()))
+        warn(f"{message} [{code}]", place.filename, place.line)
+
+    def _diagnostic(self, error: Refused | ConstraintError, place: Place, args: Iterable[Any]) -> Diagnostic:
+        shapes = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))
+                  if isinstance(a, XlaOp) and a.is_valid]
+        listed = ", ".join(dict.fromkeys(f"{a.name} is {a.shape.text(False)}" for a in shapes))
+        notes = (Note(f"operands: {listed}"),) if shapes else ()
+        if isinstance(error, Refused):
+            return self._made(error.code, error.message, error.help, place, Severity.ERROR, notes)
+        code = NO_SHAPE if error.label.endswith("-shape") else error.label
+        return self._made(code, error.message, "", place, Severity.ERROR, notes)
+
+    @staticmethod
+    def _made(code: str, message: str, help: str, place: Place, severity: Severity,
+              notes: tuple[Note, ...]) -> Diagnostic:
+        return Diagnostic(code, message, severity, place.line, place.column, place.end_line, place.end_column,
+                          place.filename, notes, help)
+
+    # Instructions
+
+    @property
+    def body(self) -> Body:
+        """The computation in the making."""
+        return self._bodies[-1]
+
+    def emit(self, opcode: str, operands: Sequence[Any], attributes: Mapping[str, Any] | None = None,
+             shape: Any = None) -> XlaOp:
+        """Append an instruction of an opcode: values made of the operands, attributes read, the shape inferred."""
+        record = OPS.get(opcode)
+        made = [self.operand(o) for o in operands]
+        found = {n: self._attribute(n, v) for n, v in (attributes or {}).items()}
+        declared = None if shape is None else shape_of(shape)
+        demand(record is not None or declared is not None, UNKNOWN_OPCODE, f"there is no operation {opcode}")
+        instruction = HloInstruction(opcode, opcode, declared,  # type: ignore[arg-type]  # inferred below
+                                     tuple(o.instruction for o in made),
+                                     Attributes(found) if found else NO_ATTRIBUTES, self._metadata(opcode))
+        if record is not None:
+            instruction.shape = self._inferred(record, instruction, declared)
+        self._surround(instruction)
+        self.body.add(instruction)
+        self._places[instruction] = self._place
+        return XlaOp(self, self.body, instruction)
+
+    def _attribute(self, name: str, value: Any) -> Any:
+        if isinstance(value, XlaComputation):
+            return self.callee(value)
+        if isinstance(value, (tuple, list)) and value and isinstance(value[0], XlaComputation):
+            return tuple(map(self.callee, value))
+        if name in ("to_apply", "calls", "condition", "body", "select", "scatter") or name.endswith("_computation"):
+            return self.callee(value)
+        return attribute_value(name, value)
+
+    def _inferred(self, record: Op, instruction: HloInstruction, declared: Shape | None) -> Shape:
+        for name in instruction.attributes:
+            if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
+                _, message, _, advice = unknown_attribute(record, name)
+                raise Refused(UNKNOWN_ATTRIBUTE, message, advice)
+        inferred = record.infer_instruction(instruction)
+        if declared is None:
+            return _laid_out(inferred) if self.has_layouts else inferred
+        demand(agrees(declared, inferred), WRONG_SHAPE,
+               f"{record.opcode} gives {inferred.text(False)}, but {declared.text(False)} is asked for")
+        return declared
+
+    def _surround(self, instruction: HloInstruction) -> None:
+        """What the contexts around the call say."""
+        body, added = self.body, {}
+        if body.sharding is not None and "sharding" not in instruction.attributes:
+            fitting = _fitting(body.sharding, instruction.shape)
+            if fitting is not None:
+                added["sharding"] = fitting
+        if body.frontend:
+            added["frontend_attributes"] = attribute_value("frontend_attributes", body.frontend)
+        if added:
+            instruction.attributes = instruction.attributes | added
+
+    def _metadata(self, opcode: str) -> Metadata | None:
+        body = self.body
+        if not self.has_metadata and not body.metadata:
+            return None
+        fields: dict[str, Any] = {}
+        if self.has_metadata:
+            fields["op_name"] = "/".join([*body.scope, opcode])
+            fields |= {"source_file": self._place.filename, "source_line": self._place.line}
+        fields |= body.metadata
+        order = ("op_type", "op_name", "source_file", "source_line")
+        return metadata_of({k: fields[k] for k in sorted(fields, key=lambda k: order.index(k) if k in order else 9)})
+
+    def dress(self, result: Any, common: Mapping[str, Any]) -> None:
+        """Put name, sharding and so on upon the instruction of a result."""
+        if not isinstance(result, XlaOp):
+            return
+        instruction = result.instruction
+        for name, value in common.items():
+            if name == "name":
+                result.body.rename(instruction, value)
+            elif name == "metadata":
+                instruction.metadata = metadata_of(value)
+            else:
+                text = name.replace("_", "-") if name == "control_predecessors" else name
+                instruction.attributes = instruction.attributes | {text: attribute_value(text, value)}
+
+    # Values
+
+    def operand(self, value: Any, element_type: str | None = None) -> XlaOp:
+        """A value of the computation in the making; numbers and arrays become constants."""
+        if not isinstance(value, XlaOp):
+            demand(not isinstance(value, (XlaComputation, HloModule, HloInstruction)) and not callable(value),
+                   NO_OPERAND, f"{value!r} is no operand")
+            return self.constant(value, element_type)
+        if not value.is_valid:
+            raise Refused(FOREIGN, "an operand comes from a call that was refused")
+        if value.body is not self.body:
+            other = value.body.computation.name
+            raise Refused(FOREIGN, f"{value.name} belongs to the computation {other}, not to "
+                          f"{self.body.computation.name}", "pass it to the computation as a parameter")
+        return value
+
+    def constant(self, value: Any, element_type: str | None = None) -> XlaOp:
+        """A constant instruction."""
+        literal = literal_of(value, element_type)
+        return self.emit("constant", (), {"literal": literal}, literal.shape)
+
+    def operands(self, *values: Any) -> list[XlaOp]:
+        """Values that meet: Python's own numbers take the element type of the first that has one."""
+        known = next((v.element_type for v in values if isinstance(v, XlaOp) and v.is_valid and v.shape.is_array), None)
+        if known is None:
+            known = next((literal_of(v).shape.element_type for v in values if not isinstance(v, XlaOp)
+                          and not is_weak(v)), None)
+        if known is None:
+            made = [literal_of(v) for v in values]
+            known = next((t for t in ("c64", "f32", "s32") if any(m.shape.element_type == t for m in made)), None)
+        return [self.operand(v, known) for v in values]
+
+    def broadcasting(self, opcode: str, lhs: Any, rhs: Any, dimensions: Iterable[int] = (),
+                     attributes: Mapping[str, Any] | None = None) -> XlaOp:
+        """An elementwise operation of two operands, which are broadcast to one shape."""
+        left, right = self.operands(lhs, rhs)
+        pair = broadcasting.matched(self, opcode, left, right, tuple(dimensions or ()))
+        return self.emit(opcode, pair, attributes)
+
+    # Computations
+
+    def callee(self, value: Any, shapes: Sequence[Shape] | None = None, name: str = "") -> HloComputation:
+        """The computation of this module that a value stands for; Python functions are traced on `shapes`."""
+        return callees.callee(self, value, shapes, name)
+
+    @contextlib.contextmanager
+    def computation(self, name: str) -> Iterator[XlaComputation]:
+        """A computation of the module: what is built inside the `with` belongs to it.
+
+        The last value is its result, unless `root` names another one.
+        """
+        made = XlaComputation()
+        with self.building(name) as body:
+            yield made
+            made.computation = self.finished(body)
+
+    @contextlib.contextmanager
+    def building(self, name: str) -> Iterator[Body]:
+        """Make calls go to a new computation; the user's own calls, also when the builder is at work itself."""
+        body = Body(name)
+        depth, place = self._depth, self._place
+        self._bodies.append(body)
+        self._depth = 0
+        try:
+            yield body
+        finally:
+            self._bodies.remove(body)
+            self._depth, self._place = depth, place
+
+    def finished(self, body: Body) -> HloComputation:
+        """The computation of a body, with its result, put among those of the module."""
+        self._complete(body)
+        computation = body.computation
+        computation.name = unique_name(computation.name, self._computation_names)
+        self._computation_names.add(computation.name)
+        self._computations.append(computation)
+        return computation
+
+    def _complete(self, body: Body) -> None:
+        computation = body.computation
+        if not body.instructions:
+            raise self._unplaced(f"the computation {computation.name} is empty")
+        missing = [n for n in range(len(body.parameters)) if n not in body.parameters]
+        if missing:
+            raise self._unplaced(f"{computation.name} has {len(body.parameters)} parameters, but none is number "
+                                 f"{missing[0]}")
+        computation.root = body.root or body.instructions[-1]
+
+    def _unplaced(self, message: str) -> Exception:
+        return HloError([self._diagnostic(Refused(NO_ROOT, message), place_of(caller()), ())])
+
+    def adopt(self, computation: HloComputation) -> None:
+        """Put a finished computation among those of the module."""
+        computation.name = unique_name(computation.name, self._computation_names)
+        self._computation_names.add(computation.name)
+        self._computations.append(computation)
+
+    def remembered(self, key: Any, make: Any) -> HloComputation:
+        """What `make` gives, once for each key object."""
+        if id(key) not in self._embedded:
+            self._embedded[id(key)] = (key, make())
+        return self._embedded[id(key)][1]
+
+    def is_mine(self, computation: HloComputation) -> bool:
+        """Whether a computation stands in this module."""
+        return any(c is computation for c in self._computations)
+
+    def root(self, value: Any) -> None:
+        """Make a value the result of the computation in the making."""
+        self.body.root = callees.result_of(self, value).instruction
+
+    # What stands around calls
+
+    @contextlib.contextmanager
+    def sharding(self, sharding: Any) -> Iterator[None]:
+        """Give the instructions built inside a sharding: as HLO writes it, or a Sharding."""
+        body, before = self.body, self.body.sharding
+        body.sharding = None if sharding is None else attribute_value("sharding", sharding)
+        try:
+            yield
+        finally:
+            body.sharding = before
+
+    @contextlib.contextmanager
+    def frontend_attributes(self, **entries: Any) -> Iterator[None]:
+        """Give the instructions built inside frontend attributes."""
+        body, before = self.body, self.body.frontend
+        body.frontend = {**before, **entries}
+        try:
+            yield
+        finally:
+            body.frontend = before
+
+    @contextlib.contextmanager
+    def metadata(self, **fields: Any) -> Iterator[None]:
+        """Give the instructions built inside fields of metadata: op_name, op_type, source_file, source_line, ..."""
+        body, before = self.body, self.body.metadata
+        body.metadata = {**before, **fields}
+        try:
+            yield
+        finally:
+            body.metadata = before
+
+    @contextlib.contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Put a name in front of the op_name of the instructions built inside."""
+        self.body.scope.append(name)
+        try:
+            yield
+        finally:
+            self.body.scope.remove(name)
+
+    def set_sharding(self, sharding: Any) -> None:
+        """Give what follows a sharding; None ends it."""
+        self.body.sharding = None if sharding is None else attribute_value("sharding", sharding)
+
+    def clear_sharding(self) -> None:
+        """End what set_sharding began."""
+        self.body.sharding = None
+
+    def set_op_metadata(self, **fields: Any) -> None:
+        """Give what follows fields of metadata."""
+        self.body.metadata = fields
+
+    def clear_op_metadata(self) -> None:
+        """End what set_op_metadata began."""
+        self.body.metadata = {}
+
+    def set_frontend_attributes(self, **entries: Any) -> None:
+        """Give what follows frontend attributes."""
+        self.body.frontend = entries
+
+    def clear_frontend_attributes(self) -> None:
+        """End what set_frontend_attributes began."""
+        self.body.frontend = {}
+
+    # The module
+
+    def alias(self, output_index: Any, parameter: int, parameter_index: Any = (), kind: str = "may-alias") -> None:
+        """Let an element of the result share its buffer with (an element of) a parameter."""
+        self._aliases.append(Aliasing(_index(output_index), parameter, _index(parameter_index), kind))
+
+    def donate(self, parameter: int, parameter_index: Any = ()) -> None:
+        """Let the program overwrite the buffer of (an element of) a parameter."""
+        self._donors.append(BufferDonor(parameter, _index(parameter_index)))
+
+    def set_module_attribute(self, name: str, value: Any) -> None:
+        """An attribute of the module's header: replica_count, num_partitions, is_scheduled, ..."""
+        try:
+            self._attributes[name] = attribute_value(name, value)
+        except Refused as error:
+            self.refuse(error)
+
+    def set_table(self, name: str, *lines: str) -> None:
+        """A table of the module's end (FileNames, StackFrames, ...): its lines as HLO writes them."""
+        self._tables[name] = lines
+
+    def build(self, root: Any = None, *, verify: bool = True) -> HloModule:
+        """The module. Raises HloError with everything that is wrong with it.
+
+        `root` is the result: a value, or a list of values for a tuple; by default what was built last.
+        """
+        module = self._module(root)
+        if self.errors == "collect" and any(d.severity is Severity.ERROR for d in self._problems):
+            raise HloError(self.check())
+        found = self._verified(module) if verify else []
+        if any(d.severity is Severity.ERROR for d in found):
+            raise HloError(found)
+        self._built = module
+        return module
+
+    def check(self) -> list[Diagnostic]:
+        """Everything found so far: refused calls, warnings, and what verification says about what is built."""
+        problems = list(self._problems)
+        if self._built is None and not self._bodies[0].instructions:
+            return problems
+        try:
+            return problems + self._verified(self._built or self._module(None))
+        except HloError as error:
+            return problems + error.diagnostics
+
+    def _module(self, root: Any) -> HloModule:
+        if root is not None:
+            self.root(root)
+        body = self._bodies[0]
+        self._complete(body)
+        attributes = dict(self._attributes)
+        if self._aliases:
+            attributes["input_output_alias"] = tuple(self._aliases)
+        if self._donors:
+            attributes["buffer_donor"] = tuple(self._donors)
+        return HloModule(self.name, [*self._computations, body.computation], body.computation,
+                         Attributes(attributes), self._tables)
+
+    def _verified(self, module: HloModule) -> list[Diagnostic]:
+        """What verification says, at the lines that built the instructions."""
+        instructions = list(module.instructions())
+        for offset, instruction in enumerate(instructions):
+            instruction.offset = offset
+        # One line an instruction, so that a finding's line says whose it is.
+        module.source = Source("\n" * len(instructions))
+        try:
+            found = verify(module)
+        finally:
+            module.source = None
+            for instruction in instructions:
+                instruction.offset = -1
+        return [self._at_call(d, instructions) for d in found]
+
+    def _at_call(self, diagnostic: Diagnostic, instructions: list[HloInstruction]) -> Diagnostic:
+        index = diagnostic.line - 1
+        place = self._places.get(instructions[index], Place()) if 0 <= index < len(instructions) else Place()
+        named = f"{instructions[index].name}: " if 0 <= index < len(instructions) else ""
+        return self._made(diagnostic.code, named + diagnostic.message, diagnostic.help, place, diagnostic.severity,
+                          tuple(Note(n.message) for n in diagnostic.notes))
+
+
+def _index(value: Any) -> tuple[int, ...]:
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def _plain(function: Function) -> str:
+    parameters = [p.replace(annotation=p.empty) for p in function.signature.parameters.values()]
+    return str(function.signature.replace(parameters=parameters, return_annotation=function.signature.empty))
+
+
+def _laid_out(shape: Shape) -> Shape:
+    if shape.is_tuple:
+        return Shape.tuple(*map(_laid_out, shape.elements))
+    if not shape.is_array or shape.layout is not None:
+        return shape
+    return shape.with_layout(Layout.descending(shape.rank))
+
+
+def _fitting(sharding: Sharding, shape: Shape) -> Sharding | None:
+    """The sharding for a shape: repeated for the leaves of a tuple; None where its tiles do not fit."""
+    if shape.is_tuple and sharding.kind != "tuple":
+        rows = [_fitting(sharding, leaf) for _, leaf in shape.leaves()]
+        return Sharding("tuple", elements=tuple(r for r in rows if r is not None)) if None not in rows else None
+    if sharding.kind == "tiled":
+        rank = len(sharding.tile_dims) - sharding.last_tile_dim_replicate - len(sharding.last_tile_dims)
+        return sharding if shape.is_array and shape.rank == rank else None
+    return sharding
+

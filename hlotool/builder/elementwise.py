@@ -1,0 +1,175 @@
+"""Comparisons, selection, conversion and rounding: what the records of elementwise operations do not give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.functions import Function, add, function, today, without_builder
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.values import element_type_of
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+@function()
+def compare(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = (), direction: str = "EQ",
+            type: str | None = None) -> XlaOp:
+    """Compare element by element: direction is EQ, NE, GE, GT, LE or LT; type is FLOAT, TOTALORDER, SIGNED, UNSIGNED.
+
+    Operands of different shapes are broadcast.
+    """
+    found = {"direction": direction.upper()}
+    if type:
+        found["type"] = type.upper()
+    return b.broadcasting("compare", lhs, rhs, broadcast_dimensions, found)
+
+
+_WORDS = {"Eq": "equal", "Ne": "not equal", "Ge": "lhs not below rhs", "Gt": "lhs above rhs", "Le": "lhs not above rhs",
+          "Lt": "lhs below rhs"}
+
+
+def _comparison(name: str, words: str, is_total: bool) -> None:
+    def call(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = ()) -> XlaOp:
+        if not is_total:
+            return compare(b, lhs, rhs, broadcast_dimensions, name)
+        pair = b.operands(lhs, rhs)
+        # Only floats have two orders; XLA's TotalOrder functions fall back likewise.
+        total = pair[0].shape.is_array and pair[0].shape.dtype.is_floating
+        return compare(b, *pair, broadcast_dimensions, name, "TOTALORDER" if total else None)
+
+    import inspect
+
+    order = " in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN" if is_total else ""
+    add(Function(name + ("TotalOrder" if is_total else ""), call,
+                 f"Where {words}, element by element{order}; operands of different shapes are broadcast.",
+                 without_builder(inspect.signature(call))))
+
+
+for _name, _text in _WORDS.items():
+    _comparison(_name, _text, False)
+    _comparison(_name, _text, True)
+
+
+@function("Convert")
+def convert_element_type(b: Core, operand: Any, new_element_type: Any) -> XlaOp:
+    """Convert every element to another type, as C++'s static_cast does."""
+    made, name = b.operand(operand), element_type_of(new_element_type)
+    return b.emit("convert", [made], shape=_retyped(made, name))
+
+
+def _retyped(made: XlaOp, name: str) -> Shape:
+    shape = made.shape
+    return Shape.array(name, shape.dims, shape.layout, shape.dynamic) if shape.is_array else Shape.array(name)
+
+
+@function("BitcastConvert")
+def bitcast_convert_type(b: Core, operand: Any, new_element_type: Any) -> XlaOp:
+    """Read the bits of each element as another type; a last dimension makes up for different widths."""
+    from hlotool.ir import DTYPES
+
+    made, name = b.operand(operand), element_type_of(new_element_type)
+    shape = made.shape
+    if not shape.is_array:
+        return b.emit("bitcast-convert", [made], shape=Shape.array(name))
+    ratio_down = shape.dtype.bits // DTYPES[name].bits
+    ratio_up = DTYPES[name].bits // shape.dtype.bits
+    dims, flags = shape.dims, shape.dynamic or (False,) * shape.rank
+    if ratio_down > 1:
+        dims, flags = (*dims, ratio_down), (*flags, False)
+    elif ratio_up > 1:
+        dims, flags = dims[:-1], flags[:-1]
+    return b.emit("bitcast-convert", [made], shape=Shape.array(name, dims, None, flags))
+
+
+@function()
+def stochastic_convert_type(b: Core, operand: Any, random: Any, new_element_type: Any) -> XlaOp:
+    """Convert floats to a narrower type, rounding up as often as the random bits say."""
+    made = b.operand(operand)
+    return b.emit("stochastic-convert", [made, random], shape=_retyped(made, element_type_of(new_element_type)))
+
+
+@function()
+def round_(b: Core, operand: Any) -> XlaOp:
+    """The nearest whole number, halves away from zero."""
+    return b.emit("round-nearest-afz", [operand])
+
+
+@function()
+def clamp(b: Core, min: Any, operand: Any, max: Any) -> XlaOp:
+    """Hold every element of `operand` between `min` and `max`, which are scalars or of its shape."""
+    middle = b.operand(operand)
+    known = middle.element_type if middle.shape.is_array else None
+    return b.emit("clamp", [b.operand(min, known), middle, b.operand(max, known)])
+
+
+@function()
+def select(b: Core, pred: Any, on_true: Any, on_false: Any) -> XlaOp:
+    """Elements of `on_true` where `pred` holds, else of `on_false`; scalars are broadcast.
+
+    Tuples are chosen whole, by a scalar `pred`.
+    """
+    condition = b.operand(pred, "pred")
+    yes, no = b.operands(on_true, on_false)
+    if yes.shape.is_tuple and no.shape.is_tuple and condition.shape.is_scalar:
+        return today(b, "Conditional", condition, yes, _same, no, _same)
+    shapes = [o.shape for o in (condition, yes, no)]
+    wide = next((s for s in shapes if s.is_array and s.rank), None)
+    made = [_spread(b, o, wide) for o in (condition, yes, no)]
+    return b.emit("select", made)
+
+
+def _same(value: XlaOp) -> XlaOp:
+    return value
+
+
+def _spread(b: Core, operand: XlaOp, wide: Shape | None) -> XlaOp:
+    if wide is None or not operand.shape.is_scalar:
+        return operand
+    shape = Shape.array(operand.element_type, wide.dims, None, wide.dynamic)
+    return b.emit("broadcast", [operand], {"dimensions": ()}, shape)
+
+
+@function("Constant", "ConstantR0", "ConstantR1", "ConstantR2")
+def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
+    """A constant: a number, a list of numbers, a NumPy array or a Literal; of the element type, where one is given."""
+    if element_type is None:
+        return b.constant(literal)
+    import numpy as np
+
+    from hlotool.builder.values import is_weak
+    from hlotool.ir import DTYPES
+
+    name = element_type_of(element_type)
+    return b.constant(literal, name) if is_weak(literal) else b.constant(np.asarray(literal).astype(DTYPES[name].numpy))
+
+
+@function()
+def zeros_like(b: Core, operand: Any) -> XlaOp:
+    """Zeros of an operand's shape."""
+    return full_like(b, operand, 0)
+
+
+@function()
+def ones_like(b: Core, operand: Any) -> XlaOp:
+    """Ones of an operand's shape."""
+    return full_like(b, operand, 1)
+
+
+@function()
+def full_like(b: Core, operand: Any, value: Any) -> XlaOp:
+    """One number in an operand's shape."""
+    shape = b.operand(operand).shape
+    return _spread(b, b.operand(bool(value) if shape.element_type == "pred" else value, shape.element_type), shape)
+
+
+@function()
+def full(b: Core, shape: Any, value: Any) -> XlaOp:
+    """One number, or a scalar, in a shape."""
+    from hlotool.builder.values import shape_of
+
+    wanted = shape_of(shape)
+    return b.emit("broadcast", [b.operand(value, wanted.element_type)], {"dimensions": ()}, wanted)
+

@@ -1,0 +1,62 @@
+"""`builder.hlo`: every opcode with its operands and attributes as HLO text has them, nothing added."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.functions import Function, flattened
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.ir import HloComputation
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+class Opcodes:
+    """The opcodes of a builder: `hlo.all_gather(x, dimensions=[0], shape="f32[8]")`, `hlo("my-op", x, shape=...)`.
+
+    Attributes are Python values or texts as HLO writes them; `shape` is needed where nothing implies it.
+    """
+
+    __slots__ = ("_builder",)
+
+    def __init__(self, builder: Core) -> None:
+        self._builder = builder
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def call(*operands: Any, **keywords: Any) -> Any:
+            return self(name.rstrip("_").replace("_", "-"), *operands, **keywords)
+
+        return call
+
+    def __call__(self, opcode: str, *operands: Any, **keywords: Any) -> Any:
+        """The instruction of an opcode."""
+        return self._builder.apply(_RAW, (opcode, flattened(operands)), {"keywords": keywords})
+
+
+def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) -> XlaOp:
+    name, metadata, shape = keywords.pop("name", None), keywords.pop("metadata", None), keywords.pop("shape", None)
+    found = {n.rstrip("_").replace("control_predecessors", "control-predecessors"): _value(b, v)
+             for n, v in keywords.items()}
+    made = b.emit(opcode, operands, found, shape)
+    if opcode == "parameter" and "parameter_number" in found:
+        made.body.parameters[found["parameter_number"]] = made.instruction
+    b.dress(made, {k: v for k, v in {"name": name, "metadata": metadata}.items() if v is not None})
+    return made
+
+
+def _value(b: Core, value: Any) -> Any:
+    """Computations of this module as handles, so that attributes of any name take them."""
+    if isinstance(value, HloComputation):
+        return XlaComputation(value)
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], HloComputation):
+        return [XlaComputation(v) for v in value]
+    return value
+
+
+_RAW = Function("hlo", _raw, "", inspect.Signature([
+    inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("opcode", "operands", "keywords")]))

@@ -1,0 +1,30 @@
+"""How a call is refused: an exception on the way to the diagnostic that names the user's line."""
+
+from __future__ import annotations
+
+import warnings
+
+
+class Refused(Exception):
+    """What is wrong with a call: the code, a sentence with the values, and advice."""
+
+    def __init__(self, code: str, message: str, help: str = "") -> None:
+        self.code = code
+        self.message = message
+        self.help = help
+        super().__init__(f"{message} [{code}]")
+
+
+def demand(holds: bool, code: str, message: str, help: str = "") -> None:
+    """Raise Refused unless it holds."""
+    if not holds:
+        raise Refused(code, message, help)
+
+
+class SemanticsWarning(UserWarning):
+    """A call that means something else in the document chosen than it does today; the message ends in its code."""
+
+
+def warn(message: str, filename: str, line: int) -> None:
+    """Warn at a line of the user's."""
+    warnings.warn_explicit(message, SemanticsWarning, filename, line)

@@ -1,0 +1,134 @@
+"""Infeed, outfeed, send and receive: with tokens, and in the forms that make their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.callees import result_of
+from hlotool.builder.functions import function
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.numbers import channel_of
+from hlotool.builder.values import shape_of
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+_TOKEN, _CONTEXT = Shape.token(), Shape.array("u32")
+
+
+def _first(b: Core, pair: XlaOp) -> XlaOp:
+    return b.emit("get-tuple-element", [pair], {"index": 0})
+
+
+@function()
+def infeed(b: Core, shape: Any, config: str = "") -> XlaOp:
+    """The next value of the infeed."""
+    return _first(b, infeed_with_token(b, b.emit("after-all", ()), shape, config))
+
+
+@function()
+def infeed_with_token(b: Core, token: Any, shape: Any, config: str = "") -> XlaOp:
+    """The next value of the infeed after a token, and the token after it: a tuple."""
+    found = {"infeed_config": config} if config else {}
+    return b.emit("infeed", [token], found, Shape.tuple(shape_of(shape), _TOKEN))
+
+
+@function()
+def outfeed(b: Core, operand: Any, shape_with_layout: Any = None, outfeed_config: str = "") -> XlaOp:
+    """Give a value to the outfeed; what it makes is a token."""
+    return outfeed_with_token(b, operand, b.emit("after-all", ()), shape_with_layout, outfeed_config)
+
+
+@function()
+def outfeed_with_token(b: Core, operand: Any, token: Any, shape_with_layout: Any = None,
+                       outfeed_config: str = "") -> XlaOp:
+    """Give a value to the outfeed after a token; what it makes is the token after it."""
+    made = result_of(b, operand)
+    found: dict[str, Any] = {"outfeed_shape": made.shape if shape_with_layout is None else shape_of(shape_with_layout)}
+    if outfeed_config:
+        found["outfeed_config"] = outfeed_config
+    return b.emit("outfeed", [made, token], found)
+
+
+def _channel(handle: Any, is_host: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"channel_id": channel_of(handle)}
+    if is_host or getattr(handle, "is_host", False):
+        found["is_host_transfer"] = True
+    return found
+
+
+@function()
+def send(b: Core, operand: Any, handle: Any) -> XlaOp:
+    """Send a value over a channel, and wait until it is away; what it makes is a token."""
+    return send_with_token(b, operand, b.emit("after-all", ()), handle)
+
+
+@function("SendWithTokens")
+def send_with_token(b: Core, operand: Any, token: Any, handle: Any) -> XlaOp:
+    """Send a value over a channel after a token; what it makes is the token after it."""
+    return _sent(b, operand, token, _channel(handle, False))
+
+
+@function()
+def send_to_host(b: Core, operand: Any, token: Any, shape_with_layout: Any = None, handle: Any = 1) -> XlaOp:
+    """Send a value to the host."""
+    return _sent(b, operand, token, _channel(handle, True))
+
+
+def _sent(b: Core, operand: Any, token: Any, found: dict[str, Any]) -> XlaOp:
+    started = b.emit("send", [result_of(b, operand), token], found)
+    return b.emit("send-done", [started], found)
+
+
+@function()
+def recv(b: Core, shape: Any, handle: Any) -> XlaOp:
+    """The value that comes over a channel."""
+    return _first(b, recv_with_token(b, b.emit("after-all", ()), shape, handle))
+
+
+@function("RecvWithTokens")
+def recv_with_token(b: Core, token: Any, shape: Any, handle: Any) -> XlaOp:
+    """The value that comes over a channel after a token, and the token after it: a tuple."""
+    return _received(b, token, shape, _channel(handle, False))
+
+
+@function("RecvToHost")
+def recv_from_host(b: Core, token: Any, shape: Any, handle: Any) -> XlaOp:
+    """The value that comes from the host, and the token after it: a tuple."""
+    return _received(b, token, shape, _channel(handle, True))
+
+
+def _received(b: Core, token: Any, shape: Any, found: dict[str, Any]) -> XlaOp:
+    started = b.emit("recv", [token], found, Shape.tuple(shape_of(shape), _CONTEXT, _TOKEN))
+    return b.emit("recv-done", [started], found)
+
+
+@function()
+def send_done(b: Core, context: Any) -> XlaOp:
+    """Wait until what `SendStart` began is away."""
+    made = b.operand(context)
+    return b.emit("send-done", [made], _same_channel(made))
+
+
+@function()
+def recv_done(b: Core, context: Any) -> XlaOp:
+    """Wait for what `RecvStart` asked for: the data and a token."""
+    made = b.operand(context)
+    return b.emit("recv-done", [made], _same_channel(made))
+
+
+def _same_channel(made: XlaOp) -> dict[str, Any]:
+    return {k: v for k, v in made.instruction.attributes.items() if k in ("channel_id", "is_host_transfer")}
+
+
+@function()
+def send_start(b: Core, operand: Any, token: Any, handle: Any) -> XlaOp:
+    """The first half of SendWithToken, HLO's send."""
+    return b.emit("send", [result_of(b, operand), token], _channel(handle, False))
+
+
+@function()
+def recv_start(b: Core, token: Any, shape: Any, handle: Any) -> XlaOp:
+    """The first half of RecvWithToken, HLO's recv."""
+    return b.emit("recv", [token], _channel(handle, False), Shape.tuple(shape_of(shape), _CONTEXT, _TOKEN))

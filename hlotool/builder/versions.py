@@ -1,0 +1,100 @@
+"""Which document a builder follows: its functions, their signatures, and what they meant."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.codes import ARGUMENTS, MEANING, NO_FUNCTION, NOT_THERE_YET
+from hlotool.builder.forms import FORMS, SINCE, UNTIL, Form
+from hlotool.builder.functions import Function, camel, find
+from hlotool.builder.problems import Refused
+
+if TYPE_CHECKING:
+    from hlotool.builder.builder import XlaBuilder
+
+#: the documents in order, as history.json names them
+DOCUMENTS = ("2017-apachecn", "2017-zh", "2018-en", "2022-ko", "2025-ru")
+#: a year stands for the fuller of its documents
+_YEARS = {"2017": "2017-zh", "2018": "2018-en", "2022": "2022-ko", "2025": "2025-ru"}
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """A document: its name, and its place among them."""
+
+    name: str
+    order: int
+
+    @property
+    def is_today(self) -> bool:
+        return self.order == len(DOCUMENTS) - 1
+
+    @property
+    def year(self) -> str:
+        return self.name[:4]
+
+
+def known_semantics(name: str) -> Semantics:
+    """The document of a year, or of a name."""
+    found = _YEARS.get(str(name), str(name))
+    if found not in DOCUMENTS:
+        raise Refused(ARGUMENTS, f"semantics is {name!r}; it is one of {', '.join([*_YEARS, *DOCUMENTS])}")
+    return Semantics(found, DOCUMENTS.index(found))
+
+
+def form_of(b: XlaBuilder, name: str) -> Function | None:
+    """The function of a name in the document that a builder follows."""
+    at, found = b.semantics.order, find(name)
+    wanted = found.name if found is not None else camel(name)
+    form = next((f for f in FORMS.get(wanted, ()) if f.first <= at <= f.last), None)
+    if form is not None:
+        return _adapted(form, at)
+    if found is None and wanted in FORMS:
+        last = FORMS[wanted][-1]
+        raise_removed(b, wanted, last)
+    if found is not None and (at < SINCE.get(wanted, 0) or at > UNTIL.get(wanted, len(DOCUMENTS))):
+        b.warn(NOT_THERE_YET, f"{wanted} is not in the document of {b.semantics.year}; it means what it does today")
+    return found
+
+
+def raise_removed(b: XlaBuilder, name: str, form: Form) -> None:
+    """Refuse a function that the chosen document no longer has."""
+    year = DOCUMENTS[form.last][:4]
+    advice = f"{form.today} has taken its place" if form.today else f'semantics="{year}" has it'
+    b.refuse(Refused(NO_FUNCTION, f"{name} is in no document after {year}", advice))
+
+
+def _adapted(form: Form, at: int) -> Function:
+    """A function with the form's own parameters, which calls today's, or means what the document meant."""
+    rows = [_parameter(part) for part in form.signature.split(",")] if form.signature else []
+    signature = inspect.Signature([p for p, _ in rows])
+    renamed = {p.name: theirs for p, theirs in rows}
+
+    def call(b: XlaBuilder, *args: Any, **keywords: Any) -> Any:
+        if form.says:
+            b.warn(MEANING, f"{form.name} of {b.semantics.year}: {form.says}")
+        given = signature.bind(*args, **keywords).arguments
+        if form.meaning is not None:
+            return form.meaning(b, **given)
+        today = find(form.today or form.name)
+        assert today is not None, form.name
+        named = {renamed[k]: v for k, v in given.items()}
+        return today.call(b, **named)
+
+    base = find(form.today or form.name)
+    doc = base.doc if base is not None else (form.meaning.__doc__ or "" if form.meaning else "")
+    return Function(form.name, call, doc, signature, own=frozenset(renamed), regroup=form.regroup or (
+        base.regroup if base is not None else list))
+
+
+def _parameter(part: str) -> tuple[inspect.Parameter, str]:
+    """`old=new` is a parameter `old` that stands for today's `new`; `?` makes it optional, `*` variadic."""
+    text = part.strip()
+    optional, variadic = text.endswith("?"), text.startswith("*")
+    old, _, new = text.strip("?*").partition("=")
+    kind = inspect.Parameter.VAR_POSITIONAL if variadic else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(old, kind, default=None if optional else inspect.Parameter.empty), new or old
+
+
