@@ -56,5 +56,6 @@ def _case(drawn: Draw, number: int) -> Case:
         id=f"{drawn.opcode}/{drawn.dtype}/{number}-{edge.replace(' ', '-')}", suite=SUITE, opcode=drawn.opcode,
         dtype=drawn.dtype, text=str(module),
         arguments=tuple(map(tuple, drawn.arguments)), replicas=drawn.replicas, partitions=drawn.partitions, edge=edge,
-        source=f"random program {number} of {drawn.opcode}", infeed=tuple(map(tuple, drawn.infeed)),
+        source=f"random program {number} of {drawn.opcode}",
+        infeed=tuple(map(tuple, drawn.infeed)) if any(drawn.infeed) else (),
         only_shapes=drawn.only_shapes)
