@@ -18,7 +18,7 @@ class _Passes(Mapping[str, Pass]):
     Each pass is the function of its name, hyphens as underscores, in the file of that name.
     """
 
-    names = ("dce", "legalize")
+    names = ("dce", "legalize", "outline-fusions")
 
     def __getitem__(self, name: str) -> Pass:
         if name not in self.names:

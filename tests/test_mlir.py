@@ -6,7 +6,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.ir import DTYPES, UNBOUNDED, Aliasing, Attributes, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.mlir import from_stablehlo, read_artifact, to_stablehlo, write_artifact
+from hlotool.mlir import LiftOptions, from_stablehlo, read_artifact, to_stablehlo, write_artifact
 from hlotool.mlir.constants import Constants, read_dense
 from hlotool.mlir.context import make_context
 from hlotool.mlir.types import NoType, Types
@@ -126,9 +126,9 @@ def dump(module: HloModule) -> str:
     return str(to_stablehlo(module))
 
 
-def errors(text: str) -> list[tuple[str, int]]:
+def errors(text: str, options: LiftOptions | None = None) -> list[tuple[str, int]]:
     with pytest.raises(HloError) as caught:
-        to_stablehlo(module_of(text))
+        to_stablehlo(module_of(text), options=options)
     return [(d.code, d.line) for d in caught.value.diagnostics]
 
 
@@ -196,7 +196,7 @@ ENTRY main {
   b = f32[2] add(a, p)
   c = f32[4] constant({...})
   ROOT d = f32[2] xyzzy(b)
-}""") == [("X101", 5), ("X102", 7), ("X101", 8)]
+}""", LiftOptions(elided=False)) == [("X101", 5), ("X102", 7), ("X101", 8)]
 
 
 def test_parameters_without_a_type_are_reported() -> None:

@@ -108,10 +108,11 @@ class Program:
     @functools.cached_property
     def stablehlo(self) -> bytes:
         """The module as StableHLO bytecode. Raises HloError for what has no such form."""
-        from hlotool.mlir import to_stablehlo
+        from hlotool.mlir import LiftOptions, to_stablehlo
 
         out = io.BytesIO()
-        to_stablehlo(self.module).operation.write_bytecode(out)
+        # What is lost does not change results, but a constant without values has none.
+        to_stablehlo(self.module, options=LiftOptions(elided=False, carry=False)).operation.write_bytecode(out)
         return out.getvalue()
 
     @functools.cached_property

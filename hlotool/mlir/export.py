@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from hlotool.diagnostics import Diagnostic, HloError, at
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
+from hlotool.diagnostics import Diagnostic, HloError, Severity, at, shortened
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module, post_order, unique_name
 from hlotool.mlir import codes
+from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.constants import Constants
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
+from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses
+from hlotool.mlir.lost import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
+from hlotool.mlir.options import LiftOptions
 from hlotool.mlir.signatures import (
     SHARDING,
     argument_attributes,
@@ -21,28 +25,50 @@ from hlotool.mlir.signatures import (
     result_attributes,
 )
 from hlotool.mlir.types import NoType, Types
-from hlotool.ops import OPS, ConstraintError
-from hlotool.ops.lowering import Value
+from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.ops.lowering import Value, string
 from hlotool.passes.legalize import legalized
+from hlotool.passes.outline_fusions import has_fusions, outline_fusions
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40
+
+#: attributes that stand beside an operation
+_BESIDE = frozenset(("sharding", "frontend_attributes"))
 
 #: what a lowering may raise on an instruction that breaks its operation's rules
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
 
 
-def to_stablehlo(module: HloModule, context: Any = None) -> Any:
+def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions | None = None,
+                 losses: LossReport | None = None) -> Any:
     """The module as an MLIR module of builtin, func, stablehlo and chlo operations that verifies.
 
     The entry computation becomes the public function main; its tuple parameters are flattened into one argument
     for each leaf, its tuple result into several results. `context` is the MLIR context to build in, by default
-    a new one. Raises HloError with a diagnostic for every instruction that has no StableHLO form.
+    a new one. `losses` collects what StableHLO cannot hold. Raises HloError with a diagnostic for every
+    instruction that has no StableHLO form.
     """
     from jax.extend.mlir import ir
 
+    options = options or LiftOptions()
     with context or make_context(), ir.Location.unknown():
-        return Exporter(legalized(module)).run()
+        exporter = Exporter(_prepared(module, options), options)
+        program = exporter.run()
+        if losses is not None:
+            losses.add(module, exporter.losses)
+        if options.strict and exporter.losses:
+            raise HloError([loss.diagnostic(module, Severity.ERROR) for loss in exporter.losses])
+        return program if options.chlo else without_chlo(program)
+
+
+def _prepared(module: HloModule, options: LiftOptions) -> HloModule:
+    """The module in today's forms, its fusions as the options want them; a copy where something changes."""
+    found = legalized(module)
+    if options.fusions == "inline" or not has_fusions(found):
+        return found
+    found = clone_module(found) if found is module else found
+    return outline_fusions(found, composite=options.fusions == "composite")
 
 
 class _Refusal(Exception):
@@ -70,15 +96,22 @@ class _Region:
 class Exporter:
     """One module on its way to StableHLO; the Emitter that lowerings write with."""
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, options: LiftOptions) -> None:
         from jax.extend.mlir import ir
+
+        self.options = options
+        self.losses: list[Loss] = []
+        #: opcode and names of attributes -> those that the lowering does not look at
+        self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
+        self._inlined = False
 
         self._ir = ir
         self._create = ir.Operation.create
         self.module = module
         self.types = Types()
         self._constants = Constants(self.types)
-        self._locations = Locations()
+        self._locations = Locations(module.tables)
         self._attributes: dict[str, Any] = {}
         self._emitters: dict[str, Callable[..., Value]] = {name: op.lowering.emit for name, op in OPS.items()}
         self.diagnostics: list[Diagnostic] = []
@@ -100,6 +133,7 @@ class Exporter:
         attributes["sym_name"] = ir.StringAttr.get(self.module.name)
         for name, text in module_attributes(self.module).items():
             attributes[name] = self.attribute(text)
+        self._keep_header()
         self._top = ir.InsertionPoint(self._module.body)
         if self.module.entry is None:
             self._report_module(codes.NO_ENTRY, "the module has no entry computation")
@@ -133,7 +167,7 @@ class Exporter:
             "sym_name": ir.StringAttr.get(name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))}
         module = self.module if is_entry else None
-        for key, dictionaries in (("arg_attrs", argument_attributes(parameters, module)),
+        for key, dictionaries in (("arg_attrs", self._argument_attributes(parameters, module)),
                                   ("res_attrs", result_attributes(root))):
             if any(dictionaries):
                 attributes[key] = self.attribute("[" + ", ".join(map(_dictionary, dictionaries)) + "]")
@@ -142,6 +176,27 @@ class Exporter:
         function = self._create("func.func", [], [], attributes, None, 1, self._locations.named(name), self._top)
         block = function.regions[0].blocks.append(*inputs, arg_locs=self._argument_locations(parameters))
         self._queue.append(_Body(computation, block, _bind(parameters, block.arguments), "func.return"))
+
+    def _argument_attributes(self, parameters: Sequence[HloInstruction], module: HloModule | None
+                             ) -> list[dict[str, str]]:
+        """What stands beside each argument, and what its layout and its parameter say that no type does."""
+        found, arguments = [], iter(argument_attributes(parameters, module))
+        for parameter in parameters:
+            for _, leaf in parameter.shape.leaves():
+                found.append(next(arguments))
+                lost = self._lost_of_argument(parameter, leaf)
+                if lost and self.options.carry:
+                    found[-1][LOST] = "{" + ", ".join(f"{n} = {string(t)}" for n, t in lost.items()) + "}"
+        return found
+
+    def _lost_of_argument(self, parameter: HloInstruction, leaf: Shape) -> dict[str, str]:
+        lost = {} if parameter.shape.is_tuple else {
+            name: text for name, value in parameter.attributes.items()
+            if name not in ("parameter_number", *_BESIDE) and (text := value_text(name, value)) is not None}
+        details = [(code_of(n), f"{n}={t}") for n, t in lost.items()] + list(said := self._said(leaf))
+        self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self.options.carry)
+                           for code, detail in details)
+        return lost | ({"shape": str(leaf)} if said else {})
 
     def _has_type(self, shape: Shape) -> bool:
         try:
@@ -178,20 +233,151 @@ class Exporter:
                 continue
             operands = [values[o] for o in instruction.operands]
             self._current, self._last = instruction, None
+            reported = len(self.diagnostics)
             emit = emitters.get(instruction.opcode) or self._derived(instruction.opcode)
             try:
                 if emit is None:
                     self._fail(instruction, codes.UNKNOWN_OPCODE, f"{instruction.opcode} is no operation that is known")
-                values[instruction] = emit(self, instruction, operands)
+                values[instruction] = self._emit(emit, instruction, operands)
             except _Refusal:
-                values[instruction] = self._placeholder(instruction)
+                values[instruction] = self._substitute(instruction, operands, reported)
             except (*_MISREADINGS, ConstraintError, NoType, HloError, self._ir.MLIRError) as error:
                 self._explain(instruction, operands, error)
-                values[instruction] = self._placeholder(instruction)
-            else:
-                if self._last is not None and instruction.attributes:
-                    self._annotate(instruction)
+                values[instruction] = self._substitute(instruction, operands, reported)
         return values[computation.root]
+
+    def _emit(self, emit: Callable[..., Value], instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        """The instruction's value; what stands beside the operation is put on it, or noted as lost."""
+        attributes = instruction.attributes
+        unread: tuple[str, ...] = ()
+        self._inlined = False
+        if not attributes:
+            value = emit(self, instruction, operands)
+        else:
+            key = (instruction.opcode, *attributes)
+            known = self._unread.get(key)
+            if known is None:
+                reading = Reading(attributes)
+                instruction.attributes = reading
+                try:
+                    value = emit(self, instruction, operands)
+                finally:
+                    instruction.attributes = attributes
+                known = self._unread[key] = reading.unread()
+            else:
+                value = emit(self, instruction, operands)
+            unread = known
+            if self._last is not None:
+                self._annotate(instruction)
+        if unread or self._last is None or self._said(instruction.shape):
+            self._note(instruction, value, operands, unread)
+        return value
+
+    def _said(self, shape: Shape) -> tuple[tuple[str, str], ...]:
+        """What the layouts of a shape say, remembered."""
+        found = self._layouts.get(shape)
+        if found is None:
+            found = self._layouts[shape] = layout_losses(shape)
+        return found
+
+    def _note(self, instruction: HloInstruction, value: Value, operands: Sequence[Value],
+              unread: Sequence[str]) -> None:
+        """Note what an instruction lost, and let it travel where one operation stands for the instruction."""
+        record = OPS.get(instruction.opcode)
+        assert record is not None
+        said = self._said(instruction.shape) if self._last is not None else ()
+        lost = {name: text for name in unread if (text := self._lost_text(record, instruction, name)) is not None}
+        if self._inlined and "async" not in record.flags:
+            self._lose(codes.LOST_FUSION, instruction, " ".join((
+                instruction.opcode, *(lost.pop(n) for n in tuple(lost) if code_of(n) == codes.LOST_ATTRIBUTE),
+                "stands as its instructions")))
+        is_carried = (self.options.carry and self._last is not None and not self._inlined
+                      and self._last.name in record.lowering.names)
+        for code, detail in (*((code_of(n), f"{n}={t}") for n, t in lost.items()), *said):
+            self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_carried))
+        if self._last is None and operands and value is operands[0]:
+            self._lose(codes.LOST_INSTRUCTION, instruction, f"{instruction.opcode} left no operation")
+        if self._last is None and instruction is not self.module.entry.root:
+            for name in _BESIDE & instruction.attributes.keys():
+                self._lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
+        if "async" in record.flags:
+            self._lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
+        if is_carried and (lost or said):
+            self._keep(instruction, lost, bool(said))
+
+    def _lose(self, code: str, instruction: HloInstruction, detail: str) -> None:
+        self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
+
+    def _lost_text(self, record: Op, instruction: HloInstruction, name: str) -> str | None:
+        """The text of an attribute that was not looked at; None where it says what its absence would."""
+        value, known = instruction.attributes[name], record.attribute(name)
+        return None if known is not None and value == known.default else value_text(name, value)
+
+    def _keep(self, instruction: HloInstruction, lost: Mapping[str, str], is_shaped: bool) -> None:
+        """Put what an instruction lost onto the operation that stands for it."""
+        found = {**lost, "opcode": instruction.opcode}
+        if is_shaped:
+            found["shape"] = str(instruction.shape)
+        self._last.attributes[LOST] = self._strings(found)
+
+    def _strings(self, entries: Mapping[str, str]) -> Any:
+        string = self._ir.StringAttr.get
+        return self._ir.DictAttr.get({name: string(text.encode(errors="replace").decode())
+                                      for name, text in entries.items()})
+
+    def _keep_header(self) -> None:
+        """Note, and let travel, what the header says and StableHLO has no place for."""
+        module, found = self.module, {}
+        for name, value in module.attributes.items():
+            text = header_text(name, value)
+            if text is None:
+                continue
+            found[name] = text
+            code = codes.LOST_SCHEDULE if name == "is_scheduled" else codes.LOST_HEADER
+            self.losses.append(Loss(code, "", -1, shortened(f"{name}={text}"), self.options.carry))
+        attributes = self._module.operation.attributes
+        if found and self.options.carry:
+            attributes[HEADER] = self._strings(found)
+        if module.tables and self.options.carry:
+            ir = self._ir
+            attributes[TABLES] = ir.DictAttr.get({
+                name: ir.ArrayAttr.get([ir.StringAttr.get(row.encode(errors="replace").decode()) for row in rows])
+                for name, rows in module.tables.items()})
+
+    def _substitute(self, instruction: HloInstruction, operands: Sequence[Value], reported: int) -> Value:
+        """A value for an instruction that could not be lowered: an opaque call where that is wanted.
+
+        What was reported about the instruction, after the first `reported` diagnostics, is a loss then.
+        """
+        kept = self._kept(instruction, operands, [d.message for d in self.diagnostics[reported:]])
+        if kept is None:
+            return self._placeholder(instruction)
+        del self.diagnostics[reported:]
+        return kept
+
+    def _kept(self, instruction: HloInstruction, operands: Sequence[Value], reasons: Sequence[str]) -> Value:
+        """The opaque call that stands for an instruction, or None."""
+        literal = instruction.attributes.get("literal")
+        is_elided = literal is not None and getattr(literal, "has_elided", False)
+        if instruction.shape is None or not (self.options.elided if is_elided else self.options.opaque):
+            return None
+        callees: dict[HloComputation, int] = {}
+        found = {name: value_text(name, value, callees) or "" for name, value in instruction.attributes.items()
+                 if name not in _BESIDE}
+        target = ELIDED if is_elided else OPAQUE
+        attributes = {"call_target_name": string(target), "api_version": "1 : i32"}
+        try:
+            if callees:
+                attributes["called_computations"] = "[" + ", ".join(map(self.symbol, callees)) + "]"
+            value = self.op("custom_call", [self.pack(o) for o in operands], instruction.shape, attributes)
+        except (_Refusal, NoType, *_MISREADINGS):
+            return None
+        code = codes.LOST_VALUES if is_elided else codes.KEPT_OPAQUE
+        detail = "the values are elided from the text" if is_elided else "; ".join(reasons) or instruction.opcode
+        self._lose(code, instruction, detail)
+        if not is_elided:
+            self._keep(instruction, found, bool(self._said(instruction.shape)))
+        return value
 
     def _derived(self, opcode: str) -> Callable[..., Value] | None:
         """How to emit an opcode that OPS does not list but knows: the sugar of asynchronous operations."""
@@ -339,7 +525,7 @@ class Exporter:
             return self._write(computation, dict(zip(computation.parameters(), operands, strict=True)))
         finally:
             self._depth -= 1
-            self._current = outer
+            self._current, self._inlined = outer, True
 
     def _check_arity(self, computation: HloComputation, given: int | None) -> None:
         if computation.root is None:

@@ -13,6 +13,7 @@ from hlotool.mlir import codes
 from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact, without_chlo
 from hlotool.mlir.context import make_context
 from hlotool.mlir.locations import Locations
+from hlotool.mlir.lost import Restorer
 from hlotool.mlir.reader import OperationReader
 from hlotool.mlir.signatures import (
     MESH,
@@ -119,6 +120,7 @@ class Importer:
         self._program = program
         self.types = Types()
         self._locations = Locations()
+        self._restorer = Restorer()
         self._lifts = {name: op.lowering.lift for op in reversed(OPS.values()) if op.lowering.lift is not None
                        for name in op.lowering.names}
         self._functions: dict[str, tuple[Any, HloComputation]] = {}
@@ -150,6 +152,7 @@ class Importer:
         function, computation = self._functions[entry]
         module = HloModule(_sanitised(name) or "module", self._computations, computation,
                            Attributes(header_attributes(self._program, function)))
+        self._restorer.finish(self._program, module)
         module.computations = callees_first(module)
         return module
 
@@ -179,8 +182,10 @@ class Importer:
             return
         block, scope = regions[0], Scope(computation)
         marks = leaf_attributes(function, "arg_attrs", len(block.arguments))
+        beside = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(marks)
         for i, argument in enumerate(block.arguments):
             self._parameter(scope, argument, i, marks[i])
+            self._restorer.restore(beside[i], computation.instructions[-1], computation)
         sharding = root_sharding(leaf_attributes(function, "res_attrs", len(function.attributes["function_type"]
                                                                             .value.results)))
         results = self._block(scope, block)
@@ -289,7 +294,7 @@ class Importer:
         except _MISREADINGS as error:
             self._fail(operation, codes.REFUSED,
                        f"{name} cannot be imported as it stands: {type(error).__name__}: {error}")
-        self._finish(operation, reader.added, made)
+        self._finish(scope, operation, reader.added, made)
         self._define(scope, operation, made)
 
     def _lift_of(self, operation: Any, name: str) -> Callable[[Any], HloInstruction] | None:
@@ -299,15 +304,17 @@ class Importer:
             return self._lifts.get(f"{name} @{target}") or self._lifts.get(name)
         return self._lifts.get(name)
 
-    def _finish(self, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
+    def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
         for instruction in added:
             instruction.metadata = metadata
             wanted = (_sanitised(name) if instruction is made else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
-        if made in added and (marks := instruction_attributes(operation)):
-            made.attributes = joined_attributes(made.attributes, marks)
+        if made in added:
+            if marks := instruction_attributes(operation):
+                made.attributes = joined_attributes(made.attributes, marks)
+            self._restorer.restore(operation.attributes, made, scope.computation)
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
         results = operation.results

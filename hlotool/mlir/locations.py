@@ -1,18 +1,28 @@
 """Names and metadata of instructions as MLIR locations, and back.
 
 An instruction `add.1` with op_name "jit(f)/add" from line 3 of a.py stands as
-loc("add.1"("jit(f)/add"("a.py":3:0))); what it lacks is left out.
+loc("add.1"("jit(f)/add"("a.py":3:0))); what it lacks is left out. A stack frame stands as its call sites; metadata
+that says more than all this travels beside it, as loc("add.1"(fused<"{...}">["jit(f)/add"(...)])).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hlotool.ir import HloInstruction, Metadata
-from hlotool.text import quote, unquote
+from hlotool.ir import HloInstruction, Kind, Metadata
+from hlotool.text import PhraseError, quote, read_value, unquote
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+
+#: the metadata that a location says by itself, in this order
+_PLAIN = ("op_name", "source_file", "source_line")
+_ROW = re.compile(r"(\w+)=(\d+)")
+#: frames of a stack that are followed: a table may lead in circles
+_DEEPEST = 256
+#: the last line that MLIR counts to
+_LAST = 2**31 - 1
 
 #: the file that MLIR's parser names for a text without one
 _NO_FILE = "-"
@@ -21,10 +31,12 @@ _NO_FILE = "-"
 class Locations:
     """The locations of one context, those of metadata remembered; to be used where that context is current."""
 
-    def __init__(self) -> None:
+    def __init__(self, tables: Mapping[str, Sequence[str]] | None = None) -> None:
         from jax.extend.mlir import ir
 
         self._ir = ir
+        self._tables = tables or {}
+        self._frames: dict[int, Any] = {}
         self._name = ir.Location.name
         self._known: dict[str, Any] = {}
         self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
@@ -44,10 +56,67 @@ class Locations:
         return self._name(instruction.name, child)
 
     def _of_metadata(self, metadata: Metadata) -> Any:
-        file = self._ir.Location.unknown()
-        if metadata.source_file:
-            file = self._ir.Location.file(_plain(metadata.source_file), metadata.source_line, 0)
-        return self._name(_plain(metadata.op_name), file) if metadata.op_name else file
+        fields = metadata.fields
+        location = self._place_of(fields)
+        if op_name := fields.get("op_name"):
+            location = self._name(_plain(op_name), location)
+        if tuple(fields) != tuple(n for n in _PLAIN if n in fields):
+            # What is above says less than the metadata does.
+            return self._ir.Location.fused([location], self._ir.StringAttr.get(_encodable(metadata.text)))
+        return location
+
+    def _place_of(self, fields: Mapping[str, str]) -> Any:
+        """The file and line that metadata names, or its stack frame."""
+        frame = int(fields.get("stack_frame_id", "0"))
+        if frame and self._tables:
+            return self._frame(frame)
+        if not fields.get("source_file"):
+            return self._ir.Location.unknown()
+        line, column, end_line, end_column = (min(max(int(fields.get(name, "0")), 0), _LAST) for name in (
+            "source_line", "source_column", "source_end_line", "source_end_column"))
+        file = _plain(fields["source_file"])
+        if end_line < line or (end_line, end_column) == (line, column):
+            return self._ir.Location.file(file, line, column)
+        return self._ir.Location.file(file, line, column, end_line, end_column)
+
+    def _frame(self, number: int) -> Any:
+        """A row of StackFrames: where it is, at where it was called from."""
+        found = self._frames.get(number)
+        if found is None:
+            places = [place for frame in self._stack(number) if (place := self._file_location(frame)) is not None]
+            location = places[0] if places else self._ir.Location.unknown()
+            found = self._frames[number] = (
+                self._ir.Location.callsite(location, places[1:]) if len(places) > 1 else location)
+        return found
+
+    def _stack(self, number: int) -> list[int]:
+        """The rows of FileLocations from a stack frame outwards."""
+        found: list[int] = []
+        while number and len(found) < _DEEPEST and (row := self._row("StackFrames", number)):
+            found.append(row.get("file_location_id", 0))
+            # Text counts parents from one: 1 stands for none.
+            number = row.get("parent_frame_id", 1) - 1
+        return found
+
+    def _file_location(self, number: int) -> Any:
+        row = self._row("FileLocations", number)
+        file = self._string("FileNames", row.get("file_name_id", 0))
+        if not file:
+            return None
+        line, column = row.get("line", 0), row.get("column", 0)
+        end = row.get("end_line", line), row.get("end_column", column)
+        location = self._ir.Location.file(file, line, column, *(end if end > (line, column) else ()))
+        function = self._string("FunctionNames", row.get("function_name_id", 0))
+        return self._name(function, location) if function else location
+
+    def _row(self, table: str, number: int) -> dict[str, int]:
+        """The numbers in a row of a table; {} where there is none."""
+        rows = self._tables.get(table, ())
+        return {k: int(v) for k, v in _ROW.findall(rows[number - 1])} if 0 < number <= len(rows) else {}
+
+    def _string(self, table: str, number: int) -> str:
+        rows = self._tables.get(table, ())
+        return unquote(rows[number - 1].partition(" ")[2].strip()) if 0 < number <= len(rows) else ""
 
     def name_in(self, location: Any) -> str | None:
         """The instruction's name in a location that `of` made."""
@@ -57,6 +126,8 @@ class Locations:
     def read(self, location: Any) -> tuple[str, Metadata | None]:
         """The name ('' for none) and the metadata that a location stands for."""
         ir = self._ir
+        if isinstance(location, ir.NameLoc) and (whole := self._whole(location.child_loc)) is not None:
+            return location.name_str, whole
         while isinstance(location, ir.FusedLoc) and location.locations:
             location = next((x for x in location.locations if isinstance(x, ir.NameLoc)), location.locations[0])
         name = op_name = ""
@@ -70,6 +141,24 @@ class Locations:
         if key not in self._metadata:
             self._metadata[key] = _metadata(*key)
         return name, self._metadata[key]
+
+    def _whole(self, location: Any) -> Metadata | None:
+        """The metadata that travels beside a location, as HLO text."""
+        if not isinstance(location, self._ir.FusedLoc):
+            return None
+        try:
+            text = self._ir.StringAttr(location.metadata).value
+        except (TypeError, ValueError):
+            return None
+        if not (text.startswith("{") and text.endswith("}")):
+            return None
+        key = text, "", 0
+        if key not in self._metadata:
+            try:
+                self._metadata[key] = read_value(Kind.METADATA, text, "metadata")
+            except PhraseError:
+                self._metadata[key] = None
+        return self._metadata[key]
 
     def line_and_column(self, location: Any) -> tuple[int, int]:
         """Where an operation stands in the text that was parsed; zeros where the location names another place."""
@@ -106,6 +195,11 @@ def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
     if file:
         fields += [f"source_file={quote(file)}", f"source_line={line}"]
     return Metadata("{" + " ".join(fields) + "}") if fields else None
+
+
+def _encodable(text: str) -> str:
+    """Text that MLIR can hold: bytes that were no UTF-8 become question marks."""
+    return text.encode(errors="replace").decode()
 
 
 def _plain(text: str) -> str:

@@ -182,9 +182,14 @@ def _emit_all_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence
     found = []
     region = instruction.attributes["to_apply"]
     # One operation an operand: their element types may differ, and StableHLO's computation takes one.
-    for operand, value in zip(instruction.operands, operands, strict=True):
-        found.append(e.op("stablehlo.all_reduce", [value], operand.shape, group_attributes(instruction),
-                          [e.region(region)]))
+    root = region.root.shape
+    results = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    for result, operand, value in zip(results, instruction.operands, operands, strict=True):
+        # The computation decides the type that is added in, which StableHLO wants all around.
+        wide = operand.shape.with_element_type(root.element_type) if root.is_array else operand.shape
+        given = value if wide is operand.shape else e.op("stablehlo.convert", [value], wide)
+        sum_ = e.op("stablehlo.all_reduce", [given], wide, group_attributes(instruction), [e.region(region)])
+        found.append(sum_ if result.compatible(wide) else e.op("stablehlo.convert", [sum_], result))
     return found[0] if len(found) == 1 else tuple(found)
 
 

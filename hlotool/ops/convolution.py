@@ -208,6 +208,11 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
     labels = attributes["dim_labels"]
     reversal = ", ".join("true" if d.reversal else "false" for d in rows)
     padding = i64_tensor([(d.pad_low, d.pad_high) for d in rows]) if rows else "dense<> : tensor<0x2xi64>"
+    if len({o.shape.element_type for o in instruction.operands}) > 1:
+        # HLO multiplies as wide as the result is; StableHLO wants operands of one type.
+        wide = instruction.shape.element_type
+        operands = [e.op("stablehlo.convert", [v], Shape.array(wide, o.shape.dims, None, o.shape.dynamic))
+                    for o, v in zip(instruction.operands, operands, strict=True)]
     return e.op("stablehlo.convolution", operands, instruction.shape, {
         "window_strides": i64_array([d.stride for d in rows]), "padding": padding,
         "lhs_dilation": i64_array([d.base_dilation for d in rows]),

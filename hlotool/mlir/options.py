@@ -1,0 +1,34 @@
+"""What a caller may choose on the way to StableHLO."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+#: what becomes of fusions: their instructions, a function that is called, or a composite
+Fusions: TypeAlias = Literal["inline", "call", "composite"]
+
+
+@dataclass(frozen=True, slots=True)
+class LiftOptions:
+    """The choices of `to_stablehlo`; the default gives pure StableHLO and CHLO that runs, and loses nothing silently.
+
+    >>> LiftOptions(fusions="call").carry
+    True
+    """
+
+    #: whatever StableHLO cannot hold is an error
+    strict: bool = False
+    #: an instruction without a StableHLO form is kept as a custom call of the target hlotool.opaque
+    opaque: bool = False
+    #: constants whose values the text elides are kept as custom calls of the target hlotool.elided; else errors
+    elided: bool = True
+    fusions: Fusions = "inline"
+    #: asynchronous operations that StableHLO has too keep their start and their end
+    asynchronous: bool = False
+    #: CHLO operations stay; else they are written in StableHLO's own
+    chlo: bool = True
+    #: library calls of compilers become the operations that they stand for
+    library: bool = True
+    #: what StableHLO cannot hold travels as discardable attributes, from which the way back restores it
+    carry: bool = True

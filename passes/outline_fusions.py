@@ -1,0 +1,69 @@
+"""Writes fusions as calls of the computations that they fuse, so that their boundaries are kept.
+
+    ROOT f = f32[4] fusion(x), kind=kLoop, calls=fused
+
+becomes
+
+    ROOT f = f32[4] call(x), to_apply=fused, frontend_attributes={hlotool.fusion="kLoop"}
+
+or, with the option `composite`, the call that stands for a composite of the name hlotool.fusion.
+"""
+
+from __future__ import annotations
+
+from hlotool.ir import Attributes, FrontendAttributes, HloInstruction, HloModule
+from hlotool.text import quote
+
+#: the frontend attribute that holds a fusion's kind, and the name of its composite
+MARK = "hlotool.fusion"
+
+
+def outline_fusions(module: HloModule, *, composite: bool = False) -> HloModule:
+    """The same module, changed in place, without fusions.
+
+    composite: calls that are composites, which a reader of StableHLO may replace as a whole.
+    """
+    for instruction in module.instructions():
+        if instruction.opcode == "fusion":
+            _outline(instruction, composite)
+    return module
+
+
+def has_fusions(module: HloModule) -> bool:
+    """Whether an instruction is a fusion."""
+    return any(i.opcode == "fusion" for i in module.instructions())
+
+
+def _outline(instruction: HloInstruction, composite: bool) -> None:
+    given = instruction.attributes
+    kind = str(given.get("kind", ""))
+    entries = list((given.get("frontend_attributes") or FrontendAttributes(())).entries)
+    attributes = {"to_apply": given["calls"], **given.without("calls", "kind", "frontend_attributes")}
+    if composite:
+        entries += [("composite.attributes", f'{{kind = "{kind}"}}'), ("composite.name", quote(MARK)),
+                    ("composite.version", quote("0"))]
+        attributes["is_composite"] = True
+    else:
+        entries.append((MARK, quote(kind)))
+    attributes["frontend_attributes"] = FrontendAttributes(tuple(sorted(entries)))
+    instruction.opcode, instruction.attributes = "call", Attributes(attributes)
+
+
+def restore_fusion(instruction: HloInstruction) -> None:
+    """Make a call that was a fusion one again; other calls stay."""
+    entries = instruction.attributes.get("frontend_attributes")
+    if instruction.opcode != "call" or not isinstance(entries, FrontendAttributes):
+        return
+    kind = entries.get(MARK)
+    if entries.get("composite.name") == MARK:
+        kind = (entries.get("composite.attributes") or "").partition('"')[2].partition('"')[0]
+    if kind is None:
+        return
+    own = (MARK, "composite.name", "composite.attributes", "composite.version")
+    kept = tuple(e for e in entries.entries if e[0] not in own)
+    given = instruction.attributes
+    rest = given.without("to_apply", "is_composite", "frontend_attributes")
+    instruction.opcode = "fusion"
+    instruction.attributes = Attributes({
+        "kind": kind, "calls": given["to_apply"], **rest,
+        **({"frontend_attributes": FrontendAttributes(kept)} if kept else {})})
