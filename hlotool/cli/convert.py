@@ -19,6 +19,7 @@ from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.lifting import add_lifting, lift_options, write_losses
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bytecode", action="store_true", help="StableHLO as MLIR bytecode")
     parser.add_argument("--target", metavar="VERSION",
                         help="a portable artifact that StableHLO VERSION (such as 1.0.0) reads")
+    add_lifting(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
         complain("several modules as bytecode need a folder: -o FOLDER/")
         return 2
     taken: Counter[str] = Counter()
+    args.losses = _loss_report() if args.loss_report else None
     for number, loaded in enumerate(wanted):
         to = args.to or _asked_by_suffix(args) or ("hlo" if loaded.is_stablehlo else "stablehlo")
         try:
@@ -60,7 +63,15 @@ def run(args: argparse.Namespace) -> int:
             if number and to == "stablehlo":
                 write_bytes(b"// -----\n")
             write_bytes(data)
+    if args.losses is not None:
+        write_losses(args.loss_report, args.losses)
     return code
+
+
+def _loss_report() -> Any:
+    from hlotool.mlir import LossReport
+
+    return LossReport()
 
 
 def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
@@ -70,7 +81,7 @@ def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
     if sys.stdout.isatty() and args.output is None and _is_binary(args):
         complain("bytecode is not for terminals; -o FILE writes it")
         raise SystemExit(2)
-    module = _stablehlo(loaded)
+    module = _stablehlo(loaded, args)
     if args.target:
         from hlotool.mlir import write_artifact
 
@@ -82,11 +93,11 @@ def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
     return encoded(f"{module}\n")
 
 
-def _stablehlo(loaded: Loaded) -> Any:
+def _stablehlo(loaded: Loaded, args: argparse.Namespace) -> Any:
     """The MLIR module of an input: StableHLO that is written again as StableHLO passes through HLO."""
     from hlotool.mlir import to_stablehlo
 
-    return to_stablehlo(loaded.module())
+    return to_stablehlo(loaded.module(), options=lift_options(args), losses=args.losses)
 
 
 def _is_binary(args: argparse.Namespace) -> bool:

@@ -1,0 +1,53 @@
+"""The choices of lifting to StableHLO, and the report of what was lost, for the commands that lift."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hlotool.cli.console import encoded, write_bytes, write_whole
+
+if TYPE_CHECKING:
+    from hlotool.mlir import LiftOptions, LossReport
+
+
+def add_lifting(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say how to lift."""
+    group = parser.add_argument_group("lifting to StableHLO")
+    group.add_argument("--strict", action="store_true", help="fail where StableHLO cannot hold something")
+    group.add_argument("--loss-report", metavar="FILE",
+                       help="write what StableHLO cannot hold, with counts and places: - is standard output, a name "
+                            "that ends in .json gets JSON, any other a table")
+    group.add_argument("--allow-opaque", action="store_true",
+                       help="keep instructions without a StableHLO form as custom calls of the target hlotool.opaque")
+    group.add_argument("--fusions", choices=("inline", "call", "composite"), default="inline",
+                       help="fusions as their instructions, as calls of functions, or as composites "
+                            "(default: %(default)s)")
+    group.add_argument("--async", dest="asynchronous", action="store_true",
+                       help="keep asynchronous operations where StableHLO has them")
+    group.add_argument("--no-chlo", action="store_true", help="write CHLO operations in StableHLO's own")
+    group.add_argument("--no-library-calls", action="store_true",
+                       help="leave the library calls of compilers as they are")
+    group.add_argument("--no-loss-attributes", action="store_true",
+                       help="drop what StableHLO cannot hold, instead of carrying it as discardable attributes")
+
+
+def lift_options(args: argparse.Namespace) -> LiftOptions:
+    """The choices that were made."""
+    from hlotool.mlir import LiftOptions
+
+    return LiftOptions(strict=args.strict, opaque=args.allow_opaque, fusions=args.fusions,
+                       asynchronous=args.asynchronous, chlo=not args.no_chlo, library=not args.no_library_calls,
+                       carry=not args.no_loss_attributes)
+
+
+def write_losses(destination: str, report: LossReport) -> None:
+    """Write the report where it was asked for."""
+    is_json = destination.endswith(".json")
+    data = encoded((json.dumps(report.records(), indent=2) if is_json else report.text()) + "\n")
+    if destination == "-":
+        write_bytes(data)
+    else:
+        write_whole(Path(destination), data)
