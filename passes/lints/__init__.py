@@ -3,8 +3,10 @@
 
 import hlotool.passes.lints.redundancy
 import hlotool.passes.lints.identities
+import hlotool.passes.lints.performance
 import hlotool.passes.lints.numerics
 import hlotool.passes.lints.domains
+import hlotool.passes.lints.loops
 from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule
 from hlotool.passes.lints.view import View
 from hlotool.passes.lints.walk import run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from hlotool.diagnostics import Severity
@@ -228,8 +229,8 @@ def start_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
     starts = instruction.operands[2 if is_update else 1:]
     sizes = instruction.operands[1].shape.dims if is_update else instruction.shape.dims
     if len(starts) == 1 and starts[0].shape.rank == 1:
-        values = view.values(starts[0]) if starts[0].opcode == "constant" else None
-        numbers: Sequence[int | None] = [None] * len(sizes) if values is None else [int(v) for v in values]
+        given = view.numbers(starts[0]) if starts[0].opcode == "constant" else ()
+        numbers: Sequence[int | None] = given or [None] * len(sizes)
     else:
         numbers = [_whole(view, s) for s in starts]
     for dimension, (start, size) in enumerate(zip(numbers, sizes, strict=False)):
@@ -272,20 +273,20 @@ def index_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
     given = instruction.attributes
     is_gather = instruction.opcode == "gather"
     indices = instruction.operands[1 if is_gather else len(instruction.operands) // 2]
-    values = view.values(indices) if indices.opcode == "constant" else None
-    if values is None or not values.size:
-        return
+    numbers = view.numbers(indices) if indices.opcode == "constant" else ()
     operand = instruction.operands[0].shape
     mapped = given["start_index_map"] if is_gather else given["scatter_dims_to_operand_dims"]
-    axis = given["index_vector_dim"]
-    for position, dimension in enumerate(mapped):
-        column = values.take(position, axis=axis) if axis < values.ndim else values
-        size = given["slice_sizes"][dimension] if is_gather else 1
-        worst = column.max() if column.max() > operand.dims[dimension] - size else column.min()
-        if not 0 <= worst <= operand.dims[dimension] - size:
+    axis, dims = given["index_vector_dim"], indices.shape.dims
+    for position, dimension in enumerate(mapped if numbers else ()):
+        # Element k of the indices belongs to place (k / stride) mod size of the index vector.
+        stride, size = (math.prod(dims[axis + 1:]), dims[axis]) if axis < len(dims) else (1, 1)
+        column = [v for k, v in enumerate(numbers) if k // stride % size == position]
+        room = operand.dims[dimension] - (given["slice_sizes"][dimension] if is_gather else 1)
+        wrong = [v for v in column if not 0 <= v <= room]
+        if wrong:
             fate = "it is clamped" if is_gather else "its update is dropped"
-            yield Finding(instruction, f"index {int(worst)} into dimension {dimension} of {operand.text(False)} is not "
-                          f"in [0, {operand.dims[dimension] - size}]; {fate}", help="mend the index")
+            yield Finding(instruction, f"index {wrong[0]} into dimension {dimension} of {operand.text(False)} is not "
+                          f"in [0, {room}]; {fate}", help="mend the index")
             return
 
 

@@ -73,12 +73,11 @@ class Signs:
         return (rhs.opcode == "logistic" or square) and self._view.constant(lhs) == 1
 
     def constant(self, instruction: HloInstruction, depth: int) -> Sign:
-        values = self._view.values(instruction)
-        if values is None or not values.size:
+        numbers = self._view.numbers(instruction)
+        if not numbers:
             return Sign.UNKNOWN
-        if instruction.shape.element_type == "pred":
-            return Sign.POSITIVE if values.all() else Sign.NONNEGATIVE
-        return Sign.POSITIVE if (values > 0).all() else Sign.NONNEGATIVE if (values >= 0).all() else Sign.SIGNED
+        least = min(numbers)
+        return Sign.POSITIVE if least > 0 else Sign.NONNEGATIVE if least >= 0 else Sign.SIGNED
 
     def parameter(self, instruction: HloInstruction, depth: int) -> Sign:
         outer = self._view.outer(instruction)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, uses
 from hlotool.ops import OPS, Op
 
 #: operations that hand elements on as they are
@@ -25,6 +26,7 @@ class View:
         self._homes: dict[HloInstruction, HloComputation] = {}
         #: what rules compute once for the whole module
         self.memory: dict[str, object] = {}
+        self._numbers: dict[HloInstruction, Sequence[Any]] = {}
         self._lengths: dict[Shape, int] = {}
         self._pinned: dict[HloComputation, set[HloInstruction]] = {}
         #: the computation that the walk is in
@@ -123,21 +125,21 @@ class View:
             value = self.constant(origin.operands[0])
             return None if value is None or origin.shape.dtype.is_complex else \
                 (int(value) if origin.shape.dtype.is_integral and math.isfinite(value) else value)
-        if origin.opcode != "constant" or not origin.shape.is_array or origin.shape.dtype.is_complex:
+        if origin.opcode != "constant":
             return None
-        array = self.values(origin)
-        if array is None or not array.size:
-            return None
-        first = array.reshape(-1)[0].item()
-        return first if array.size == 1 or (array == array.reshape(-1)[0]).all() else None
+        numbers = self.numbers(origin)
+        return numbers[0] if numbers and (len(numbers) == 1 or len(set(numbers)) == 1) else None
 
-    def values(self, constant: HloInstruction) -> Any:
-        """The array of a constant that is not too large to be looked into, or None."""
+    def numbers(self, constant: HloInstruction) -> Sequence[Any]:
+        """The elements of a constant in row-major order; () for one that is too large, elided or complex."""
         literal = constant.attributes.get("literal")
-        if literal is None or literal.has_elided or not constant.shape.is_array or \
+        if literal is None or literal.has_elided or not constant.shape.is_array or constant.shape.dtype.is_complex or \
                 constant.shape.size > _LOOKED_INTO:
-            return None
-        return literal.array
+            return ()
+        found = self._numbers.get(constant)
+        if found is None:
+            found = self._numbers[constant] = _read(literal) if literal.text else literal.array.reshape(-1).tolist()
+        return found
 
     def bytes(self, shape: Shape) -> int:
         """The bytes of a value, tuples summed."""
@@ -156,6 +158,23 @@ class View:
             return None
         found: Op | None = OPS.get(root.opcode)
         return found
+
+
+_WORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan}
+
+
+def _read(literal: Literal) -> Sequence[Any]:
+    """The elements of a literal's text, read without NumPy; those of unusual texts are NumPy's to read."""
+    tokens = (literal.text or "").replace("{", " ").replace("}", " ").replace(",", " ").split()
+    kind = float if literal.shape.dtype.is_floating else int
+    try:
+        found = [_WORDS[t] if t in _WORDS else kind(t) for t in tokens]
+    except ValueError:
+        found = []
+    if len(found) == literal.shape.size:
+        return found
+    elements: Sequence[Any] = literal.array.reshape(-1).tolist()
+    return elements
 
 
 def flagged(flag: str) -> tuple[str, ...]:

@@ -1,0 +1,308 @@
+"""Rules about control flow: loops that never end or hardly run, branches that are never taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from hlotool.diagnostics import Severity
+from hlotool.ir import BackendConfig, HloComputation, HloInstruction
+from hlotool.ops import OPS
+from hlotool.passes.lints.performance import invariant_places
+from hlotool.passes.lints.redundancy import has_effect
+from hlotool.passes.lints.rule import Finding, rule
+from hlotool.passes.lints.view import View
+
+#: a number of iterations without end
+ENDLESS = math.inf
+
+
+def trip_count(view: View, loop: HloInstruction) -> float | None:
+    """How often a loop runs, where its counter says so; ENDLESS for always, None for what is not known."""
+    body, condition = loop.attributes.get("body"), loop.attributes.get("condition")
+    if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation):
+        return None
+    test = condition.root
+    if test.opcode == "constant":
+        return {True: ENDLESS, False: 0}.get(view.constant(test))
+    if any(has_effect(i) for i in condition.instructions if i.opcode != "parameter"):
+        return None
+    if test.opcode != "compare" or body.root.opcode != "tuple":
+        return None
+    counter, limit, direction = test.operands[0], view.constant(test.operands[1]), test.attributes["direction"]
+    if limit is None:
+        counter, limit = test.operands[1], view.constant(test.operands[0])
+        direction = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}.get(direction, direction)
+    place = _place(counter)
+    if limit is None or place is None or not counter.shape.is_array or not counter.shape.dtype.is_integral:
+        return None
+    step = 0 if place in invariant_places(body) else _step(view, body.root.operands[place], place)
+    return None if step is None else _count(_start(view, loop, place), int(limit), direction, step)
+
+
+def _place(value: HloInstruction) -> int | None:
+    if value.opcode == "get-tuple-element" and value.operands[0].opcode == "parameter":
+        place: int = value.attributes["index"]
+        return place
+    return None
+
+
+def _step(view: View, update: HloInstruction, place: int) -> int | None:
+    """What an iteration adds to the counter."""
+    if update.opcode not in ("add", "subtract"):
+        return None
+    lhs, rhs = update.operands
+    for counter, step in ((lhs, rhs), (rhs, lhs)):
+        value = view.constant(step)
+        if _place(counter) == place and value is not None and (update.opcode == "add" or counter is lhs):
+            return int(value) if update.opcode == "add" else -int(value)
+    return None
+
+
+def _start(view: View, loop: HloInstruction, place: int) -> Any:
+    initial = loop.operands[0]
+    while initial.opcode in ("opt-barrier", "copy"):
+        initial = initial.operands[0]
+    return view.constant(initial.operands[place]) if initial.opcode == "tuple" else None
+
+
+def _count(start: Any, limit: int, direction: str, step: int) -> float | None:
+    """Iterations of `for (i = start; i direction limit; i += step)`, or None."""
+    if step == 0:
+        return None if start is None else ENDLESS if _holds(start, limit, direction) else 0
+    if start is None or direction == "EQ":
+        return None
+    if not _holds(start, limit, direction):
+        return 0
+    if direction == "NE":
+        return (limit - start) // step if (limit - start) % step == 0 and (limit - start) // step > 0 else None
+    if (direction in ("LT", "LE")) != (step > 0):
+        return ENDLESS  # until the counter wraps
+    reach = abs(limit - start) + (direction in ("LE", "GE"))
+    return math.ceil(reach / abs(step))
+
+
+def _holds(a: int, b: int, direction: str) -> bool:
+    return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[direction]
+
+
+@rule("L401", "endless-loop", on=("while",))
+def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A loop that never ends.
+
+    What it does
+        Finds loops whose condition is always true, whose counter moves away from its limit, or whose condition reads
+        only what the body hands on unchanged.
+
+    Why
+        If it runs at all, the program hangs.
+
+    Bad
+        cond { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               x = f32[4] get-tuple-element(s), index=1  y = f32[4] tanh(x)
+               ROOT t = (s32[], f32[4]) tuple(i, y) }
+        ENTRY main { x = f32[4] parameter(0)  i = s32[] constant(0)  t = (s32[], f32[4]) tuple(i, x)
+                     ROOT w = (s32[], f32[4]) while(t), condition=cond, body=body }
+
+    Good
+        cond { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               x = f32[4] get-tuple-element(s), index=1  y = f32[4] tanh(x)
+               ROOT t = (s32[], f32[4]) tuple(j, y) }
+        ENTRY main { x = f32[4] parameter(0)  i = s32[] constant(0)  t = (s32[], f32[4]) tuple(i, x)
+                     ROOT w = (s32[], f32[4]) while(t), condition=cond, body=body }
+
+    Source
+        XLA, while_loop_analysis.cc
+    """
+    count = trip_count(view, instruction)
+    if count == ENDLESS:
+        yield Finding(instruction, "the condition always holds", help="let the body change what the condition reads")
+        return
+    body, condition = instruction.attributes.get("body"), instruction.attributes.get("condition")
+    if count is not None or not body or not condition or body.root.opcode != "tuple":
+        return
+    same = invariant_places(body)
+    state = condition.parameters()[0]
+    reads = view.uses_in(condition).get(state, [])
+    if all(_place(r) in same for r in reads) and not any(
+            has_effect(i) or i.attributes.get("calls") or i.opcode in ("custom-call", "call", "while")
+            for i in condition.instructions if i.opcode != "parameter"):
+        yield Finding(instruction, "the body changes nothing that the condition reads, so the loop runs never or "
+                      "forever", help="let the body change what the condition reads")
+
+
+@rule("L402", "trivial-loop", on=("while",))
+def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A loop that runs never, or once.
+
+    What it does
+        Finds loops whose counter allows no iteration, or one.
+
+    Why
+        A loop keeps its state apart and stops fusion and other optimisation at its borders.
+
+    Bad
+        cond { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(1)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               x = f32[4] get-tuple-element(s), index=1  y = f32[4] tanh(x)
+               ROOT t = (s32[], f32[4]) tuple(j, y) }
+        ENTRY main { x = f32[4] parameter(0)  i = s32[] constant(0)  t = (s32[], f32[4]) tuple(i, x)
+                     w = (s32[], f32[4]) while(t), condition=cond, body=body
+                     ROOT y = f32[4] get-tuple-element(w), index=1 }
+
+    Good
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] tanh(x) }
+
+    Source
+        XLA, while_loop_simplifier.cc
+    """
+    count = trip_count(view, instruction)
+    if count in (0, 1):
+        yield Finding(instruction, "the loop runs once" if count else "the loop never runs",
+                      help="write its body in its place" if count else "use its initial state")
+
+
+@rule("L403", "undeclared-trip-count", on=("while",), severity=Severity.INFO, default_on=False)
+def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A loop whose number of iterations is known and not noted.
+
+    What it does
+        Finds loops with a counter from constant to constant whose backend_config has no known_trip_count. Off by
+        default: compilers find such counts themselves.
+
+    Why
+        Tools that read the dump, cost models for example, do without the analysis where the count is written.
+
+    Bad
+        cond { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[]) tuple(j) }
+        ENTRY main { i = s32[] constant(0)  t = (s32[]) tuple(i)
+                     ROOT w = (s32[]) while(t), condition=cond, body=body }
+
+    Good
+        cond { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[]) tuple(j) }
+        ENTRY main { i = s32[] constant(0)  t = (s32[]) tuple(i)
+                     ROOT w = (s32[]) while(t), condition=cond, body=body,
+                                      backend_config={"known_trip_count":{"n":"10"}} }
+
+    Source
+        XLA, while_loop_trip_count_annotator.cc
+    """
+    count = trip_count(view, instruction)
+    config = instruction.attributes.get("backend_config")
+    noted = isinstance(config, BackendConfig) and "known_trip_count" in config.text
+    if count is not None and 1 < count < ENDLESS and not noted:
+        yield Finding(instruction, f"the loop runs {int(count)} times",
+                      help=f'backend_config={{"known_trip_count":{{"n":"{int(count)}"}}}}')
+
+
+@rule("L404", "constant-branch", on=("conditional",))
+def constant_branch(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A conditional that always takes the same branch.
+
+    What it does
+        Finds conditionals with a constant predicate or index, or with one branch.
+
+    Why
+        The other branches are compiled for nothing, and the values that only they need are kept.
+
+    Bad
+        a { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+        b { x = f32[4] parameter(0)  ROOT y = f32[4] tanh(x) }
+        ENTRY main { p = pred[] constant(true)  x = f32[4] parameter(0)
+                     ROOT y = f32[4] conditional(p, x, x), true_computation=a, false_computation=b }
+
+    Good
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+
+    Source
+        XLA, conditional_simplifier.cc
+    """
+    branches = instruction.called_computations()
+    value = view.constant(instruction.operands[0])
+    if len(branches) == 1:
+        yield Finding(instruction, "there is one branch", help=f"call {branches[0].name}")
+    elif value is not None:
+        yield Finding(instruction, f"the choice is always {str(value).lower()}", help="call that branch")
+
+
+@rule("L405", "same-branches", on=("conditional",))
+def same_branches(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A conditional all of whose branches are one computation on the same operands.
+
+    What it does
+        Finds conditionals that call the same computation with the same operand whatever the choice.
+
+    Why
+        The choice makes no difference. Often a name was copied and not changed.
+
+    Bad
+        a { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+        ENTRY main { p = pred[] parameter(0)  x = f32[4] parameter(1)
+                     ROOT y = f32[4] conditional(p, x, x), true_computation=a, false_computation=a }
+
+    Good
+        a { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+        b { x = f32[4] parameter(0)  ROOT y = f32[4] tanh(x) }
+        ENTRY main { p = pred[] parameter(0)  x = f32[4] parameter(1)
+                     ROOT y = f32[4] conditional(p, x, x), true_computation=a, false_computation=b }
+
+    Source
+        XLA, conditional_simplifier.cc
+    """
+    branches = instruction.called_computations()
+    if len(branches) > 1 and len(set(branches)) == 1 and len(set(instruction.operands[1:])) == 1:
+        yield Finding(instruction, f"every branch is {branches[0].name}", help=f"call {branches[0].name}")
+
+
+@rule("L406", "random-in-condition", on=("while",), severity=Severity.INFO)
+def random_in_condition(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A loop whose condition has side effects or random numbers.
+
+    What it does
+        Finds loop conditions that draw random numbers, read the infeed or call out.
+
+    Why
+        How often a condition is evaluated is the compiler's business: it may be copied in front of the loop, or
+        evaluated once more at its end.
+
+    Bad
+        cond { s = (s32[]) parameter(0)  a = f32[] constant(0)  b = f32[] constant(1)
+               r = f32[] rng(a, b), distribution=rng_uniform  h = f32[] constant(0.9)
+               ROOT p = pred[] compare(r, h), direction=LT }
+        body { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[]) tuple(j) }
+        ENTRY main { i = s32[] constant(0)  t = (s32[]) tuple(i)
+                     ROOT w = (s32[]) while(t), condition=cond, body=body }
+
+    Good
+        cond { s = (s32[], f32[]) parameter(0)  r = f32[] get-tuple-element(s), index=1  h = f32[] constant(0.9)
+               ROOT p = pred[] compare(r, h), direction=LT }
+        body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               a = f32[] constant(0)  b = f32[] constant(1)  r = f32[] rng(a, b), distribution=rng_uniform
+               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[], f32[]) tuple(j, r) }
+        ENTRY main { i = s32[] constant(0)  z = f32[] constant(0)  t = (s32[], f32[]) tuple(i, z)
+                     ROOT w = (s32[], f32[]) while(t), condition=cond, body=body }
+
+    Source
+        XLA, while_loop_simplifier.cc
+    """
+    condition = instruction.attributes.get("condition")
+    for inner in condition.instructions if isinstance(condition, HloComputation) else ():
+        record = OPS.get(inner.opcode)
+        if record is not None and record.flags & {"side_effect", "random"}:
+            yield Finding(inner, f"the condition of {instruction.name} has a side effect", help="let the body do it, "
+                          "and hand the outcome to the condition")

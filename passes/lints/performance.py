@@ -1,0 +1,529 @@
+"""Rules about time and memory: what is moved, widened, repeated or kept without need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Severity
+from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import OPS
+from hlotool.passes.lints.edits import fix_of, with_attribute
+from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
+from hlotool.passes.lints.view import View, readable
+
+_MIB = 1 << 20
+
+
+@rule("L201", "layout-copy", on=("copy",))
+def layout_copy(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
+    """A large array that is copied to change its layout.
+
+    What it does
+        Finds copies of at least `bytes` bytes whose operand and result differ in the order of dimensions.
+
+    Why
+        Such a copy is a transpose: it reads and writes the whole array, badly. It comes from two operations, a
+        parameter or a result that want different layouts; often one of them can be changed, or the entry's layout.
+
+    Bad
+        ENTRY main {
+          x = f32[1024,1024]{1,0} parameter(0)
+          ROOT c = f32[1024,1024]{0,1} copy(x)
+        }
+
+    Good
+        ENTRY main {
+          x = f32[1024,1024]{0,1} parameter(0)
+          ROOT c = f32[1024,1024]{0,1} copy(x)
+        }
+
+    Source
+        XLA, layout_assignment.cc
+    """
+    old, new = instruction.operands[0].shape, instruction.shape
+    if old.layout is None or new.layout is None or old.layout.minor_to_major == new.layout.minor_to_major:
+        return
+    size = view.bytes(new)
+    moved = sum(d != 1 for d in new.dims)
+    if size >= bytes and moved > 1:
+        yield Finding(instruction, f"{readable(size)} are copied from layout {old.layout} to {new.layout}",
+                      help="let producer and user agree on a layout")
+
+
+@rule("L202", "materialised-broadcast", on=("broadcast",))
+def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
+    """A large broadcast that has to be written to memory.
+
+    What it does
+        Finds broadcasts of arrays to at least `bytes` bytes, and at least 8 times their operand, that a dot,
+        convolution, sort, custom call or collective reads, or, in scheduled modules, that stand outside of fusions.
+        Broadcast constants, which initialise buffers, do not count.
+
+    Why
+        The same numbers are written and read many times. A dot can take the small array in its batch dimensions;
+        elementwise users fuse with a broadcast, these cannot.
+
+    Bad
+        ENTRY main {
+          x = f32[64,64] parameter(0)
+          w = f32[512,64,64] parameter(1)
+          b = f32[512,64,64] broadcast(x), dimensions={1,2}
+          ROOT y = f32[512,64,64] dot(b, w), lhs_batch_dims={0}, rhs_batch_dims={0},
+                                             lhs_contracting_dims={2}, rhs_contracting_dims={1}
+        }
+
+    Good
+        ENTRY main {
+          x = f32[64,64] parameter(0)
+          w = f32[512,64,64] parameter(1)
+          ROOT y = f32[64,512,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+        }
+
+    Source
+        XLA, instruction_fusion.cc
+    """
+    size, operand = view.bytes(instruction.shape), instruction.operands[0]
+    if size < bytes or operand.shape.is_scalar or view.origin(operand).opcode == "constant" \
+            or size < 8 * view.bytes(operand.shape):
+        return
+    for user in view.users(instruction):
+        record = OPS.get(user.opcode)
+        if view.is_scheduled or user.opcode in ("dot", "convolution", "sort", "custom-call") or (
+                record is not None and "collective" in record.flags):
+            what = "is read outside of fusions" if view.is_scheduled else f"is read by a {user.opcode}"
+            yield Finding(instruction, f"{operand.shape.text(False)} becomes {readable(size)}, which {what}",
+                          help=f"let {user.name} take {operand.name}")
+            return
+
+
+#: element types that most accelerators emulate or lack
+_WIDE = frozenset({"f64", "c128"})
+_HOT = ("dot", "convolution", "fft", "cholesky", "triangular-solve", "ragged-dot")
+
+
+@rule("L203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)
+def wide_hot_path(view: View) -> Iterator[Finding]:
+    """Heavy operations in double precision.
+
+    What it does
+        Finds dots, convolutions, FFTs and decompositions of f64 and c128, and reports the first of each kind.
+
+    Why
+        GPUs of most kinds compute f64 32 to 64 times slower than f32, TPUs emulate it. Where it is not meant, one
+        constant or NumPy array in double precision has spread.
+
+    Bad
+        ENTRY main { a = f64[8,8] parameter(0)
+                     ROOT y = f64[8,8] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+
+    Good
+        ENTRY main { a = f32[8,8] parameter(0)
+                     ROOT y = f32[8,8] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+
+    Source
+        JAX, jax_enable_x64
+    """
+    found: dict[tuple[str, str], HloInstruction] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for computation in view.module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode in _HOT and instruction.shape.element_type in _WIDE:
+                key = (instruction.opcode, instruction.shape.element_type)
+                found.setdefault(key, instruction)
+                counts[key] += 1
+    for key, first in found.items():
+        more = f", and {counts[key] - 1} more in this module" if counts[key] > 1 else ""
+        yield Finding(first, f"a {key[0]} in {key[1]}{more}", help="compute in f32 unless the digits are needed")
+
+
+@rule("L204", "double-promotion", on=("convert",))
+def double_promotion(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """An array that becomes double precision on the way.
+
+    What it does
+        Finds converts of float arrays of 32 bits or less to f64 that are not converted back at once.
+
+    Why
+        Everything that follows is computed in double precision, although the digits were not there. Mostly one
+        operand was an f64 constant.
+
+    Bad
+        ENTRY main { x = f32[8] parameter(0)  w = f64[8] convert(x)  ROOT y = f64[8] sine(w) }
+
+    Good
+        ENTRY main { x = f32[8] parameter(0)  ROOT y = f32[8] sine(x) }
+
+    Source
+        JAX, type promotion semantics
+    """
+    old, new = instruction.operands[0].shape, instruction.shape
+    if new.element_type == "f64" and new.rank and old.dtype.is_floating and old.dtype.bits <= 32 \
+            and not all(u.opcode == "convert" for u in view.users(instruction)):
+        yield Finding(instruction, f"{old.text(False)} becomes f64", help="keep what it meets in "
+                      f"{old.element_type}, too")
+
+
+@rule("L205", "huge-constant", on=("constant",))
+def huge_constant(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
+    """A large array that is written into the module.
+
+    What it does
+        Finds constants of at least `bytes` bytes.
+
+    Why
+        The array travels with each copy of the program, is parsed and hashed in each compilation, and counts
+        against limits of program size. Weights and tables are better passed as parameters, patterns computed with
+        iota.
+
+    Bad
+        ENTRY main { ROOT c = f32[1024,1024] constant({...}) }
+
+    Good
+        ENTRY main { ROOT c = f32[1024,1024] parameter(0) }
+
+    Source
+        JAX, jax_captured_constants_warn_bytes
+    """
+    size = view.bytes(instruction.shape)
+    if size >= bytes:
+        yield Finding(instruction, f"the constant holds {readable(size)}", help="pass it as a parameter")
+
+
+@rule("L206", "constant-start", on=("dynamic-slice",), severity=Severity.INFO)
+def constant_start(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A dynamic-slice whose start is constant.
+
+    What it does
+        Finds dynamic-slices all of whose start indices are constants.
+
+    Why
+        A slice says where it cuts; compilers can fold it into its users and simplify, which they cannot do with
+        indices that are operands.
+
+    Bad
+        ENTRY main { x = f32[8] parameter(0)  i = s32[] constant(2)
+                     ROOT y = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
+
+    Good
+        ENTRY main { x = f32[8] parameter(0)  ROOT y = f32[4] slice(x), slice={[2:6]} }
+
+    Source
+        XLA, algebraic_simplifier.cc
+    """
+    starts = instruction.operands[1:]
+    if starts and all(s.opcode == "constant" for s in starts):
+        yield Finding(instruction, "every start index is a constant", help="write a slice")
+
+
+@rule("L207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE)
+def undeclared_index_order(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """Indices that are sorted or unique, and not declared to be.
+
+    What it does
+        Finds scatters and gathers with constant or iota indices that rise, or (scatters) are all different, without
+        indices_are_sorted or unique_indices.
+
+    Why
+        A scatter whose indices may repeat needs atomic updates or runs element by element; one that knows better
+        runs in parallel, and gives the same sum each time.
+
+    Bad
+        set { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+        ENTRY main {
+          x = f32[8,4] parameter(0)
+          i = s32[3,1] constant({{1},{4},{6}})
+          u = f32[3,4] parameter(1)
+          ROOT y = f32[8,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
+                            scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=set
+        }
+
+    Good
+        set { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+        ENTRY main {
+          x = f32[8,4] parameter(0)
+          i = s32[3,1] constant({{1},{4},{6}})
+          u = f32[3,4] parameter(1)
+          ROOT y = f32[8,4] scatter(x, i, u), indices_are_sorted=true, unique_indices=true, update_window_dims={1},
+                            inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
+                            to_apply=set
+        }
+
+    Source
+        XLA Operation Semantics, Scatter
+    """
+    given = instruction.attributes
+    is_scatter = instruction.opcode == "scatter"
+    indices = instruction.operands[len(instruction.operands) // 2 if is_scatter else 1]
+    vectors = _vectors(view, indices, given["index_vector_dim"])
+    if not vectors or any(given.get(n) for n in ("input_batching_dims", "operand_batching_dims")):
+        return
+    missing = []
+    if not given.get("indices_are_sorted") and list(vectors) == sorted(vectors):
+        missing.append("indices_are_sorted")
+    if is_scatter and not given.get("unique_indices") and len(set(vectors)) == len(vectors):
+        missing.append("unique_indices")
+    if not missing or (not is_scatter and len(vectors) < 2):
+        return
+    changes = [c for name in missing for c in with_attribute(view, instruction, name, "true") or ()]
+    yield Finding(instruction, f"the indices are constant and could be declared {' and '.join(missing)}",
+                  help=f"add {', '.join(n + '=true' for n in missing)}",
+                  fix=fix_of(view.module.source, f"declare {', '.join(missing)}", _joined(changes)))
+
+
+def _joined(changes: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Insertions at one place as one, so that each edit has a place of its own."""
+    found: dict[tuple[int, int], str] = {}
+    for start, end, text in changes:
+        found[start, end] = found.get((start, end), "") + text
+    return [(start, end, text) for (start, end), text in found.items()]
+
+
+def _vectors(view: View, indices: HloInstruction, axis: int) -> list[tuple[int, ...]]:
+    """The index vectors of constant or iota indices, one dimension of vectors at most; [] where not known."""
+    dims = indices.shape.dims
+    if len(dims) > 2 or not indices.shape.is_static or indices.shape.size > 4096:
+        return []
+    width = dims[axis] if axis < len(dims) else 1
+    if indices.opcode == "iota":
+        along = indices.attributes.get("iota_dimension", 0)
+        return [] if along == axis or width != 1 else [(k,) for k in range(indices.shape.size)]
+    numbers = view.numbers(indices) if indices.opcode == "constant" else ()
+    if len(dims) == 2 and axis == 0:
+        half = len(numbers) // width if width else 0
+        return [tuple(numbers[k + half * w] for w in range(width)) for k in range(half)]
+    return [tuple(numbers[k:k + width]) for k in range(0, len(numbers), max(1, width))]
+
+
+@rule("L208", "sort-then-slice", on=("sort",), severity=Severity.INFO)
+def sort_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A sort of which only the first few elements are used.
+
+    What it does
+        Finds sorts all of whose users take a slice of at most an eighth from the beginning.
+
+    Why
+        The rest is sorted for nothing; topk finds the first k without ordering the others.
+
+    Bad
+        lt { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT p = pred[] compare(a, b), direction=GT }
+        ENTRY main { x = f32[1024] parameter(0)  s = f32[1024] sort(x), dimensions={0}, to_apply=lt
+                     ROOT y = f32[8] slice(s), slice={[0:8]} }
+
+    Good
+        ENTRY main { x = f32[1024] parameter(0)  t = (f32[8], s32[8]) topk(x), k=8, largest=true
+                     ROOT y = f32[8] get-tuple-element(t), index=0 }
+
+    Source
+        XLA, topk_rewriter.cc
+    """
+    dimension = instruction.attributes["dimensions"][0]
+    users = [e for u in view.users(instruction) for e in (view.users(u) if u.opcode == "get-tuple-element" else [u])]
+    whole = instruction.operands[0].shape.dims[dimension]
+    kept = [u.attributes["slice"][dimension].limit for u in users if u.opcode == "slice"]
+    if users and len(kept) == len(users) and whole >= 64 and max(kept) * 8 <= whole \
+            and instruction is not view.computation.root:
+        yield Finding(instruction, f"{whole} elements are sorted, {max(kept)} are used", help="use topk")
+
+
+@rule("L209", "missed-aliasing", on=Scope.MODULE, severity=Severity.INFO)
+def missed_aliasing(view: View, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
+    """Results that could be written over parameters.
+
+    What it does
+        Finds modules whose parameters and results match in shape, for at least `bytes` bytes, where neither
+        input_output_alias nor buffer_donor lets a result take a parameter's buffer.
+
+    Why
+        A training step gives back what it was given: weights and optimiser state. Without donation both are held
+        at once, and the largest model that fits is half as large.
+
+    Bad
+        ENTRY main { x = f32[4096,4096] parameter(0)  ROOT y = f32[4096,4096] negate(x) }
+
+    Good
+        HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+        ENTRY main { x = f32[4096,4096] parameter(0)  ROOT y = f32[4096,4096] negate(x) }
+
+    Source
+        JAX, jax.jit, donate_argnums; XLA, hlo_input_output_alias_config.h
+    """
+    module = view.module
+    if module.attributes.get("input_output_alias") or module.attributes.get("buffer_donor"):
+        return
+    given = Counter(s.without_layout() for p in module.entry.parameters() for _, s in p.shape.leaves() if s.is_array)
+    made = Counter(s.without_layout() for _, s in module.entry.root.shape.leaves() if s.is_array)
+    if module.entry.root.opcode == "parameter":
+        return
+    common = given & made
+    size = sum(view.bytes(shape) * count for shape, count in common.items())
+    if size >= bytes:
+        yield Finding(module.entry, f"{sum(common.values())} results, {readable(size)}, have the shapes of parameters, "
+                      "and none may take a parameter's buffer", help="donate the parameters (input_output_alias)")
+
+
+#: what is worth moving out of a loop
+_EXPENSIVE = frozenset({"dot", "convolution", "sort", "fft", "cholesky", "triangular-solve", "all-gather", "all-reduce",
+                        "all-to-all", "ragged-dot", "reduce-window"})
+
+
+@rule("L210", "loop-invariant-work", on=("while",))
+def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int = 4096) -> Iterator[Finding]:
+    """Expensive work in a loop that gives the same in each iteration.
+
+    What it does
+        Finds dots, convolutions, sorts, collectives and the like of at least `bytes` bytes in loop bodies that
+        depend only on values which the loop hands on unchanged.
+
+    Why
+        Once before the loop would do. Compilers hoist some of it, but not what is large or has effects on others.
+
+    Bad
+        cond { s = (s32[], f32[64,64], f32[64,64]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[64,64], f32[64,64]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               w = f32[64,64] get-tuple-element(s), index=1  x = f32[64,64] get-tuple-element(s), index=2
+               d = f32[64,64] dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+               y = f32[64,64] add(x, d)  ROOT t = (s32[], f32[64,64], f32[64,64]) tuple(j, w, y) }
+        ENTRY main { s = (s32[], f32[64,64], f32[64,64]) parameter(0)
+                     ROOT l = (s32[], f32[64,64], f32[64,64]) while(s), condition=cond, body=body }
+
+    Good
+        cond { s = (s32[], f32[64,64], f32[64,64]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], f32[64,64], f32[64,64]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)
+               d = f32[64,64] get-tuple-element(s), index=1  x = f32[64,64] get-tuple-element(s), index=2
+               y = f32[64,64] add(x, d)  ROOT t = (s32[], f32[64,64], f32[64,64]) tuple(j, d, y) }
+        ENTRY main { s = (s32[], f32[64,64], f32[64,64]) parameter(0)
+                     ROOT l = (s32[], f32[64,64], f32[64,64]) while(s), condition=cond, body=body }
+
+    Source
+        XLA, while_loop_invariant_code_motion.cc
+    """
+    body = instruction.attributes.get("body")
+    if not isinstance(body, HloComputation) or body.root.opcode != "tuple" or len(view.callers.get(body, ())) != 1:
+        return
+    same = invariant_places(body)
+    known: set[HloInstruction] = set()
+    for inner in body.instructions:
+        if inner.opcode == "get-tuple-element" and inner.operands[0].opcode == "parameter":
+            is_same = inner.attributes["index"] in same
+        else:
+            is_same = inner.opcode == "constant" or (bool(inner.operands) and all(o in known for o in inner.operands))
+        if is_same and inner.opcode not in ("rng", "infeed", "recv", "custom-call", "parameter", "while"):
+            known.add(inner)
+            if inner.opcode in _EXPENSIVE and view.bytes(inner.shape) >= bytes:
+                yield Finding(inner, f"{inner.name} is the same in each iteration of {instruction.name}",
+                              help="compute it before the loop")
+
+
+def invariant_places(body: HloComputation) -> set[int]:
+    """The places of a loop's state that the body hands on unchanged."""
+    return {n for n, o in enumerate(body.root.operands) if o.opcode == "get-tuple-element"
+            and o.operands[0].opcode == "parameter" and o.attributes["index"] == n}
+
+
+@rule("L211", "transpose-into-dot", on=("dot",), severity=Severity.INFO, default_on=False)
+def transpose_into_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A dot of a transposed array.
+
+    What it does
+        Finds dots with an operand that is a transpose.
+
+    Why
+        A dot names the dimensions that it contracts, so it can take the array as it is. Off by default: compilers
+        fold such transposes.
+
+    Bad
+        ENTRY main { a = f32[8,16] parameter(0)  b = f32[8,16] parameter(1)
+                     t = f32[16,8] transpose(b), dimensions={1,0}
+                     ROOT y = f32[8,8] dot(a, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+
+    Good
+        ENTRY main { a = f32[8,16] parameter(0)  b = f32[8,16] parameter(1)
+                     ROOT y = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1} }
+
+    Source
+        XLA, transpose_folding.cc
+    """
+    for operand in instruction.operands:
+        if operand.opcode == "transpose":
+            yield Finding(instruction, f"{operand.name} transposes {operand.operands[0].name} first",
+                          help=f"contract the dimensions of {operand.operands[0].name} themselves")
+
+
+@rule("L212", "host-transfer-in-loop", on=("infeed", "outfeed", "send", "recv", "custom-call"))
+def host_transfer_in_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A transfer to or from the host in each iteration of a loop.
+
+    What it does
+        Finds infeeds, outfeeds, host sends and receives, and calls of Python, in loops.
+
+    Why
+        The device waits for the host in each iteration.
+
+    Bad
+        cond { s = (s32[], token[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[], token[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)  k = token[] get-tuple-element(s), index=1
+               o = token[] outfeed(j, k), outfeed_shape=s32[]  ROOT t = (s32[], token[]) tuple(j, o) }
+        ENTRY main { s = (s32[], token[]) parameter(0)
+                     ROOT l = (s32[], token[]) while(s), condition=cond, body=body }
+
+    Good
+        cond { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               n = s32[] constant(10)  ROOT p = pred[] compare(i, n), direction=LT }
+        body { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[]) tuple(j) }
+        ENTRY main { z = s32[] constant(0)  s = (s32[]) tuple(z)  k = token[] after-all()
+                     l = (s32[]) while(s), condition=cond, body=body  i = s32[] get-tuple-element(l), index=0
+                     ROOT o = token[] outfeed(i, k), outfeed_shape=s32[] }
+
+    Source
+        JAX, jax.debug.callback; XLA Operation Semantics, Infeed
+    """
+    opcode, given = instruction.opcode, instruction.attributes
+    is_host = given.get("is_host_transfer") if opcode in ("send", "recv") else True
+    if opcode == "custom-call":
+        is_host = "python" in str(given.get("custom_call_target", ""))
+    if is_host and view.computation in view.looped:
+        yield Finding(instruction, "this waits for the host in each iteration", help="transfer before or after the "
+                      "loop, or for many iterations at once")
+
+
+@rule("L213", "unfused-elementwise", on=tuple(o for o, r in OPS.items() if "elementwise" in r.flags and o != "copy"),
+      severity=Severity.INFO)
+def unfused_elementwise(view: View, instruction: HloInstruction, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
+    """A large elementwise operation that was left alone.
+
+    What it does
+        Finds elementwise operations of at least `bytes` bytes that stand outside of fusions in a scheduled module
+        that has fusions.
+
+    Why
+        The array is read and written once more than it would be inside of the fusion that makes or reads it.
+        Something keeps them apart: a control dependency, a layout, several users.
+
+    Bad
+        HloModule m, is_scheduled=true
+        fused { p = f32[4194304]{0} parameter(0)  ROOT n = f32[4194304]{0} negate(p) }
+        ENTRY main { x = f32[4194304]{0} parameter(0)
+                     f = f32[4194304]{0} fusion(x), kind=kLoop, calls=fused
+                     ROOT y = f32[4194304]{0} tanh(f) }
+
+    Good
+        HloModule m, is_scheduled=true
+        fused { p = f32[4194304]{0} parameter(0)  n = f32[4194304]{0} negate(p)  ROOT y = f32[4194304]{0} tanh(n) }
+        ENTRY main { x = f32[4194304]{0} parameter(0)
+                     ROOT f = f32[4194304]{0} fusion(x), kind=kLoop, calls=fused }
+
+    Source
+        XLA, instruction_fusion.cc
+    """
+    if view.is_scheduled and view.fused and view.bytes(instruction.shape) >= bytes \
+            and any(o.opcode == "fusion" for o in instruction.operands):
+        yield Finding(instruction, f"{readable(view.bytes(instruction.shape))} are written and read between fusions",
+                      help="see what keeps it out of the fusion that it reads")
