@@ -26,9 +26,10 @@ import hlotool.ops.collective
 import hlotool.ops.exchange
 import hlotool.ops.labels
 from hlotool.ops.values import EvaluationError
+from hlotool.ops.control import TARGETS
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
-__all__ = ["COMMON_ATTRIBUTES", "OPS", "Attribute", "ConstraintError", "EvaluationError", "Op", "require"]
+__all__ = ["COMMON_ATTRIBUTES", "OPS", "TARGETS", "Attribute", "ConstraintError", "EvaluationError", "Op", "require"]
 
 
 class _Table(ModuleType):
