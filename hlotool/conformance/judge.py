@@ -83,7 +83,10 @@ class Outcome:
 
 
 def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
-    """Run a case. Nothing that the case does ends this process or keeps it waiting for longer than the limits."""
+    """Run a case; on numpy its text is verified, too.
+
+    Nothing that the case does ends this process or keeps it waiting for longer than the limit of each step.
+    """
     start = time.monotonic()
     found = _verified(case, time_limit) if executor == VERIFIER else _run(case, executor, time_limit)
     return Outcome(found.status, found.detail, found.budget, found.worst, round(time.monotonic() - start, 4))
@@ -102,7 +105,8 @@ def _codes(case: Case) -> frozenset[str]:
 
 def _verified(case: Case, time_limit: float) -> Outcome:
     try:
-        found = [d.code for d in text_findings(case.text, time_limit=time_limit, filename=case.source)]
+        found = [d.code for d in text_findings(case.text, legalize=not case.expected_code, time_limit=time_limit,
+                                               filename=case.source)]
     except HloError as error:
         return _failed(error.diagnostics)
     expected = (case.expected_code or "").split()
@@ -117,6 +121,11 @@ def _listed(codes: list[str]) -> str:
 
 def _run(case: Case, executor: str, time_limit: float) -> Outcome:
     try:
+        if executor == NUMPY:
+            # The others read the same text: that it is valid HLO is asked once.
+            problems = text_findings(case.text, legalize=True, time_limit=time_limit, filename=case.source)
+            if problems:
+                return _failed(problems)
         rows = (tuple(map(tuple, text_arguments(case.text, case.inputs, time_limit=time_limit)))
                 if case.inputs else case.rows())
         found = _values(case, executor, rows, time_limit)

@@ -166,7 +166,9 @@ class CaseItem(pytest.Item):
                 f"  from {self.case.source or 'the registry'}\n\n{self.record['text']}")
 
     def reportinfo(self) -> tuple[pathlib.Path, int | None, str]:
-        return self.path, None, f"{self.case.suite}/{self.name}"
+        path, _, line = self.case.source.rpartition(":")
+        place = (pathlib.Path(path), int(line) - 1) if line.isdigit() else (self.path, 0)
+        return *place, f"{self.case.suite}/{self.name}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -63,13 +63,14 @@ class Run:
         return sorted(self.collected - self.records.keys())
 
     def counts(self) -> dict[tuple[str, str], Counter[str]]:
-        """How many of each suite and executor ended how: by status, failures that are explained apart."""
+        """How many of each suite and executor ended how: by status, and failures by whether they are explained."""
         found: dict[tuple[str, str], Counter[str]] = {}
         for record in self.records.values():
             row = found.setdefault((record["suite"], record["executor"]), Counter())
             row["cases"] += 1
             row[record["status"]] += 1
-            row[record["verdict"]] += 1
+            if record["verdict"] in (Verdict.EXPLAINED, Verdict.UNEXPLAINED):
+                row[record["verdict"]] += 1
         return dict(sorted(found.items()))
 
     def summary(self) -> str:

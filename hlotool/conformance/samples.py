@@ -138,13 +138,14 @@ def cases_of(section: Section, suite: str, stem: str, opcode: str) -> Iterator[C
         id=f"{stem}/{name}" if name else stem, suite=suite, opcode=section.first("op") or opcode,
         dtype=element_type[1] if element_type else "", text=section.text, replicas=replicas, partitions=partitions,
         edge=name, source=f"{section.filename}:{section.line}")
+    given, wanted, fed = (tuple(section.arrays(key, d) for d in devices) for key in ("input", "expect", "infeed"))
+    case = case.renamed(arguments=given if any(given) else (), infeed=fed if any(fed) else (),
+                        only_shapes=bool(section.values("shapes")))
     if section.errors or section.values("clean"):
         yield case.renamed(expected_code=" ".join(section.errors))
         return
-    given, wanted, fed = (tuple(section.arrays(key, d) for d in devices) for key in ("input", "expect", "infeed"))
-    case = case.renamed(infeed=fed if any(fed) else (), only_shapes=bool(section.values("shapes")))
     if any(given) or any(wanted):
-        yield case.renamed(arguments=given, expected=wanted if any(wanted) else None)
+        yield case.renamed(expected=wanted if any(wanted) else None)
         return
     for kind in MADE:
         yield case.renamed(id=f"{case.id}/{kind}", inputs=kind, edge=kind)

@@ -46,9 +46,13 @@ def text_arguments(text: str, kind: str, seed: int = 0, *, time_limit: float = 6
     return found
 
 
-def text_findings(text: str, *, time_limit: float = 60.0, filename: str = "<string>") -> list[Diagnostic]:
-    """Every error of a text: of its syntax, else of its verification. Raises HloError for a crash or a time-out."""
-    found: list[Diagnostic] = _asked("numpy", 1, "findings", (text, filename), time_limit, filename)
+def text_findings(text: str, *, legalize: bool = False, time_limit: float = 60.0,
+                  filename: str = "<string>") -> list[Diagnostic]:
+    """Every error of a text: of its syntax, else of its verification.
+
+    `legalize` writes forms of another time as today's first. Raises HloError for a crash or a time-out.
+    """
+    found: list[Diagnostic] = _asked("numpy", 1, "findings", (text, filename, legalize), time_limit, filename)
     return found
 
 
@@ -130,14 +134,16 @@ def answer_arguments(text: str, filename: str, kind: str, seed: int) -> Answer:
     return [], [arguments_for(program, seed + device, kind) for device in range(program.devices)]
 
 
-def answer_findings(text: str, filename: str) -> Answer:
+def answer_findings(text: str, filename: str, legalize: bool) -> Answer:
     """Read and verify."""
     from hlotool.diagnostics import Severity
+    from hlotool.passes.legalize import legalized
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
 
     try:
-        found = verify(parse(text, filename))
+        module = parse(text, filename)
+        found = verify(legalized(module) if legalize else module)
     except HloError as error:
         found = error.diagnostics
     return [], sorted((d for d in found if d.severity is Severity.ERROR), key=lambda d: (d.line, d.column))
