@@ -10,9 +10,10 @@ NaN equals NaN, and -0 equals 0. The default budget of a module, for one type:
     but no more than an eighth of the type's digits: a relative error of 12.5 % is never accepted.
 
 Where sums cancel, a distance in ULPs of the small rest says nothing; so under the default budget a pair also agrees
-when it differs by no more than the budget in ULPs of the largest finite element of its result. Two complex numbers
-also agree when both have a half that is not finite: which half that is depends on the order of multiplication.
-`ulps` sets a budget by hand, without these allowances; 0 asks for the same bits (but for NaN and zero).
+when it differs by no more than the budget in ULPs of the largest finite element of its result.
+`ulps` sets a budget by hand, without this allowance; 0 asks for the same bits (but for NaN and zero).
+Under a budget other than 0 two complex numbers also agree when both have a half that is not finite: which half that is,
+and whether infinite or NaN, depends on the formula.
 """
 
 from __future__ import annotations
@@ -222,6 +223,8 @@ def difference(left: Array, right: Array, budget: float, *, strict: bool = False
     error, allowed = distance, budget if _rounds(left.dtype) else 0.0
     if not strict and _rounds(left.dtype):
         error, allowed = np.minimum(distance, _scaled(left, right)), capped(budget, left.dtype)
+    if left.dtype.kind == "c" and np.any(allowed):
+        error = np.where(np.isfinite(left) | np.isfinite(right), error, 0.0)
     outside = error > allowed
     worst = np.unravel_index(np.argmax(error), left.shape)
     steps = [distance == 0, distance <= 1, distance <= 4, distance <= 16, distance <= 256, distance > 256]
@@ -261,6 +264,4 @@ def _scaled(left: Array, right: Array) -> Array:
         largest = np.max(np.where(np.isfinite(sizes), sizes, 0.0))
         unit = largest * 2.0 ** -_mantissa_bits(left.dtype)
         scaled: Array = np.where(x == y, 0.0, np.abs(x - y) / unit)
-        if left.dtype.kind == "c":
-            scaled[~np.isfinite(x) & ~np.isfinite(y)] = 0.0
         return np.where(np.isnan(scaled), np.inf, scaled)

@@ -1,8 +1,9 @@
 """Distances between numbers in units in the last place (ULPs), for every element type.
 
 Two floats of one type are n ULPs apart when n steps to the next representable value lead from one to the other;
--0 and +0 are no step apart. A complex number is as far away as the worse of its halves. Integers and pred have
-steps of one. NaN is no step away from NaN, and infinitely far from everything else.
+-0 and +0 are no step apart. Integers and pred have steps of one.
+The halves of a complex number are measured in the steps of the larger one: products and functions mix the halves, so
+that the smaller one is only as exact as the whole number is. NaN is no step away from NaN, and infinitely far from everything else.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def ulp_distance(a: Array, b: Array) -> Array:
     if a.dtype != b.dtype or a.shape != b.shape:
         raise TypeError(f"{a.dtype}{a.shape} and {b.dtype}{b.shape} have no distance")
     if a.dtype.kind == "c":
-        return np.maximum(ulp_distance(a.real, b.real), ulp_distance(a.imag, b.imag))
+        return _complex_distance(a, b)
     kind = dtype_of_numpy(a.dtype)
     low, high = ordered(a), ordered(b)
     # Unsigned subtraction is exact for distances that overflow int64.
@@ -57,6 +58,16 @@ def ulp_distance(a: Array, b: Array) -> Array:
         return distance
     nan_a, nan_b = is_nan(a), is_nan(b)
     return np.where(nan_a | nan_b, np.where(nan_a & nan_b, 0.0, np.inf), distance)
+
+
+def _complex_distance(a: Array, b: Array) -> Array:
+    import numpy as np
+
+    own = np.maximum(ulp_distance(a.real, b.real), ulp_distance(a.imag, b.imag))
+    with np.errstate(all="ignore"):
+        largest = np.max([np.abs(half) for z in (a, b) for half in (z.real, z.imag)], axis=0)
+        gap = np.maximum(np.abs(a.real - b.real), np.abs(a.imag - b.imag)) / np.spacing(largest)
+    return np.where(np.isfinite(gap), np.minimum(own, gap.astype(np.float64)), own)
 
 
 def is_nan(array: Array) -> Array:
