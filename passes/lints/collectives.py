@@ -28,12 +28,18 @@ def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
         and (a.attributes.get("channel_id") is None) == (b.attributes.get("channel_id") is None)
 
 
+def is_partitioned(view: View) -> bool:
+    """Whether a module is one device's part of a program, so that shapes are no longer those of the whole."""
+    return any(i.opcode in _WITH_CHANNEL for c in view.module.computations for i in c.instructions)
+
+
 @rule("L501", "reused-channel", on=Scope.MODULE)
 def reused_channel(view: View) -> Iterator[Finding]:
     """Two different collectives with one channel_id.
 
     What it does
-        Finds collectives that share a channel_id and differ in operation, shape or groups.
+        Finds collectives that share a channel_id and differ in operation, shape or groups, in modules that use
+        several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing.
 
     Why
         The channel pairs the devices that take part: two operations on one channel may be matched with each other,
@@ -44,26 +50,25 @@ def reused_channel(view: View) -> Iterator[Finding]:
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main { x = f32[4] parameter(0)
           r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
-          ROOT g = f32[8] all-gather(r), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true,
-                                         dimensions={0} }
+          g = f32[8] all-gather(r), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
+          ROOT p = f32[8] collective-permute(g), channel_id=2, source_target_pairs={{0,1},{1,0}} }
 
     Good
         HloModule m, num_partitions=2
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main { x = f32[4] parameter(0)
           r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
-          ROOT g = f32[8] all-gather(r), channel_id=2, replica_groups={{0,1}}, use_global_device_ids=true,
-                                         dimensions={0} }
+          g = f32[8] all-gather(r), channel_id=2, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
+          ROOT p = f32[8] collective-permute(g), channel_id=3, source_target_pairs={{0,1},{1,0}} }
 
     Source
         XLA, hlo_channel_ids; XLA Operation Semantics, AllReduce
     """
     first: dict[int, HloInstruction] = {}
-    for computation in view.module.computations:
-        for instruction in computation.instructions:
-            channel = instruction.attributes.get("channel_id") if instruction.opcode in _WITH_CHANNEL else None
-            if not channel:
-                continue
+    found = [(i.attributes["channel_id"], i) for c in view.module.computations for i in c.instructions
+             if i.opcode in _WITH_CHANNEL and i.attributes.get("channel_id")]
+    if len({channel for channel, _ in found}) > 1:
+        for channel, instruction in found:
             other = first.setdefault(channel, instruction)
             if other is not instruction and (_kind(other), other.shape) != (_kind(instruction), instruction.shape):
                 yield Finding(instruction, f"channel {channel} is that of {other.name}, too: another {other.opcode}",
@@ -292,7 +297,8 @@ def undividable_sharding(view: View) -> Iterator[Finding]:
 
     What it does
         Finds tiled shardings with a number of tiles that does not divide the dimension's size. Each combination of
-        size and tiles is reported once.
+        size and tiles is reported once. Modules with collectives are partitioned already: their shapes are those of
+        one device.
 
     Why
         The last tiles are padded: devices hold and compute what is not there, reductions mask it, and programs of
@@ -310,6 +316,8 @@ def undividable_sharding(view: View) -> Iterator[Finding]:
         XLA, hlo_sharding.h; JAX, NamedSharding
     """
     seen: set[tuple[int, int]] = set()
+    if is_partitioned(view):
+        return
     for computation in view.module.computations:
         for instruction in computation.instructions:
             sharding = instruction.attributes.get("sharding")
@@ -542,7 +550,7 @@ def replicated_parameter(view: View, *, bytes: int = 64 << 20) -> Iterator[Findi
     Source
         JAX, distributed arrays and automatic parallelisation
     """
-    if int(view.module.attributes.get("num_partitions", 1)) < 2:
+    if int(view.module.attributes.get("num_partitions", 1)) < 2 or is_partitioned(view):
         return
     for parameter in view.module.entry.parameters():
         sharding = parameter.attributes.get("sharding")

@@ -120,19 +120,19 @@ def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A division by something that may be exactly zero.
 
     What it does
-        Finds divisions of floats by a norm, sum of squares, absolute value, count or other value that is zero or
-        more, without anything that keeps it from zero; and divisions of integers by the constant 0.
+        Finds divisions of floats by a sum, a root of a sum, an absolute value or a maximum that is zero or more, with
+        nothing that keeps it from zero: norms, counts, totals. And divisions of integers by the constant 0.
 
     Why
         A row of zeros makes 0/0, NaN.
 
     Bad
-        ENTRY main { x = f32[4] parameter(0)  a = f32[4] abs(x)  n = f32[4] sqrt(a)  ROOT y = f32[4] divide(x, n) }
+        ENTRY main { x = f32[4] parameter(0)  a = f32[4] abs(x)  ROOT y = f32[4] divide(x, a) }
 
     Good
-        ENTRY main { x = f32[4] parameter(0)  a = f32[4] abs(x)  n = f32[4] sqrt(a)
+        ENTRY main { x = f32[4] parameter(0)  a = f32[4] abs(x)
                      eps = f32[] constant(1e-6)  all = f32[4] broadcast(eps), dimensions={}
-                     m = f32[4] maximum(n, all)  ROOT y = f32[4] divide(x, m) }
+                     m = f32[4] maximum(a, all)  ROOT y = f32[4] divide(x, m) }
 
     Source
         IEEE 754, division by zero; XLA Operation Semantics, Div
@@ -144,8 +144,17 @@ def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         if view.constant(divisor) == 0:
             yield Finding(instruction, "the divisor is 0", help="give another divisor")
         return
-    if _signs(view).of(divisor) is Sign.NONNEGATIVE:
+    if _is_total(view, divisor) and _signs(view).of(divisor) is Sign.NONNEGATIVE:
         yield Finding(instruction, f"{divisor.name} may be zero", help="take its maximum with a small constant")
+
+
+def _is_total(view: View, value: HloInstruction) -> bool:
+    """Whether a value is a sum, a root of one, an absolute value or a maximum."""
+    at = _past_converts(view, value)
+    if at.opcode == "sqrt":
+        at = _past_converts(view, at.operands[0])
+        return at.opcode == "reduce"
+    return at.opcode in ("reduce", "abs", "maximum")
 
 
 @rule("L325", "unshifted-softmax", on=("divide", "log"), in_fusions=True)

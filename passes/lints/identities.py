@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
@@ -213,7 +214,8 @@ def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Fi
         yield _bypass(view, instruction, instruction.operands[0], "only one array is concatenated")
 
 
-@rule("L117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO)
+@rule("L117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO,
+      default_on=False)
 def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A broadcast to the shape that the operand has.
 
@@ -245,7 +247,8 @@ def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Find
         yield _bypass(view, instruction, operand, "the operand has the shape already")
 
 
-@rule("L118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO)
+@rule("L118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO,
+      default_on=False)
 def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A copy that changes nothing, in a module that no backend has seen yet.
 
@@ -319,7 +322,8 @@ def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[
                   fix=fix_of(view.module.source, "write one transpose", changes))
 
 
-@rule("L122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO)
+@rule("L122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO,
+      default_on=False)
 def reshape_of_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two reshapes in a row.
 
@@ -424,11 +428,11 @@ def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Find
 @rule("L131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
       fix=Fixability.SAFE)
 def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """Arithmetic that leaves its operand as it is: times one, plus zero, minimum with infinity.
+    """Arithmetic that leaves its operand as it is: times one, plus zero, and with all bits set.
 
     What it does
         Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, so its
-        fix counts as unsafe.
+        fix counts as unsafe. Maxima with -inf, which frontends write around each softmax, do not count.
 
     Why
         It says nothing. Often a parameter of the model, a scale or an offset, has its default value.
@@ -456,6 +460,8 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     if record.identity is None or not instruction.shape.is_array or view.computation in view.folding:
         return
     neutral = record.identity(instruction.shape.dtype)
+    if neutral in (math.inf, -math.inf):
+        return
     for value, other in ((lhs, rhs), (rhs, lhs)):
         if (other is rhs or "commutative" in record.flags) and _may_be_constant(other) \
                 and view.constant(other) == neutral and same_value(instruction.shape, value.shape):
@@ -500,7 +506,8 @@ def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield _bypass(view, instruction, inner.operands[0], f"this undoes {inner.name}")
 
 
-@rule("L133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO)
+@rule("L133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO,
+      default_on=False)
 def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An element of a tuple that was made in the same computation.
 
@@ -535,7 +542,8 @@ def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Findin
                       f"{inner.name} is made in this computation")
 
 
-@rule("L134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO)
+@rule("L134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO,
+      default_on=False)
 def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A tuple that is taken apart and put together again.
 
@@ -613,7 +621,8 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield _bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")
 
 
-@rule("L136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO)
+@rule("L136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO,
+      default_on=False)
 def degenerate_reduce(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reduction over dimensions of one element.
 

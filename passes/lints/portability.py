@@ -18,7 +18,7 @@ VENDORS = {
     "__triton": "Triton", "triton": "Triton", "tpu_custom_call": "Mosaic on TPUs", "mosaic": "Mosaic",
     "lapack_": "LAPACK on CPUs", "blas_": "BLAS on CPUs", "ducc_": "DUCC on CPUs", "__xla_gpu": "XLA's GPU backend",
     "xla.gpu": "XLA's GPU backend", "__fusion$": "a fusion emitter", "__kernel_call": "a GPU kernel",
-    "AllocateBuffer": "XLA's TPU backend", "__op$": "XLA's GPU backend", "TopK": "XLA's CPU backend",
+    "AllocateBuffer": "XLA's TPU backend", "__op$": "XLA's GPU backend", "te_": "Transformer Engine",
 }
 #: beginnings of targets that call back into the process that made the module
 CALLBACKS = ("xla_python", "xla_ffi_python", "xla_ffi_partitioned_python", "xla_cpu_python", "HostExecute")
@@ -27,7 +27,7 @@ FRAMEWORK = frozenset({
     "Qr", "ProductOfElementaryHouseholderReflectors", "Eigh", "LuDecomposition", "ApproxTopK", "PartialReduce",
     "AssumeGatherIndicesInBound", "GetRngSeed", "SetBound", "SliceToDynamic", "PadToStatic", "X64SplitLow",
     "X64SplitHigh", "X64Combine", "shape_assertion", "ResizeNearest", "ResizeBilinear", "ResizeNearestGrad",
-    "ResizeBilinearGrad", "Cholesky", "InspectSharding", "PartitionSpec", "CreateBuffer",
+    "ResizeBilinearGrad", "TopK", "Cholesky", "InspectSharding", "PartitionSpec", "CreateBuffer",
 })
 
 
@@ -41,12 +41,13 @@ def _vendor(target: str) -> str:
     return next((name for prefix, name in VENDORS.items() if target.startswith(prefix)), "")
 
 
-@rule("L601", "unknown-custom-call", on=("custom-call",))
-def unknown_custom_call(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+@rule("L601", "unknown-custom-call", on=Scope.MODULE)
+def unknown_custom_call(view: View) -> Iterator[Finding]:
     """A custom call that only its author knows.
 
     What it does
-        Finds custom calls whose target is neither one of the frameworks' own nor of a known library.
+        Finds targets that are neither the frameworks' own nor of a known library, and reports the first call of
+        each.
 
     Why
         The module compiles only where that target is registered, and no tool can say what it computes. A target with
@@ -61,10 +62,26 @@ def unknown_custom_call(view: View, instruction: HloInstruction) -> Iterator[Fin
     Source
         XLA, custom calls; StableHLO specification, custom_call
     """
-    target = str(instruction.attributes.get("custom_call_target", ""))
-    if not _known(target) and not _vendor(target) and not target.startswith(CALLBACKS):
-        yield Finding(instruction, f"what {target or 'a target without a name'} does is not known here",
-                      help="see that it is registered where the module is to run", part=r"\bcustom_call_target=\S+?\"")
+    for target, (instruction, more) in _targets(view).items():
+        if not _known(target) and not _vendor(target) and not target.startswith(CALLBACKS):
+            yield Finding(instruction, f"what {target or 'a target without a name'} does is not known here{more}",
+                          help="see that it is registered where the module is to run", part=_TARGET)
+
+
+_TARGET = r"\bcustom_call_target=\S+?\""
+
+
+def _targets(view: View) -> dict[str, tuple[HloInstruction, str]]:
+    """The first custom call of each target, and words about the others."""
+    first: dict[str, HloInstruction] = {}
+    counts: Counter[str] = Counter()
+    for computation in view.module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode == "custom-call":
+                target = str(instruction.attributes.get("custom_call_target", ""))
+                first.setdefault(target, instruction)
+                counts[target] += 1
+    return {t: (i, f", and {counts[t] - 1} more in this module" if counts[t] > 1 else "") for t, i in first.items()}
 
 
 @rule("L602", "library-custom-call", on=Scope.MODULE, severity=Severity.INFO)
@@ -89,19 +106,10 @@ def library_custom_call(view: View) -> Iterator[Finding]:
     Source
         XLA, custom calls
     """
-    first: dict[str, HloInstruction] = {}
-    counts: Counter[str] = Counter()
-    for computation in view.module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "custom-call":
-                target = str(instruction.attributes.get("custom_call_target", ""))
-                if _vendor(target) and not _known(target):
-                    first.setdefault(target, instruction)
-                    counts[target] += 1
-    for target, instruction in first.items():
-        more = f", and {counts[target] - 1} more in this module" if counts[target] > 1 else ""
-        yield Finding(instruction, f"{target} belongs to {_vendor(target)}{more}", help="dump the module before "
-                      "optimisation", part=r"\bcustom_call_target=\S+?\"")
+    for target, (instruction, more) in _targets(view).items():
+        if _vendor(target) and not _known(target):
+            yield Finding(instruction, f"{target} belongs to {_vendor(target)}{more}", help="dump the module before "
+                          "optimisation", part=_TARGET)
 
 
 @rule("L603", "host-callback", on=("custom-call",), severity=Severity.INFO)
@@ -128,7 +136,7 @@ def host_callback(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     target = str(instruction.attributes.get("custom_call_target", ""))
     if target.startswith(CALLBACKS):
         yield Finding(instruction, f"{target} runs in the process that made this module",
-                      help="take the callback out before the module is kept", part=r"\bcustom_call_target=\S+?\"")
+                      help="take the callback out before the module is kept", part=_TARGET)
 
 
 @rule("L604", "no-stablehlo-form", on=tuple(o for o, r in OPS.items() if r.lowering.refusal), in_fusions=True)

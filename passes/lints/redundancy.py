@@ -135,11 +135,12 @@ def _content(computation: HloComputation, known: dict[HloComputation, int]) -> t
 
 
 @rule("L103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
-def dead_instruction(view: View, computation: HloComputation) -> Iterator[Finding]:
+def dead_instruction(view: View, computation: HloComputation, *, free: bool = False) -> Iterator[Finding]:
     """An instruction whose value nothing uses.
 
     What it does
-        Finds instructions without side effects from which no path of uses leads to the root.
+        Finds instructions without side effects from which no path of uses leads to the root. Constants, elements of
+        tuples and what else costs nothing count only with `free`.
 
     Why
         They are computed for nothing, or dropped in silence where the author meant to use them.
@@ -166,7 +167,7 @@ def dead_instruction(view: View, computation: HloComputation) -> Iterator[Findin
     if not ends or computation.root is None:
         return
     effects = _Effects()
-    ends = [i for i in ends if i.opcode != "parameter" and not effects.of(i) and not view.pinned(i)]
+    ends = [i for i in ends if (free or i.opcode not in _FREE) and not effects.of(i) and not view.pinned(i)]
     dead = dict.fromkeys(ends)
     for end in ends:
         chain, stack = [end], list(end.operands)
@@ -183,18 +184,25 @@ def dead_instruction(view: View, computation: HloComputation) -> Iterator[Findin
                                  removed(view, chain)))
 
 
+#: what costs nothing when the program runs
+_FREE = frozenset({"constant", "get-tuple-element", "bitcast", "tuple", "iota", "broadcast", "parameter"})
 #: what is cheaper to repeat than to keep
 _CHEAP = frozenset({"parameter", "constant", "iota", "get-tuple-element", "tuple", "broadcast", "bitcast", "after-all",
                     "partition-id", "replica-id", "copy", "opt-barrier"})
 
 
+_HEAVY = frozenset({"dot", "convolution", "reduce", "sort", "fft", "gather", "scatter", "reduce-window", "custom-call",
+                    "cholesky", "triangular-solve", "while", "call", "conditional", "all-reduce", "all-gather"})
+
+
 @rule("L104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE)
-def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int = 0) -> Iterator[Finding]:
+def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int = 1024) -> Iterator[Finding]:
     """The same operation on the same operands, twice.
 
     What it does
         Finds instructions of one computation with equal opcodes, operands and attributes and a result of at least
-        `bytes` bytes. Constants, broadcasts and other cheap operations do not count, nor what has side effects.
+        `bytes` bytes. What has side effects does not count, nor what is cheap, and before optimisation nothing but
+        dots, reductions, sorts and the like: elementwise duplicates are merged first thing.
 
     Why
         The value is computed twice. Compilers merge such instructions before they optimise; in an optimised module
@@ -202,17 +210,17 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
 
     Bad
         ENTRY main {
-          x = f32[4] parameter(0)
-          a = f32[4] tanh(x)
-          b = f32[4] tanh(x)
-          ROOT y = f32[4] add(a, b)
+          x = f32[32,32] parameter(0)
+          a = f32[32,32] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          b = f32[32,32] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          ROOT y = f32[32,32] add(a, b)
         }
 
     Good
         ENTRY main {
-          x = f32[4] parameter(0)
-          a = f32[4] tanh(x)
-          ROOT y = f32[4] add(a, a)
+          x = f32[32,32] parameter(0)
+          a = f32[32,32] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          ROOT y = f32[32,32] add(a, a)
         }
 
     Source
@@ -228,9 +236,11 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
         # Equal attributes of one text are one object, or nearly always; those that are not are found to differ.
         first = seen.setdefault((instruction.opcode, instruction.shape, id(instruction.attributes), operands),
                                 instruction)
-        if first is instruction or effects.of(instruction) or view.bytes(instruction.shape) < bytes:
+        if first is instruction or effects.of(instruction):
             continue
         twins[instruction] = first
+        if view.bytes(instruction.shape) < bytes or not (view.is_optimized or instruction.opcode in _HEAVY):
+            continue
         changes = bypassed(view, instruction, first)
         yield Finding(instruction, f"{first.name} is the same {instruction.opcode} of the same operands",
                       help=f"use {first.name}", notes=_at(view, first, "the first stands here"),
@@ -244,12 +254,12 @@ def _at(view: View, instruction: HloInstruction, message: str) -> tuple[Note, ..
 
 
 @rule("L105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)
-def unused_parameter(view: View) -> Iterator[Finding]:
-    """A parameter of the entry, or of a called computation, that nothing uses.
+def unused_parameter(view: View, *, called: bool = False) -> Iterator[Finding]:
+    """A parameter of the entry that nothing uses.
 
     What it does
-        Finds parameters without users in the entry computation and in computations that `call` runs. What
-        reductions, loops and the like call has its parameters from their rules, and is left alone.
+        Finds parameters without users in the entry computation; with `called`, in computations that `call` runs,
+        too. What reductions, loops and the like call has its parameters from their rules, and is left alone.
 
     Why
         The caller computes, converts and transfers it for nothing: each step, if it is the entry's.
@@ -265,7 +275,7 @@ def unused_parameter(view: View) -> Iterator[Finding]:
     """
     for computation in view.module.computations:
         calls = view.callers.get(computation, ())
-        is_called = bool(calls) and all(i.opcode == "call" for i, _ in calls)
+        is_called = called and bool(calls) and all(i.opcode == "call" for i, _ in calls)
         if computation is not view.module.entry and not is_called:
             continue
         aliased = {a.parameter for a in view.module.attributes.get("input_output_alias", ())} if not is_called else ()
@@ -278,12 +288,14 @@ def unused_parameter(view: View) -> Iterator[Finding]:
 
 
 @rule("L106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO)
-def constant_foldable(view: View, computation: HloComputation, *, least: int = 2) -> Iterator[Finding]:
+def constant_foldable(view: View, computation: HloComputation, *, least: int = 2,
+                      bytes: int = 4096) -> Iterator[Finding]:
     """Instructions that depend on constants only.
 
     What it does
-        Finds the last instructions of subtrees of at least `least` operations whose leaves are all constants. A
-        broadcast, iota or reshape of a constant is not counted: that is how large constants are written.
+        Finds the last instructions of subtrees of at least `least` operations whose leaves are all constants or
+        iotas, and that give at least `bytes` bytes. A broadcast or reshape is not counted: that is how large
+        constants are written.
 
     Why
         The value could be computed once, when the program is written or compiled. In an optimised module it is
@@ -291,21 +303,18 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
 
     Bad
         ENTRY main {
-          x = f32[4] parameter(0)
-          two = f32[] constant(2)
-          three = f32[] constant(3)
-          six = f32[] multiply(two, three)
-          root = f32[] sqrt(six)
-          all = f32[4] broadcast(root), dimensions={}
-          ROOT y = f32[4] add(x, all)
+          x = f32[1024] parameter(0)
+          i = f32[1024] iota(), iota_dimension=0
+          c = f32[1024] cosine(i)
+          s = f32[1024] sqrt(c)
+          ROOT y = f32[1024] multiply(x, s)
         }
 
     Good
         ENTRY main {
-          x = f32[4] parameter(0)
-          root = f32[] constant(2.4494898)
-          all = f32[4] broadcast(root), dimensions={}
-          ROOT y = f32[4] add(x, all)
+          x = f32[1024] parameter(0)
+          s = f32[1024] parameter(1)
+          ROOT y = f32[1024] multiply(x, s)
         }
 
     Source
@@ -313,7 +322,7 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
     """
     sizes: dict[HloInstruction, int] = {}
     for instruction in computation.instructions:
-        if instruction.opcode == "constant":
+        if instruction.opcode in ("constant", "iota"):
             sizes[instruction] = 0
         elif instruction.operands and all(o in sizes for o in instruction.operands) and not has_effect(instruction) \
                 and instruction.opcode not in ("while", "conditional", "custom-call", "tuple", "fusion", "call"):
@@ -323,9 +332,11 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
         return
     used = view.uses_in(computation)
     for instruction, size in sizes.items():
-        if size >= least and instruction.opcode not in _MOVES and not any(u in sizes for u in used.get(
-                instruction, ()) if u.opcode not in _MOVES):
-            yield Finding(instruction, f"{instruction.name} is computed from constants only", help="write its value")
+        if size < least or instruction.opcode in _MOVES or view.bytes(instruction.shape) < bytes:
+            continue
+        if not any(u in sizes for u in used.get(instruction, ()) if u.opcode not in _MOVES):
+            yield Finding(instruction, f"{instruction.name} is computed from constants only",
+                          help="pass it in, or write its value")
 
 
 _MOVES = frozenset({"broadcast", "reshape", "iota", "bitcast", "copy", "convert", "transpose", "get-tuple-element",

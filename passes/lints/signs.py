@@ -24,7 +24,7 @@ class Sign(enum.IntEnum):
 _GIVES = {
     "exponential": Sign.POSITIVE, "logistic": Sign.POSITIVE, "cosh": Sign.POSITIVE, "iota": Sign.NONNEGATIVE,
     "is-finite": Sign.NONNEGATIVE, "compare": Sign.NONNEGATIVE, "count-leading-zeros": Sign.NONNEGATIVE,
-    "popcnt": Sign.NONNEGATIVE, "negate": Sign.SIGNED, "subtract": Sign.SIGNED, "sine": Sign.SIGNED,
+    "popcnt": Sign.NONNEGATIVE, "subtract": Sign.SIGNED, "sine": Sign.SIGNED,
     "cosine": Sign.SIGNED, "tanh": Sign.SIGNED, "log": Sign.SIGNED, "exponential-minus-one": Sign.SIGNED,
     "erf": Sign.SIGNED, "tan": Sign.SIGNED, "sinh": Sign.SIGNED,
 }
@@ -56,7 +56,7 @@ class Signs:
         opcode, operands = instruction.opcode, instruction.operands
         if not instruction.shape.is_array or instruction.shape.dtype.is_complex:
             return Sign.UNKNOWN
-        if opcode == "subtract" and self._is_one_less_square(instruction):
+        if opcode == "subtract" and self._is_one_less_share(instruction):
             return Sign.NONNEGATIVE
         if opcode in _GIVES:
             return _GIVES[opcode]
@@ -65,12 +65,13 @@ class Signs:
         special = _SPECIAL.get(opcode)
         return special(self, instruction, depth) if special else Sign.UNKNOWN
 
-    def _is_one_less_square(self, instruction: HloInstruction) -> bool:
-        """1 - logistic(x) and 1 - tanh(x)^2 are at least 0."""
+    def _is_one_less_share(self, instruction: HloInstruction) -> bool:
+        """1 - logistic(x), 1 - tanh(x)^2 and 1 - 0.9^n are at least 0."""
         lhs, rhs = instruction.operands
         square = rhs.opcode == "multiply" and rhs.operands[0] is rhs.operands[1] \
             and rhs.operands[0].opcode in ("tanh", "sine", "cosine", "erf")
-        return (rhs.opcode == "logistic" or square) and self._view.constant(lhs) == 1
+        decay = rhs.opcode == "power" and 0 <= (self._view.constant(rhs.operands[0]) or 2) <= 1
+        return (rhs.opcode == "logistic" or square or decay) and self._view.constant(lhs) == 1
 
     def constant(self, instruction: HloInstruction, depth: int) -> Sign:
         numbers = self._view.numbers(instruction)
@@ -86,6 +87,9 @@ class Signs:
     def fusion(self, instruction: HloInstruction, depth: int) -> Sign:
         called = instruction.called_computations()
         return self.of(called[0].root, depth) if called else Sign.UNKNOWN
+
+    def negate(self, instruction: HloInstruction, depth: int) -> Sign:
+        return Sign.SIGNED if self.of(instruction.operands[0], depth) >= Sign.NONNEGATIVE else Sign.UNKNOWN
 
     def absolute(self, instruction: HloInstruction, depth: int) -> Sign:
         return max(Sign.NONNEGATIVE, self.of(instruction.operands[0], depth))
@@ -163,6 +167,7 @@ class Signs:
 
 _SPECIAL: dict[str, Callable[[Signs, HloInstruction, int], Sign]] = {
     "constant": Signs.constant, "parameter": Signs.parameter, "fusion": Signs.fusion, "abs": Signs.absolute,
+    "negate": Signs.negate,
     "convert": Signs.convert, "add": Signs.add, "multiply": Signs.multiply, "divide": Signs.divide,
     "maximum": Signs.maximum, "minimum": Signs.minimum, "clamp": Signs.clamp, "power": Signs.power,
     "select": Signs.select, "reduce": Signs.reduce, "concatenate": Signs.all, "pad": Signs.all,
