@@ -22,11 +22,12 @@ from hlotool.builder.numbers import (
     ScatterDimensionNumbers,
 )
 from hlotool.builder.problems import SemanticsWarning
+from hlotool.builder.to_python import to_python
 
 __all__ = [
     "ChannelHandle", "ConvDimensionNumbers", "ConvPadding", "DotDimensionNumbers", "GatherDimensionNumbers",
     "PaddingDimension", "RaggedDotDimensionNumbers", "ScatterDimensionNumbers", "SemanticsWarning", "XlaBuilder",
-    "XlaComputation", "XlaOp",
+    "XlaComputation", "XlaOp", "to_python",
 ]
 
 

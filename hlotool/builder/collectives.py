@@ -149,7 +149,7 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
 
 
 def _group_size(groups: Any) -> int:
-    rows = groups.lists() if hasattr(groups, "lists") else groups or ()
+    rows: Any = groups.lists() if hasattr(groups, "lists") else groups or ()
     demand(bool(rows), SPLIT, "split_count is not given, and replica_groups do not say it")
     return len(rows[0])
 

@@ -143,7 +143,7 @@ class Core:
             self._depth, self._place = 0, before
 
     def _bound(self, function: Function, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        common = {k: keywords.pop(k) for k in COMMON if k in keywords and k not in function.own}
+        common = {k: keywords.pop(k) for k in list(keywords) if k in COMMON and k not in function.own}
         try:
             bound = function.signature.bind(*function.regroup(args), **keywords)
         except TypeError as error:
@@ -201,9 +201,12 @@ class Core:
         return self._bodies[-1]
 
     def emit(self, opcode: str, operands: Sequence[Any], attributes: Mapping[str, Any] | None = None,
-             shape: Any = None) -> XlaOp:
-        """Append an instruction of an opcode: values made of the operands, attributes read, the shape inferred."""
-        record = OPS.get(opcode)
+             shape: Any = None, *, is_checked: bool = True) -> XlaOp:
+        """Append an instruction of an opcode: values made of the operands, attributes read, the shape inferred.
+
+        Unchecked instructions keep the shape that is given, whatever the operation says.
+        """
+        record = OPS.get(opcode) if is_checked else None
         made = [self.operand(o) for o in operands]
         found = {n: self._attribute(n, v) for n, v in (attributes or {}).items()}
         declared = None if shape is None else shape_of(shape)
@@ -230,11 +233,11 @@ class Core:
     def _inferred(self, record: Op, instruction: HloInstruction, declared: Shape | None) -> Shape:
         for name in instruction.attributes:
             if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
-                _, message, _, advice = unknown_attribute(record, name)
-                raise Refused(UNKNOWN_ATTRIBUTE, message, advice)
+                finding = unknown_attribute(record, name)
+                raise Refused(UNKNOWN_ATTRIBUTE, finding.message, finding.help)
         inferred = record.infer_instruction(instruction)
         if declared is None:
-            return _laid_out(inferred) if self.has_layouts else inferred
+            return laid_out(inferred) if self.has_layouts else inferred
         demand(agrees(declared, inferred), WRONG_SHAPE,
                f"{record.opcode} gives {inferred.text(False)}, but {declared.text(False)} is asked for")
         return declared
@@ -323,13 +326,15 @@ class Core:
         return callees.callee(self, value, shapes, name)
 
     @contextlib.contextmanager
-    def computation(self, name: str) -> Iterator[XlaComputation]:
+    def computation(self, name: str, **attributes: Any) -> Iterator[XlaComputation]:
         """A computation of the module: what is built inside the `with` belongs to it.
 
-        The last value is its result, unless `root` names another one.
+        The last value is its result, unless `root` names another one. Attributes stand behind the computation:
+        execution_thread.
         """
         made = XlaComputation()
         with self.building(name) as body:
+            body.computation.attributes = Attributes({n: attribute_value(n, v) for n, v in attributes.items()})
             yield made
             made.computation = self.finished(body)
 
@@ -474,12 +479,13 @@ class Core:
         """A table of the module's end (FileNames, StackFrames, ...): its lines as HLO writes them."""
         self._tables[name] = lines
 
-    def build(self, root: Any = None, *, verify: bool = True) -> HloModule:
+    def build(self, root: Any = None, *, entry: XlaComputation | None = None, verify: bool = True) -> HloModule:
         """The module. Raises HloError with everything that is wrong with it.
 
-        `root` is the result: a value, or a list of values for a tuple; by default what was built last.
+        `root` is the result: a value, or a list of values for a tuple; by default what was built last. `entry` names
+        a computation that is the entry in place of what was built outside of all.
         """
-        module = self._module(root)
+        module = self._module(root, entry)
         if self.errors == "collect" and any(d.severity is Severity.ERROR for d in self._problems):
             raise HloError(self.check())
         found = self._verified(module) if verify else []
@@ -494,22 +500,24 @@ class Core:
         if self._built is None and not self._bodies[0].instructions:
             return problems
         try:
-            return problems + self._verified(self._built or self._module(None))
+            return problems + self._verified(self._built or self._module(None, None))
         except HloError as error:
             return problems + error.diagnostics
 
-    def _module(self, root: Any) -> HloModule:
+    def _module(self, root: Any, entry: XlaComputation | None) -> HloModule:
         if root is not None:
             self.root(root)
         body = self._bodies[0]
-        self._complete(body)
+        if entry is None:
+            self._complete(body)
+        computations = [*self._computations] if entry is not None else [*self._computations, body.computation]
         attributes = dict(self._attributes)
         if self._aliases:
             attributes["input_output_alias"] = tuple(self._aliases)
         if self._donors:
             attributes["buffer_donor"] = tuple(self._donors)
-        return HloModule(self.name, [*self._computations, body.computation], body.computation,
-                         Attributes(attributes), self._tables)
+        return HloModule(self.name, computations, body.computation if entry is None else entry.computation,
+                         Attributes(attributes), dict(self._tables))
 
     def _verified(self, module: HloModule) -> list[Diagnostic]:
         """What verification says, at the lines that built the instructions."""
@@ -543,10 +551,11 @@ def _plain(function: Function) -> str:
     return str(function.signature.replace(parameters=parameters, return_annotation=function.signature.empty))
 
 
-def _laid_out(shape: Shape) -> Shape:
+def laid_out(shape: Shape) -> Shape:
+    """The shape with the default layout wherever it has none."""
     if shape.is_tuple:
-        return Shape.tuple(*map(_laid_out, shape.elements))
-    if not shape.is_array or shape.layout is not None:
+        return Shape.tuple(*map(laid_out, shape.elements))
+    if not shape.rank or shape.layout is not None:
         return shape
     return shape.with_layout(Layout.descending(shape.rank))
 

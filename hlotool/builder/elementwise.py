@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.values import element_type_of
+from hlotool.builder.values import attribute_value, element_type_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def _comparison(name: str, words: str, is_total: bool) -> None:
     def call(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = ()) -> XlaOp:
         if not is_total:
             return compare(b, lhs, rhs, broadcast_dimensions, name)
-        pair = b.operands(lhs, rhs)
+        left, right = b.operands(lhs, rhs)
         # Only floats have two orders; XLA's TotalOrder functions fall back likewise.
-        total = pair[0].shape.is_array and pair[0].shape.dtype.is_floating
-        return compare(b, *pair, broadcast_dimensions, name, "TOTALORDER" if total else None)
+        total = left.shape.is_array and left.shape.dtype.is_floating
+        return compare(b, left, right, broadcast_dimensions, name, "TOTALORDER" if total else None)
 
     import inspect
 
@@ -134,7 +134,12 @@ def _spread(b: Core, operand: XlaOp, wide: Shape | None) -> XlaOp:
 
 @function("Constant", "ConstantR0", "ConstantR1", "ConstantR2")
 def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
-    """A constant: a number, a list of numbers, a NumPy array or a Literal; of the element type, where one is given."""
+    """A constant: a number, a list of numbers, a NumPy array, a Literal, or HLO's text of one: "f32[2] {1, 2}".
+
+    Numbers are of the element type, where one is given.
+    """
+    if isinstance(literal, str):
+        return b.constant(attribute_value("literal", literal))
     if element_type is None:
         return b.constant(literal)
     import numpy as np

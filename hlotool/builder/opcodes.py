@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Opcodes:
     """The opcodes of a builder: `hlo.all_gather(x, dimensions=[0], shape="f32[8]")`, `hlo("my-op", x, shape=...)`.
 
-    Attributes are Python values or texts as HLO writes them; `shape` is needed where nothing implies it.
+    Attributes are Python values or texts as HLO writes them; `shape` is needed where nothing implies it. With
+    `unchecked=True` no rule of the operation is applied.
     """
 
     __slots__ = ("_builder",)
@@ -40,9 +41,10 @@ class Opcodes:
 
 def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) -> XlaOp:
     name, metadata, shape = keywords.pop("name", None), keywords.pop("metadata", None), keywords.pop("shape", None)
+    is_unchecked = keywords.pop("unchecked", False)
     found = {n.rstrip("_").replace("control_predecessors", "control-predecessors"): _value(b, v)
              for n, v in keywords.items()}
-    made = b.emit(opcode, operands, found, shape)
+    made = b.emit(opcode, operands, found, shape, is_checked=not is_unchecked)
     if opcode == "parameter" and "parameter_number" in found:
         made.body.parameters[found["parameter_number"]] = made.instruction
     b.dress(made, {k: v for k, v in {"name": name, "metadata": metadata}.items() if v is not None})

@@ -268,7 +268,7 @@ _WORDS = frozenset((Kind.STRING, Kind.WORD, Kind.RAW, Kind.RESULT_ACCURACY))
 _CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
     Kind.INT: operator.index, Kind.BOOL: _bool, Kind.FLOAT: float, Kind.STRING: str, Kind.WORD: _word,
     Kind.INTS: lambda v: ints(v, "the attribute"), Kind.BOOLS: lambda v: tuple(map(_bool, v)),
-    Kind.WORDS: lambda v: tuple(_word(w).lower() for w in v), Kind.INSTRUCTIONS: _instructions, Kind.SHAPE: shape_of,
+    Kind.WORDS: lambda v: tuple(map(_word, v)), Kind.INSTRUCTIONS: _instructions, Kind.SHAPE: shape_of,
     Kind.SHAPES: lambda v: tuple(map(shape_of, v)), Kind.LITERAL: literal_of, Kind.SLICE: _slices,
     Kind.PADDING: padding_of, Kind.REPLICA_GROUPS: _groups,
     Kind.PAIRS: lambda v: tuple(tuple(map(operator.index, p)) for p in v), Kind.METADATA: metadata_of,

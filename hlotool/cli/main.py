@@ -28,8 +28,10 @@ COMMANDS = {
     "diff": "what differs between two modules, matched by structure",
     "roundtrip": "read, print, convert there and back, run and compare",
     "conform": "run conformance cases on executors and report",
+    "py": "print modules as Python code that builds them",
     "explain": "describe an operation or a diagnostic's code",
     "ops": "list the operations",
+    "lsp": "start the language server for editors",
 }
 
 
