@@ -19,7 +19,9 @@ COLLECTIVES = flagged("collective")
 def group_sizes(instruction: HloInstruction) -> set[int]:
     """The sizes of an instruction's replica groups; empty where there are none listed."""
     groups = instruction.attributes.get("replica_groups")
-    return {len(g) for g in groups.lists()} if isinstance(groups, ReplicaGroups) else set()
+    if not isinstance(groups, ReplicaGroups):
+        return set()
+    return {groups.iota.dims[-1]} if groups.iota is not None else {len(g) for g in groups.lists()}
 
 
 def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
@@ -30,7 +32,7 @@ def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
 
 def is_partitioned(view: View) -> bool:
     """Whether a module is one device's part of a program, so that shapes are no longer those of the whole."""
-    return any(i.opcode in _WITH_CHANNEL for c in view.module.computations for i in c.instructions)
+    return any(True for _ in view.with_opcode(*COLLECTIVES))
 
 
 @rule("L501", "reused-channel", on=Scope.MODULE)
@@ -65,8 +67,8 @@ def reused_channel(view: View) -> Iterator[Finding]:
         XLA, hlo_channel_ids; XLA Operation Semantics, AllReduce
     """
     first: dict[int, HloInstruction] = {}
-    found = [(i.attributes["channel_id"], i) for c in view.module.computations for i in c.instructions
-             if i.opcode in _WITH_CHANNEL and i.attributes.get("channel_id")]
+    found = [(i.attributes["channel_id"], i) for i, _ in view.with_opcode(*COLLECTIVES)
+             if i.attributes.get("channel_id")]
     if len({channel for channel, _ in found}) > 1:
         for channel, instruction in found:
             other = first.setdefault(channel, instruction)

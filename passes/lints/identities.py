@@ -17,8 +17,8 @@ SIMPLIFIER = "XLA, algebraic_simplifier.cc"
 
 def same_value(a: Shape, b: Shape) -> bool:
     """Whether two shapes are the same, their layouts included where both have one."""
-    return a is b or (a.compatible(b) and a.dynamic == b.dynamic and (
-        a.layout is b.layout or a.layout is None or b.layout is None))
+    return a is b or (a.dims == b.dims and a.element_type == b.element_type and a.elements == b.elements
+                      and a.dynamic == b.dynamic and (a.layout is b.layout or a.layout is None or b.layout is None))
 
 
 def _bypass(view: View, instruction: HloInstruction, value: HloInstruction, message: str,
@@ -455,23 +455,25 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     Source
         XLA, algebraic_simplifier.cc
     """
-    record = OPS[instruction.opcode]
     lhs, rhs = instruction.operands
+    if lhs.opcode not in _CONSTANT and rhs.opcode not in _CONSTANT:
+        return
+    record = OPS[instruction.opcode]
     if record.identity is None or not instruction.shape.is_array or view.computation in view.folding:
         return
     neutral = record.identity(instruction.shape.dtype)
     if neutral in (math.inf, -math.inf):
         return
     for value, other in ((lhs, rhs), (rhs, lhs)):
-        if (other is rhs or "commutative" in record.flags) and _may_be_constant(other) \
+        if (other is rhs or "commutative" in record.flags) and other.opcode in _CONSTANT \
                 and view.constant(other) == neutral and same_value(instruction.shape, value.shape):
             is_safe = instruction.opcode not in ("add", "power") or not instruction.shape.dtype.is_floating
             yield _bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", is_safe)
             return
 
 
-def _may_be_constant(instruction: HloInstruction) -> bool:
-    return instruction.opcode in ("constant", "broadcast", "convert", "copy", "reshape")
+#: what a constant operand may be
+_CONSTANT = frozenset({"constant", "broadcast", "convert", "copy", "reshape"})
 
 
 @rule("L132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE)
@@ -615,7 +617,7 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
     if on_true is on_false:
         yield _bypass(view, instruction, on_true, "both sides are one value")
         return
-    value = view.constant(predicate) if _may_be_constant(predicate) else None
+    value = view.constant(predicate) if predicate.opcode in _CONSTANT else None
     if value is not None:
         taken = on_true if value else on_false
         yield _bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")

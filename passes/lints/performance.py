@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import fix_of, with_attribute
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -126,12 +126,11 @@ def wide_hot_path(view: View) -> Iterator[Finding]:
     """
     found: dict[tuple[str, str], HloInstruction] = {}
     counts: Counter[tuple[str, str]] = Counter()
-    for computation in view.module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in _HOT and instruction.shape.element_type in _WIDE:
-                key = (instruction.opcode, instruction.shape.element_type)
-                found.setdefault(key, instruction)
-                counts[key] += 1
+    for instruction, _ in view.with_opcode(*_HOT):
+        if instruction.shape.element_type in _WIDE:
+            key = (instruction.opcode, instruction.shape.element_type)
+            found.setdefault(key, instruction)
+            counts[key] += 1
     for key, first in found.items():
         more = f", and {counts[key] - 1} more in this module" if counts[key] > 1 else ""
         yield Finding(first, f"a {key[0]} in {key[1]}{more}", help="compute in f32 unless the digits are needed")
@@ -327,11 +326,11 @@ def sort_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding
 
 
 @rule("L209", "missed-aliasing", on=Scope.MODULE, severity=Severity.INFO)
-def missed_aliasing(view: View, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
+def missed_aliasing(view: View, *, least: int = 16 * _MIB) -> Iterator[Finding]:
     """Results that could be written over parameters.
 
     What it does
-        Finds modules whose parameters and results match in shape, for at least `bytes` bytes, where neither
+        Finds modules whose parameters and results match in shape, for at least `least` bytes, where neither
         input_output_alias nor buffer_donor lets a result take a parameter's buffer.
 
     Why
@@ -351,15 +350,21 @@ def missed_aliasing(view: View, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
     module = view.module
     if module.attributes.get("input_output_alias") or module.attributes.get("buffer_donor"):
         return
-    given = Counter(s.without_layout() for p in module.entry.parameters() for _, s in p.shape.leaves() if s.is_array)
-    made = Counter(s.without_layout() for _, s in module.entry.root.shape.leaves() if s.is_array)
     if module.entry.root.opcode == "parameter":
         return
-    common = given & made
-    size = sum(view.bytes(shape) * count for shape, count in common.items())
-    if size >= bytes:
+    given = Counter(s for p in module.entry.parameters() for s in _arrays(p.shape))
+    common = given & Counter(_arrays(module.entry.root.shape))
+    size = sum(bytes * count for (_, _, bytes), count in common.items())
+    if size >= least:
         yield Finding(module.entry, f"{sum(common.values())} results, {readable(size)}, have the shapes of parameters, "
                       "and none may take a parameter's buffer", help="donate the parameters (input_output_alias)")
+
+
+def _arrays(shape: Shape) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """Element type, dimensions and bytes of each array of a shape."""
+    for _, leaf in shape.leaves():
+        if leaf.is_array:
+            yield leaf.element_type, leaf.dims, leaf.size * leaf.dtype.bits // 8
 
 
 #: what is worth moving out of a loop

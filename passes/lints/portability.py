@@ -75,12 +75,10 @@ def _targets(view: View) -> dict[str, tuple[HloInstruction, str]]:
     """The first custom call of each target, and words about the others."""
     first: dict[str, HloInstruction] = {}
     counts: Counter[str] = Counter()
-    for computation in view.module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "custom-call":
-                target = str(instruction.attributes.get("custom_call_target", ""))
-                first.setdefault(target, instruction)
-                counts[target] += 1
+    for instruction, _ in view.with_opcode("custom-call"):
+        target = str(instruction.attributes.get("custom_call_target", ""))
+        first.setdefault(target, instruction)
+        counts[target] += 1
     return {t: (i, f", and {counts[t] - 1} more in this module" if counts[t] > 1 else "") for t, i in first.items()}
 
 

@@ -60,15 +60,16 @@ def unused_computation(view: View) -> Iterator[Finding]:
     Source
         XLA, hlo_dce.cc
     """
-    reached = {view.module.entry}
-    stack = [view.module.entry]
+    callees: dict[HloComputation, list[HloComputation]] = {}
+    for callee, calls in view.callers.items():
+        for _, caller in calls:
+            callees.setdefault(caller, []).append(callee)
+    reached, stack = {view.module.entry}, [view.module.entry]
     while stack:
-        for instruction in stack.pop().instructions:
-            if instruction.attributes:
-                for callee in instruction.called_computations():
-                    if callee not in reached:
-                        reached.add(callee)
-                        stack.append(callee)
+        for callee in callees.get(stack.pop(), ()):
+            if callee not in reached:
+                reached.add(callee)
+                stack.append(callee)
     for computation in view.module.computations:
         if computation not in reached:
             changes = None if computation in view.callers else removed_computation(view, computation)
@@ -103,35 +104,44 @@ def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Find
     Source
         XLA, hlo_computation_deduplicator.cc
     """
-    numbers: dict[Any, int] = {}
-    groups: dict[int, list[HloComputation]] = {}
-    known: dict[HloComputation, int] = {}
+    alike: dict[Any, list[HloComputation]] = {}
     for computation in view.module.computations:
-        if len(computation.instructions) < 2 * instructions and computation in view.folding:
-            continue
-        key = _content(computation, known)
-        number = known[computation] = numbers.setdefault(key, len(numbers))
-        if len(computation.instructions) >= instructions and computation not in view.fused \
+        rows = computation.instructions
+        if len(rows) >= instructions and computation not in view.fused and computation not in view.folding \
                 and computation is not view.module.entry:
-            groups.setdefault(number, []).append(computation)
+            alike.setdefault((computation.root.shape, *[i.opcode for i in rows]), []).append(computation)
+    groups: dict[Any, list[HloComputation]] = {}
+    known: dict[HloComputation, Any] = {}
+    for candidates in alike.values():
+        for computation in candidates if len(candidates) > 1 else ():
+            groups.setdefault(_content(computation, known), []).append(computation)
     for first, *others in (g for g in groups.values() if len(g) > 1):
         listed = ", ".join(c.name for c in others[:4]) + (", ..." if len(others) > 4 else "")
         yield Finding(first, f"{first.name} and {len(others)} other{'s' * (len(others) > 1)} with the same "
                       f"{len(first.instructions)} instructions: {listed}", help="call one computation")
 
 
-def _content(computation: HloComputation, known: dict[HloComputation, int]) -> tuple[Any, ...]:
-    """What a computation does, names left out; called computations by what is known of them."""
-    index = {i: n for n, i in enumerate(computation.instructions)}
-    rows = []
-    for i in computation.instructions:
-        attributes: tuple[Any, ...] = ()
-        if i.attributes:
-            attributes = tuple((n, known.get(v, v)) if type(v) is HloComputation else
-                               (n, v.text or id(v)) if n == "literal" else (n, v)
-                               for n, v in i.attributes.items() if n != "control-predecessors")
-        rows.append((i.opcode, i.shape, attributes, tuple(index.get(o, -1) for o in i.operands)))
-    return (*rows, index.get(computation.root))
+def _content(computation: HloComputation, known: dict[HloComputation, Any]) -> Any:
+    """What a computation does, names left out, as something that is equal for equal computations."""
+    if computation not in known:
+        known[computation] = id(computation)  # a computation that calls itself is the verifier's
+        index = {i: n for n, i in enumerate(computation.instructions)}
+        rows = []
+        for i in computation.instructions:
+            attributes = tuple((n, _value(n, v, known)) for n, v in i.attributes.items() if n != "control-predecessors")
+            rows.append((i.opcode, i.shape, attributes, tuple(index.get(o, -1) for o in i.operands)))
+        known[computation] = hash((*rows, index.get(computation.root))), tuple(rows)
+    return known[computation]
+
+
+def _value(name: str, value: Any, known: dict[HloComputation, Any]) -> Any:
+    if type(value) is HloComputation:
+        return _content(value, known)
+    if name == "literal":
+        return value.text or id(value)
+    if type(value) is tuple and value and type(value[0]) is HloComputation:
+        return tuple(_content(v, known) for v in value)
+    return value
 
 
 @rule("L103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
@@ -226,11 +236,12 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
     Source
         XLA, hlo_cse.cc
     """
+    wanted = _HEAVY | set(() if not view.is_optimized else OPS) - _CHEAP
     seen: dict[Any, HloInstruction] = {}
     twins: dict[HloInstruction, HloInstruction] = {}
     effects = _Effects()
     for instruction in computation.instructions:
-        if instruction.opcode in _CHEAP or not instruction.operands:
+        if instruction.opcode not in wanted or not instruction.operands:
             continue
         operands = instruction.operands if not twins else tuple(twins.get(o, o) for o in instruction.operands)
         # Equal attributes of one text are one object, or nearly always; those that are not are found to differ.
@@ -239,7 +250,7 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
         if first is instruction or effects.of(instruction):
             continue
         twins[instruction] = first
-        if view.bytes(instruction.shape) < bytes or not (view.is_optimized or instruction.opcode in _HEAVY):
+        if view.bytes(instruction.shape) < bytes:
             continue
         changes = bypassed(view, instruction, first)
         yield Finding(instruction, f"{first.name} is the same {instruction.opcode} of the same operands",
@@ -324,7 +335,8 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
     for instruction in computation.instructions:
         if instruction.opcode in ("constant", "iota"):
             sizes[instruction] = 0
-        elif instruction.operands and all(o in sizes for o in instruction.operands) and not has_effect(instruction) \
+        elif instruction.operands and instruction.operands[0] in sizes \
+                and all(o in sizes for o in instruction.operands) and not has_effect(instruction) \
                 and instruction.opcode not in ("while", "conditional", "custom-call", "tuple", "fusion", "call"):
             work = instruction.opcode not in _MOVES
             sizes[instruction] = work + max(sizes[o] for o in instruction.operands)

@@ -35,6 +35,9 @@ def similar_names(view: View, computation: HloComputation) -> Iterator[Finding]:
     Source
         StableHLO specification, identifiers
     """
+    names = [i.name for i in computation.instructions]
+    if len(set("\n".join(names).lower().replace(".", "_").replace("-", "_").split("\n"))) == len(names):
+        return
     seen: dict[str, str] = {}
     table = str.maketrans(".-", "__")
     for instruction in computation.instructions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, uses
@@ -15,6 +15,9 @@ FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", 
                         "optimization-barrier", "add-dependency", "reduce-precision"})
 #: constants with more elements than this are not looked into
 _LOOKED_INTO = 4096
+
+
+_ByOpcode = dict[str, list[tuple[HloInstruction, HloComputation]]]
 
 
 class View:
@@ -36,7 +39,7 @@ class View:
     @functools.cached_property
     def is_optimized(self) -> bool:
         """Whether a backend has been at work: layouts are assigned, copies and converts are its own."""
-        return self.is_scheduled or any(i.opcode == "fusion" for c in self.module.computations for i in c.instructions)
+        return self.is_scheduled or bool(self.fused)
 
     def uses_in(self, computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
         """Users of each instruction of a computation, one entry a use; what is unused is missing."""
@@ -62,12 +65,36 @@ class View:
     def callers(self) -> dict[HloComputation, list[tuple[HloInstruction, HloComputation]]]:
         """The calls of each computation: the calling instruction and the computation that it stands in."""
         found: dict[HloComputation, list[tuple[HloInstruction, HloComputation]]] = {}
+        called: dict[int, tuple[HloComputation, ...]] = {}  # many instructions share their attributes
         for computation in self.module.computations:
             for instruction in computation.instructions:
-                if instruction.attributes:
-                    for callee in instruction.called_computations():
+                if attributes := instruction.attributes:
+                    callees = called.get(id(attributes))
+                    if callees is None:
+                        callees = called[id(attributes)] = instruction.called_computations()
+                    for callee in callees:
                         found.setdefault(callee, []).append((instruction, computation))
         return found
+
+    @functools.cached_property
+    def _index(self) -> tuple[_ByOpcode, _ByOpcode]:
+        """The instructions by opcode with their computations: outside of fusions, and inside."""
+        both: tuple[_ByOpcode, _ByOpcode] = {}, {}
+        for computation in self.module.computations:
+            index = both[computation in self.fused]
+            for instruction in computation.instructions:
+                rows = index.get(instruction.opcode)
+                if rows is None:
+                    index[instruction.opcode] = [(instruction, computation)]
+                else:
+                    rows.append((instruction, computation))
+        return both
+
+    def with_opcode(self, *opcodes: str, in_fusions: bool = True) -> Iterator[tuple[HloInstruction, HloComputation]]:
+        """The instructions of those opcodes, each with its computation."""
+        for index in self._index[:1 + in_fusions]:
+            for opcode in opcodes:
+                yield from index.get(opcode, ())
 
     @functools.cached_property
     def fused(self) -> set[HloComputation]:

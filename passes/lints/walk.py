@@ -1,4 +1,4 @@
-"""One walk over a module: each instruction is shown to the rules that ask for its opcode."""
+"""One walk over a module, which indexes it by opcode: each instruction is shown to the rules that ask for it."""
 
 from __future__ import annotations
 
@@ -31,30 +31,21 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
     chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
               for r in RULES.values() if select(r)]
     view = View(module)
-    found = [_diagnostic(module, r, f) for r, check in chosen if r.on is Scope.MODULE for f in check(view)]
-    whole = [(r, check) for r, check in chosen if r.on is Scope.COMPUTATION]
-    outside = _table((r, check) for r, check in chosen)
-    inside = _table((r, check) for r, check in chosen if r.in_fusions)
-    for computation in module.computations:
-        view.computation = computation
-        is_fused = computation in view.fused
-        table = inside if is_fused else outside
-        for rule, check in whole:
-            if rule.in_fusions or not is_fused:
-                found.extend(_diagnostic(module, rule, f) for f in check(view, computation))
-        for instruction in computation.instructions:
-            for rule, check in table.get(instruction.opcode, ()):
-                found.extend(_diagnostic(module, rule, f) for f in check(view, instruction))
-    return sorted(found, key=lambda d: (d.line, d.column, d.code))
-
-
-def _table(chosen: Iterable[tuple[Rule, Check]]) -> dict[str, list[tuple[Rule, Check]]]:
-    table: dict[str, list[tuple[Rule, Check]]] = {}
+    found: list[Diagnostic] = []
     for rule, check in chosen:
-        if not isinstance(rule.on, Scope):
-            for opcode in rule.on:
-                table.setdefault(opcode, []).append((rule, check))
-    return table
+        if rule.on is Scope.MODULE:
+            found.extend(_diagnostic(module, rule, f) for f in check(view))
+        elif rule.on is Scope.COMPUTATION:
+            for computation in module.computations:
+                if computation not in view.fused and computation not in view.folding:
+                    view.computation = computation
+                    found.extend(_diagnostic(module, rule, f) for f in check(view, computation))
+        else:
+            for instruction, computation in view.with_opcode(*rule.on, in_fusions=rule.in_fusions):
+                view.computation = computation
+                for finding in check(view, instruction):
+                    found.append(_diagnostic(module, rule, finding))
+    return sorted(found, key=lambda d: (d.line, d.column, d.code))
 
 
 def _diagnostic(module: HloModule, rule: Rule, finding: Finding) -> Diagnostic:
