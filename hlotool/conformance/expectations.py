@@ -4,8 +4,9 @@
 
     [[expect]]
     cases = ["ops/outfeed/*"]            # patterns of suite/id, as shells write them; or one of
-    op = ["outfeed"]                     #   operations, and
-    type = ["f8*"]                       #   element types
+    op = ["outfeed"]                     #   operations,
+    type = ["f8*"]                       #   element types, and
+    edge = ["denormal"]                  #   what is special about a case
     status = ["time-out"]                # what it ends with: any but pass
     reason = "nobody takes what the module gives"
     right = "hlotool"                    # who is right: hlotool, executor, both, neither, unspecified
@@ -41,7 +42,7 @@ BAD_EXPECTATIONS = define("T103", "bad-expectations", "A file of expectations do
 #: who is right where an executor and the expected values disagree
 RIGHT = ("hlotool", "executor", "both", "neither", "unspecified")
 
-_LISTS = ("cases", "op", "type", "status")
+_LISTS = ("cases", "op", "type", "edge", "status")
 _WORDS = ("executor", "platform", "machine", "system", "jaxlib", "detail", "reason", "right")
 _FLAGS = ("sometimes", "run")
 
@@ -56,6 +57,7 @@ class Expectation:
     cases: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
     #: patterns of facts about the executor: its name, platform, machine, system
     conditions: tuple[tuple[str, str], ...] = ()
     jaxlib: str = ""
@@ -68,6 +70,7 @@ class Expectation:
     def covers(self, case: Case, facts: Mapping[str, str]) -> bool:
         """Whether the entry speaks of a case on an executor of which those facts hold."""
         return (_fits(case.name, self.cases) and _fits(case.opcode, self.ops) and _fits(case.dtype, self.types)
+                and _fits(case.edge, self.edges)
                 and all(fnmatch.fnmatchcase(facts.get(key, ""), pattern) for key, pattern in self.conditions)
                 and _is_version(facts.get("jaxlib", ""), self.jaxlib))
 
@@ -157,14 +160,14 @@ def _entry(given: dict[str, Any], source: str, filename: str) -> Expectation:
         raise wrong("there is no reason")
     if given.get("right", "unspecified") not in RIGHT:
         raise wrong(f"right is {given['right']!r}, not one of {', '.join(RIGHT)}")
-    if not (lists["cases"] or lists["op"] or lists["type"]):
-        raise wrong("none of cases, op and type says what it is about")
+    if not any(lists[key] for key in ("cases", "op", "type", "edge")):
+        raise wrong("none of cases, op, type and edge says what it is about")
     _checked_patterns(given, wrong)
     conditions = tuple((k, given[k]) for k in ("executor", "platform", "machine", "system") if k in given)
     return Expectation(
         frozenset(map(Status, lists["status"])), " ".join(given["reason"].split()), given.get("right", "unspecified"),
-        lists["cases"], lists["op"], lists["type"], conditions, given.get("jaxlib", ""), given.get("detail", ""),
-        given.get("sometimes", False), given.get("run", True), source)
+        lists["cases"], lists["op"], lists["type"], lists["edge"], conditions, given.get("jaxlib", ""),
+        given.get("detail", ""), given.get("sometimes", False), given.get("run", True), source)
 
 
 def _checked_patterns(given: Mapping[str, Any], wrong: Any) -> None:

@@ -46,7 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--op", action="append", default=[], metavar="PATTERNS", help="only cases about these operations")
     group.addoption("--dtype", action="append", default=[], metavar="PATTERNS", help="only these element types")
     group.addoption("--cases", type=int, default=Selection.count, metavar="N",
-                    help="random programs for each operation and element type of the suite ops (default %(default)s)")
+                    help="programs for each operation and element type of the suite ops (default: every edge for "
+                         "pred, s32, u8, f32, bf16 and c64, two programs for the other types)")
     group.addoption("--seed", type=int, default=0, help="of the random programs")
     group.addoption("--case-time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS",
                     help="for one case on one executor (default %(default)g)")

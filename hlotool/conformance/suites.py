@@ -31,8 +31,8 @@ class Selection:
     #: patterns of opcodes and element types; empty: all
     ops: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
-    #: random programs for each operation and element type
-    count: int = 2
+    #: programs for each operation and element type of the suite ops; 0: as edges.py says
+    count: int = 0
     seed: int = 0
     time_limit: float = TIME_LIMIT
 

@@ -16,6 +16,7 @@ infinite, zeros, denormal and extreme for floats, limits for integers; dimension
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -324,6 +325,7 @@ def integer_range(kind: DType) -> tuple[int, int]:
     return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1) if kind.is_signed else (0, (1 << kind.bits) - 1)
 
 
+@functools.cache
 def special(kind: DType) -> dict[str, Array]:
     """Edge -> the special values of an element type."""
     if kind.is_integral:
@@ -349,6 +351,7 @@ def special_integers(kind: DType) -> Array:
     return np.array(fitting, np.int64 if kind.is_signed else np.uint64).astype(kind.numpy)
 
 
+@functools.cache
 def special_floats(kind: DType, edge: str) -> Array:
     """The values of a real floating type that an edge stands for; none where the type has none."""
     import ml_dtypes
