@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
-from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Position
 from hlotool.passes.origins import origin_of
 
 _STATEMENT = re.compile(r"[^\n]*")
+
+
+class Finding(NamedTuple):
+    """What a check of one instruction finds, apart from where the instruction stands."""
+
+    code: str
+    message: str
+    #: pattern of the part of the statement to underline
+    part: str = ""
+    help: str = ""
+    #: what belongs in place of that part
+    replacement: str = ""
+    #: the replacement is what the author meant, surely
+    is_certain: bool = False
+    #: the instruction at fault, where it is another one
+    culprit: HloInstruction | None = None
+
+
+def report_finding(module: HloModule, instruction: HloInstruction, finding: Finding,
+                   severity: Severity = Severity.ERROR) -> Diagnostic:
+    """The diagnostic of a finding about an instruction, with its fix."""
+    code, message, part, help, replacement, is_certain, culprit = finding
+    if culprit is not None and culprit is not instruction:
+        here = report(module, instruction, code, message, part=part)
+        notes = (Note(f"{instruction.name} calls it here", Position(here.line, here.column),
+                      Position(here.end_line, here.end_column)),) if here.line else ()
+        return report(module, culprit, code, message, part=SHAPE_PART, help=help, severity=severity, notes=notes)
+    fixes: tuple[Fix, ...] = ()
+    if replacement and module.source is not None and instruction.offset >= 0 and (
+            span := _part(module.source.text, instruction.offset, part)):
+        start, end = map(module.source.position, span)
+        fixes = (Fix(f"write {replacement}", start, end, replacement, is_safe=is_certain),)
+    return report(module, instruction, code, message, part=part, help=help, severity=severity, fixes=fixes)
+
+
+#: the result shape in a statement
+SHAPE_PART = r"=\s*(\S.*?)\s+(?=(?<![\w.\-])[a-z][\w\-]*\s*\()"
 
 
 def report(module: HloModule, item: HloInstruction | HloComputation | None, code: str, message: str, *,
@@ -27,11 +65,17 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
     line = _STATEMENT.match(source.text, start)
     end = line.end() if line else start
-    if part and (found := re.compile(part).search(source.text, start, _statement_end(source.text, start))):
-        start, end = found.span(1) if found.re.groups else found.span()
+    if span := _part(source.text, start, part):
+        start, end = span
     else:
         end = start + len(source.text[start:end].rstrip())
     return at(source, start, end, code, message, severity=severity, help=help, notes=notes, fixes=fixes, origin=origin)
+
+
+def _part(text: str, start: int, part: str) -> tuple[int, int] | None:
+    """Where the part of a statement stands."""
+    found = re.compile(part).search(text, start, _statement_end(text, start)) if part else None
+    return None if found is None else found.span(1) if found.re.groups else found.span()
 
 
 def _statement_end(text: str, start: int) -> int:

@@ -22,7 +22,7 @@ from hlotool.passes.codes import (
     WARNINGS,
     WRONG_SHAPE,
 )
-from hlotool.passes.report import report
+from hlotool.passes.report import SHAPE_PART, Finding, report_finding
 from hlotool.passes.verify_async import verify_async
 from hlotool.passes.verify_buffers import verify_buffers
 from hlotool.passes.verify_calls import verify_calls
@@ -35,13 +35,11 @@ from hlotool.passes.verify_profiles import verify_strict, verify_values
 from hlotool.passes.verify_schedule import verify_schedule
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
 from hlotool.passes.verify_shardings import verify_shardings
+from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 #: profiles of modules whose layouts are assigned
 LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
-
-#: what a check of one instruction finds: code, message, pattern to underline, help
-Finding = tuple[str, str, str, str]
 
 
 def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
@@ -102,15 +100,17 @@ class _Checker:
             finding = self._check(instruction)
             if finding is None:
                 continue
-            code, message, part, help = finding
-            if code in WARNINGS:
-                yield report(self._module, instruction, code, message, part=part, help=help, severity=Severity.WARNING)
+            if finding.code in WARNINGS:
+                yield report_finding(self._module, instruction, finding, Severity.WARNING)
                 continue
-            follows = any(o in failed for o in instruction.operands) or any(
-                id(c) in self._faulty for c in instruction.called_computations())
+            callees = instruction.called_computations()
+            follows = any(o in failed for o in instruction.operands) or any(id(c) in self._faulty for c in callees)
             failed[instruction] = None
             if not follows:
-                yield report(self._module, instruction, code, message, part=part, help=help)
+                yield report_finding(self._module, instruction, finding)
+            if finding.culprit is not None:  # other callers would only say so again
+                failed[finding.culprit] = None
+                self._faulty.update(id(c) for c in callees if finding.culprit in c.instructions)
         if any(i in failed for i in computation.instructions if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
 
@@ -134,9 +134,7 @@ class _Checker:
     def _findings(self, instruction: HloInstruction) -> Iterator[Finding]:
         opcode, record = instruction.opcode, OPS.get(instruction.opcode)
         if record is None:
-            near = difflib.get_close_matches(opcode, OPS, 1)
-            yield (UNKNOWN_OPCODE, f"there is no operation {opcode}", opcode_pattern(opcode),
-                   f"did you mean {near[0]}?" if near else "")
+            yield unknown_opcode(opcode)
             return
         for name in instruction.attributes:
             if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
@@ -152,13 +150,29 @@ def opcode_pattern(opcode: str) -> str:
     return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
 
 
+def unknown_opcode(opcode: str) -> Finding:
+    """The finding about an opcode that there is not, or no more."""
+    message, part = f"there is no operation {opcode}", opcode_pattern(opcode)
+    old = OLD_OPCODES.get(opcode)
+    if old is not None:
+        name = old.instead if old.instead in OPS else ""
+        return Finding(UNKNOWN_OPCODE, message, part, f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
+    near = difflib.get_close_matches(opcode, OPS, 1)
+    return Finding(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
+
+
 def unknown_attribute(record: Op, name: str) -> Finding:
     """The finding about an attribute that the operation does not have."""
-    names = [*(a.name for a in record.attributes), *COMMON_ATTRIBUTES]
-    near = difflib.get_close_matches(name, names, 1)
-    listed = ", ".join(a.name for a in record.attributes) or "none of its own"
-    return (UNKNOWN_ATTRIBUTE, f"{record.opcode} has no attribute {name}", rf"\b{name}\s*=",
-            f"did you mean {near[0]}?" if near else f"its attributes: {listed}")
+    message, part = f"{record.opcode} has no attribute {name}", rf"\b({re.escape(name)})\s*="
+    old = OLD_ATTRIBUTES.get((record.opcode, name)) or OLD_ATTRIBUTES.get(("", name))
+    if old is not None:
+        today = old.instead if record.attribute(old.instead) is not None else ""
+        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"today: {old.instead}; {LEGALIZE}", today, is_certain=True)
+    own = [a.name for a in record.attributes]
+    near = difflib.get_close_matches(name, [*own, *COMMON_ATTRIBUTES], 1)
+    if near:
+        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"did you mean {near[0]}?", near[0])
+    return Finding(UNKNOWN_ATTRIBUTE, message, part, f"its attributes: {', '.join(own) or 'none of its own'}")
 
 
 def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding]:
@@ -168,16 +182,23 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         inferred = record.infer_instruction(instruction)
     except ConstraintError as error:
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
-        yield code, error.message, opcode_pattern(record.opcode), ""
+        yield Finding(code, error.message, opcode_pattern(record.opcode), culprit=error.culprit)
         return
-    if instruction.shape is not None and not agrees(instruction.shape, inferred):
+    if instruction.shape is None:
+        return
+    code = (WRONG_SHAPE if not agrees(instruction.shape, inferred)
+            else DYNAMIC_FLAGS if flags_differ(instruction.shape, inferred) else "")
+    if code:
         right, written = inferred.text(False), instruction.shape.text(False)
-        yield (WRONG_SHAPE, f"{instruction.opcode} gives {right}, but {written} is written",
-               rf"=\s*(\S.*?)\s+(?={opcode_pattern(record.opcode)})", f"write {right}")
-    elif instruction.shape is not None and flags_differ(instruction.shape, inferred):
-        right, written = inferred.text(False), instruction.shape.text(False)
-        yield (DYNAMIC_FLAGS, f"{instruction.opcode} gives {right}, but {written} is written",
-               rf"=\s*(\S.*?)\s+(?={opcode_pattern(record.opcode)})", f"write {right}")
+        yield Finding(code, f"{instruction.opcode} gives {right}, but {written} is written", SHAPE_PART,
+                      f"write {right}", relaid(inferred, instruction.shape))
+
+
+def relaid(inferred: Shape, written: Shape) -> str:
+    """The text of an inferred shape, laid out as the written one where that fits."""
+    if inferred.is_array and written.is_array and inferred.rank == written.rank:
+        return str(Shape.array(inferred.element_type, inferred.dims, written.layout, inferred.dynamic))
+    return inferred.text(False)
 
 
 def flags_differ(written: Shape, inferred: Shape) -> bool:

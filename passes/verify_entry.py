@@ -17,8 +17,8 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
     pairs = [a for a in module.attributes.get("input_output_alias", ()) if isinstance(a, Aliasing)]
     if isinstance(layout, EntryLayout):
         for shape in dict.fromkeys((layout.result, *layout.parameters)):
-            for _, message, _, _ in verify_shape(shape)[:1]:
-                yield report(module, None, ENTRY_LAYOUT, message, part="entry_computation_layout")
+            for finding in verify_shape(shape)[:1]:
+                yield report(module, None, ENTRY_LAYOUT, finding.message, part="entry_computation_layout")
         for pair in pairs:
             if pair.kind == "must-alias" and pair.parameter < len(layout.parameters):
                 yield from _same(module, pair, layout.parameters[pair.parameter].at(pair.parameter_index),

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 
 from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
 from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
-
-#: code, message, pattern to underline, help
-Finding = tuple[str, str, str, str]
+from hlotool.passes.report import Finding
 
 
 @functools.lru_cache(maxsize=65536)
@@ -26,12 +24,12 @@ def _shape_findings(shape: Shape) -> Iterator[Finding]:
         return
     for i, size in enumerate(shape.dims):
         if size < 0 and size != UNBOUNDED:
-            yield BAD_SHAPE, f"dimension {i} of {shape.text(False)} is negative", "", ""
+            yield Finding(BAD_SHAPE, f"dimension {i} of {shape.text(False)} is negative")
     if UNBOUNDED not in shape.dims and shape.size * max(1, shape.dtype.bits // 8) >= 2**63:
-        yield BAD_SHAPE, f"{shape.text(False)} has more bytes than 63 bits can count", "", ""
+        yield Finding(BAD_SHAPE, f"{shape.text(False)} has more bytes than 63 bits can count")
     if shape.layout is not None:
         for message in _layout_messages(shape, shape.layout):
-            yield BAD_LAYOUT, f"{shape}: {message}", "", ""
+            yield Finding(BAD_LAYOUT, f"{shape}: {message}")
 
 
 def _layout_messages(shape: Shape, layout: Layout) -> Iterator[str]:
@@ -70,7 +68,7 @@ def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Fi
     # An outfeed's sharding describes what it sends, not its token.
     if isinstance(sharding, Sharding) and instruction.shape is not None and instruction.opcode != "outfeed":
         for message in _sharding_messages(sharding, instruction.shape, partitions):
-            yield SHARDING, message, r"\bsharding\s*=", ""
+            yield Finding(SHARDING, message, r"\bsharding\s*=")
 
 
 def _sharding_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from hlotool.ops import OPS
 
 FAMILIES = {f"hlotool.ops.{name}" for name in (
     "reduction", "sorting", "normalization", "linalg", "random", "control", "asynchronous", "transfer", "collective",
-    "exchange")}
+    "exchange", "ordering")}
 OPCODES = {opcode for opcode, record in OPS.items() if record.evaluate.__module__ in FAMILIES}
 CASES = load_ops(OPCODES)
 GOOD = [c for c in CASES if not c.is_bad]

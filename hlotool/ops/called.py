@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from hlotool.ir import HloComputation, Shape
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops.registry import require
 
 
@@ -31,7 +31,30 @@ def result_shapes(computation: HloComputation) -> tuple[Shape, ...]:
     return shape.elements if shape.is_tuple else (shape,)
 
 
-def require_parameters(computation: HloComputation, expected: Sequence[Shape], label: str, role: str) -> None:
+def odd_one(votes: Sequence[tuple[HloInstruction | None, Shape]],
+            agree: Callable[[Shape, Shape], bool]) -> HloInstruction | None:
+    """The one instruction whose shape differs from all others, which agree; None where more than one could be wrong.
+
+    Votes of None are those of the caller. Two votes of one instruction count as one.
+    """
+    merged = [*{id(i): (i, s) for i, s in votes if i is not None}.values(), *(v for v in votes if v[0] is None)]
+    if len(merged) < 3:
+        return None
+    for n, (instruction, shape) in enumerate(merged):
+        others = [s for m, (_, s) in enumerate(merged) if m != n]
+        if not any(agree(shape, o) for o in others) and all(agree(others[0], o) for o in others[1:]):
+            return instruction
+    return None
+
+
+def giver(computation: HloComputation, index: int) -> HloInstruction:
+    """The instruction that gives result `index`: a member of the root's tuple, or the root."""
+    root = computation.root
+    return root.operands[index] if root.opcode == "tuple" and index < len(root.operands) else root
+
+
+def require_parameters(computation: HloComputation, expected: Sequence[Shape], label: str, role: str,
+                       culprit: HloInstruction | None = None) -> None:
     """The computation takes exactly those shapes."""
     found = parameter_shapes(computation)
     require(len(found) == len(expected), label,
@@ -40,7 +63,8 @@ def require_parameters(computation: HloComputation, expected: Sequence[Shape], l
     for i, (parameter, given) in enumerate(zip(found, expected, strict=True)):
         require(parameter.compatible(given), label,
                 f"parameter {i} of {role} {computation.name} is {parameter.text(False)}, "
-                f"what it is given is {given.text(False)}")
+                f"what it is given is {given.text(False)}",
+                culprit if culprit is not None and culprit in computation.parameters() else None)
 
 
 def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits: Sequence[Shape], label: str,
@@ -59,13 +83,22 @@ def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits:
     require(len(results) == n, label, f"{name} gives {len(results)} results, {n} needed")
     for i, result in enumerate(results):
         require(result.is_scalar, label, f"result {i} of {name} is {result.text(False)}, which is no scalar")
+        culprit = odd_reducer_part(computation, i, (scalar(inits[i]), scalar(inputs[i])))
         require(result.compatible(found[i]), label,
                 f"result {i} of {name} is {result.text(False)}, "
-                f"its accumulator parameter {i} is {found[i].text(False)}")
+                f"its accumulator parameter {i} is {found[i].text(False)}", culprit)
         pairs = ((scalar(inits[i]), "the initial value"), (scalar(inputs[i]), "the element type of the operand"),
                  (found[n + i], f"parameter {n + i}"))
         for other, what in pairs:
             require(same_up_to_precision(result, other), label,
-                    f"result {i} of {name} is {result.text(False)}, {what} is {other.text(False)}")
+                    f"result {i} of {name} is {result.text(False)}, {what} is {other.text(False)}", culprit)
         require(found[n + i].is_scalar, label, f"parameter {n + i} of {name} is {found[n + i].text(False)}, no scalar")
     return results
+
+
+def odd_reducer_part(computation: HloComputation, index: int, given: Sequence[Shape]) -> HloInstruction | None:
+    """The parameter or result of a folding computation that alone has another type than what it is given."""
+    parameters = computation.parameters()
+    inner = (giver(computation, index), parameters[index], parameters[len(parameters) // 2 + index])
+    votes = [*((i, i.shape) for i in inner), *((None, s) for s in given)]
+    return odd_one(votes, same_up_to_precision)

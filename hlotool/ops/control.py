@@ -17,7 +17,7 @@ from hlotool.ir import (
     Literal,
     Shape,
 )
-from hlotool.ops.called import require_parameters
+from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.drawing import ORDERLESS, Draw, literal_text, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -233,13 +233,16 @@ def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to
 
 def while_shape(init: Shape, *, condition: HloComputation, body: HloComputation) -> Shape:
     """Constraints 1 to 3 of while."""
-    require_parameters(condition, (init,), "while-c1", "condition")
-    require_parameters(body, (init,), "while-c2", "body")
+    votes = [(None, init), *((p, p.shape) for c in (condition, body) for p in c.parameters()),
+             (body.root, body.root.shape)]
+    culprit = odd_one(votes, Shape.compatible)
+    require_parameters(condition, (init,), "while-c1", "condition", culprit)
+    require_parameters(body, (init,), "while-c2", "body", culprit)
     root = condition.root.shape
     require(root.is_scalar and root.element_type == "pred", "while-c1",
             f"condition {condition.name} gives {root.text(False)}; it must give pred[]")
     require(body.root.shape.compatible(init), "while-c3",
-            f"body {body.name} gives {body.root.shape.text(False)}, the operand is {init.text(False)}")
+            f"body {body.name} gives {body.root.shape.text(False)}, the operand is {init.text(False)}", culprit)
     return init
 
 

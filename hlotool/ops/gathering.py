@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ops.called import odd_reducer_part, scalar
 from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -334,9 +335,10 @@ def _require_reducer(computation: HloComputation, operands: Sequence[Shape], upd
     leaves = result.elements if result.is_tuple else (result,)
     require(len(leaves) == count and all(leaf.is_scalar for leaf in leaves), "scatter-c13",
             f"{computation.name} gives {result}; it must give {'a scalar' if count == 1 else f'{count} scalars'}")
-    for leaf, operand in zip(leaves, operands, strict=True):
+    for i, (leaf, operand) in enumerate(zip(leaves, operands, strict=True)):
         require(leaf.dtype.family == operand.dtype.family, "scatter-c13",
-                f"{computation.name} gives {leaf}, the operand holds {operand.element_type}")
+                f"{computation.name} gives {leaf}, the operand holds {operand.element_type}",
+                odd_reducer_part(computation, i, (scalar(operand), scalar(updates[i]))))
 
 
 SCATTER_FIELDS = {"update_window_dims": "update_window_dims", "inserted_window_dims": "inserted_window_dims",

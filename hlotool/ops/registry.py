@@ -14,21 +14,26 @@ from hlotool.ops.lowering import Lowering, renamed
 
 
 class ConstraintError(Exception):
-    """A shape rule's finding: the label of the constraint and a sentence that names the values."""
+    """A shape rule's finding: the label of the constraint and a sentence that names the values.
 
-    def __init__(self, label: str, message: str) -> None:
+    `culprit` is the instruction of a called computation that is at fault, where everything else agrees.
+    """
+
+    def __init__(self, label: str, message: str, culprit: HloInstruction | None = None) -> None:
         self.label = label
         self.message = message
+        self.culprit = culprit
         super().__init__(f"{message} [{label}]")
 
 
-def require(holds: bool, label: str, message: str) -> None:
+def require(holds: bool, label: str, message: str, culprit: HloInstruction | None = None) -> None:
     """Raise ConstraintError unless the constraint holds.
 
-    `message` is a sentence about the values at hand: "min is f32[2], operand is f32[3]".
+    `message` is a sentence about the values at hand: "min is f32[2], operand is f32[3]"; `culprit` the instruction
+    to blame when it is not the one that the constraint is about.
     """
     if not holds:
-        raise ConstraintError(label, message)
+        raise ConstraintError(label, message, culprit)
 
 
 class _Required:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
-from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
+from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
 from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
@@ -35,11 +35,14 @@ def sort_shape(*operands: Shape, dimensions: tuple[int, ...], to_apply: HloCompu
     require(len(found) == 2 * len(operands), "sort-c5",
             f"the comparator {to_apply.name} takes {len(found)} parameters; {len(operands)} operands need "
             f"{2 * len(operands)}")
+    parameters = to_apply.parameters()
     for i, parameter in enumerate(found):
         operand = operands[i // 2]
+        pair = parameters[i // 2 * 2:i // 2 * 2 + 2]
+        culprit = odd_one([*((p, p.shape) for p in pair), (None, scalar(operand))], same_up_to_precision)
         require(parameter.is_scalar and same_up_to_precision(parameter, scalar(operand)), "sort-c5",
                 f"parameter {i} of {to_apply.name} is {parameter.text(False)}, "
-                f"operand {i // 2} is {operand.text(False)}")
+                f"operand {i // 2} is {operand.text(False)}", culprit)
     return operands[0] if len(operands) == 1 else Shape.tuple(*operands)
 
 

@@ -1,5 +1,6 @@
 """Parser and printer: HLO text to IR and back."""
 
+from hlotool.text.old_forms import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value
@@ -7,6 +8,7 @@ from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.scan import Cut, CutError, cut_instruction
 
 __all__ = [
-    "Cut", "CutError", "PhraseError", "PrintOptions", "cut_instruction", "parse", "parse_recovering",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "cut_instruction",
+    "parse", "parse_recovering",
     "print_instruction", "print_module", "print_value", "quote", "read_value", "unquote",
 ]

@@ -66,7 +66,8 @@ _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput
 #: opcodes whose forms changed without a change of name
 _CHANGED = frozenset({"sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
 _SUSPECTS = _CHANGED.union(OLD_OPCODES)
-_ADVICE = "`hlotool opt --passes=legalize` writes it as today"
+#: advice about what the pass legalize rewrites
+LEGALIZE = "`hlotool opt --passes=legalize` writes it as today"
 
 
 def notes_of(module: HloModule) -> list[Diagnostic]:
@@ -83,7 +84,7 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
-                                        at.column + len(instruction.name), filename, help=_ADVICE)
+                                        at.column + len(instruction.name), filename, help=LEGALIZE)
     return list(found.values())
 
 
