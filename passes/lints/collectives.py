@@ -198,16 +198,14 @@ def lonely_collective(view: View, instruction: HloInstruction) -> Iterator[Findi
 
     Bad
         HloModule m, replica_count=2
-        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main {
           x = f32[4] parameter(0)
-          r = f32[4] all-reduce(x), replica_groups={{0},{1}}, to_apply=add
+          r = f32[4] all-gather(x), replica_groups={{0},{1}}, dimensions={0}
           ROOT y = f32[4] negate(r)
         }
 
     Good
         HloModule m, replica_count=2
-        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main {
           x = f32[4] parameter(0)
           ROOT y = f32[4] negate(x)
@@ -542,12 +540,13 @@ def replicated_parameter(view: View, *, bytes: int = 64 << 20) -> Iterator[Findi
 
     Bad
         HloModule m, num_partitions=8
-        ENTRY main { x = f32[32768,1024] parameter(0), sharding={replicated}  ROOT y = f32[32768,1024] negate(x) }
+        ENTRY main { x = f32[32768,1024] parameter(0), sharding={replicated}
+                     ROOT y = bf16[32768,1024] convert(x) }
 
     Good
         HloModule m, num_partitions=8
         ENTRY main { x = f32[32768,1024] parameter(0), sharding={devices=[8,1]<=[8]}
-                     ROOT y = f32[32768,1024] negate(x) }
+                     ROOT y = bf16[32768,1024] convert(x) }
 
     Source
         JAX, distributed arrays and automatic parallelisation

@@ -224,12 +224,12 @@ def start_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
         Starts are clamped in silence: another block is read, or overwritten, than the one that is named.
 
     Bad
-        ENTRY main { x = f32[8] parameter(0)  i = s32[] constant(6)
-                     ROOT y = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
+        ENTRY main { x = f32[8,8] parameter(0)  i = s32[] constant(6)  j = s32[] parameter(1)
+                     ROOT y = f32[4,4] dynamic-slice(x, i, j), dynamic_slice_sizes={4,4} }
 
     Good
-        ENTRY main { x = f32[8] parameter(0)  i = s32[] constant(4)
-                     ROOT y = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
+        ENTRY main { x = f32[8,8] parameter(0)  i = s32[] constant(4)  j = s32[] parameter(1)
+                     ROOT y = f32[4,4] dynamic-slice(x, i, j), dynamic_slice_sizes={4,4} }
 
     Source
         XLA Operation Semantics, DynamicSlice
@@ -267,12 +267,12 @@ def index_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
         A gather clamps such an index and reads another slice; a scatter drops the update. Neither says so.
 
     Bad
-        ENTRY main { x = f32[8,4] parameter(0)  i = s32[2,1] constant({{3},{8}})
+        ENTRY main { x = f32[8,4] parameter(0)  i = s32[2,1] constant({{8},{3}})
           ROOT y = f32[2,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
                                           index_vector_dim=1, slice_sizes={1,4} }
 
     Good
-        ENTRY main { x = f32[8,4] parameter(0)  i = s32[2,1] constant({{3},{7}})
+        ENTRY main { x = f32[8,4] parameter(0)  i = s32[2,1] constant({{7},{3}})
           ROOT y = f32[2,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
                                           index_vector_dim=1, slice_sizes={1,4} }
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from hlotool.diagnostics import Edit, Fix
 from hlotool.ir import HloComputation, HloInstruction, Source
+from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.view import View
 from hlotool.text import Cut, CutError, cut_instruction
 
@@ -138,11 +139,31 @@ def _operand_start(operands: str, at: int) -> int:
 
 
 def bypassed(view: View, old: HloInstruction, new: HloInstruction) -> list[Change] | None:
-    """The changes that let users of `old` take `new`, and take `old` out."""
+    """The changes that let users of `old` take `new`, and take out `old` and what only it used."""
     if old is view.computation.root or not is_plain(view, old):
         return None
     changes, gone = redirected(view, old, new), removal(view, old)
-    return None if changes is None or gone is None else [*changes, *gone]
+    if changes is None or gone is None:
+        return None
+    return [*changes, *gone, *orphaned(view, [old], keep=new)]
+
+
+def orphaned(view: View, gone: Sequence[HloInstruction], keep: HloInstruction) -> list[Change]:
+    """The changes that take out what has no users once the `gone` are; `keep` and what it needs stay."""
+    found, left, effects = list[Change](), dict.fromkeys(gone), Effects()
+    stack = [o for i in gone for o in i.operands]
+    while stack:
+        instruction = stack.pop()
+        if instruction in left or instruction is keep or instruction.opcode == "parameter" \
+                or instruction is view.computation.root or any(u not in left for u in view.users(instruction)) \
+                or effects.of(instruction) or view.pinned(instruction):
+            continue
+        changes = removal(view, instruction)
+        if changes is not None:
+            found += changes
+            left[instruction] = None
+            stack.extend(instruction.operands)
+    return found
 
 
 def is_plain(view: View, instruction: HloInstruction) -> bool:
@@ -155,7 +176,8 @@ def rewritten(view: View, instruction: HloInstruction, opcode: str, operands: Se
               attributes: str = "", drop: Sequence[str] = ()) -> list[Change] | None:
     """The changes that let an instruction compute its value with another opcode, operands and attributes.
 
-    `attributes` is put behind the operands; those named in `drop` are taken out, the others stay.
+    `attributes` is put behind the operands; those named in `drop` are taken out, the others stay. Operands that
+    nothing else uses go with it.
     """
     cut, source = cut_of(view, instruction), view.module.source
     if cut is None or source is None or _NESTED.search(cut.operands):
@@ -168,6 +190,11 @@ def rewritten(view: View, instruction: HloInstruction, opcode: str, operands: Se
         if attribute.name in drop:
             comma = source.text.rfind(",", close, attribute.start)
             changes.append((comma, attribute.value_start + len(attribute.value), ""))
+    lost = [o for o in dict.fromkeys(instruction.operands) if o not in operands
+            and all(u is instruction for u in view.users(o))]
+    for operand in lost:
+        if is_plain(view, operand) and not has_effect(operand) and (gone := removal(view, operand)) is not None:
+            changes += [*gone, *orphaned(view, [operand], keep=operands[0])]
     return changes
 
 

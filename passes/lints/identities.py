@@ -163,7 +163,7 @@ def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     Bad
         ENTRY main {
           x = f32[4] parameter(0)
-          zero = f32[] parameter(1)
+          zero = f32[] constant(0)
           p = f32[4] pad(x, zero), padding=0_0
           ROOT y = f32[4] negate(p)
         }
@@ -171,7 +171,6 @@ def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     Good
         ENTRY main {
           x = f32[4] parameter(0)
-          zero = f32[] parameter(1)
           ROOT y = f32[4] negate(x)
         }
 
@@ -391,17 +390,17 @@ def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Find
 
     Bad
         ENTRY main {
-          x = bf16[4] parameter(0)
-          a = f32[4] convert(x)
-          b = f64[4] convert(a)
-          ROOT y = f64[4] negate(b)
+          x = s8[4] parameter(0)
+          a = s32[4] convert(x)
+          b = f32[4] convert(a)
+          ROOT y = f32[4] negate(b)
         }
 
     Good
         ENTRY main {
-          x = bf16[4] parameter(0)
-          b = f64[4] convert(x)
-          ROOT y = f64[4] negate(b)
+          x = s8[4] parameter(0)
+          b = f32[4] convert(x)
+          ROOT y = f32[4] negate(b)
         }
 
     Source
@@ -567,8 +566,6 @@ def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Findi
     Good
         ENTRY main {
           t = (f32[4], s32[]) parameter(0)
-          a = f32[4] get-tuple-element(t), index=0
-          b = s32[] get-tuple-element(t), index=1
           ROOT y = (f32[4], s32[]) opt-barrier(t)
         }
 
@@ -600,14 +597,14 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
           p = pred[4] parameter(0)
           x = f32[4] parameter(1)
           s = f32[4] select(p, x, x)
-          ROOT y = f32[4] negate(s)
+          ROOT y = (pred[4], f32[4]) tuple(p, s)
         }
 
     Good
         ENTRY main {
           p = pred[4] parameter(0)
           x = f32[4] parameter(1)
-          ROOT y = f32[4] negate(x)
+          ROOT y = (pred[4], f32[4]) tuple(p, x)
         }
 
     Source

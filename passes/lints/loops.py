@@ -9,8 +9,8 @@ from typing import Any
 from hlotool.diagnostics import Severity
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction
 from hlotool.ops import OPS
+from hlotool.passes.lints.effects import has_effect
 from hlotool.passes.lints.performance import invariant_places
-from hlotool.passes.lints.redundancy import has_effect
 from hlotool.passes.lints.rule import Finding, rule
 from hlotool.passes.lints.view import View
 
@@ -268,34 +268,30 @@ def same_branches(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield Finding(instruction, f"every branch is {branches[0].name}", help=f"call {branches[0].name}")
 
 
-@rule("L406", "random-in-condition", on=("while",), severity=Severity.INFO)
-def random_in_condition(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """A loop whose condition has side effects or random numbers.
+@rule("L406", "effect-in-condition", on=("while",))
+def effect_in_condition(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A loop whose condition does something.
 
     What it does
-        Finds loop conditions that draw random numbers, read the infeed or call out.
+        Finds loop conditions that draw random numbers, transfer data, communicate or call what has side effects.
 
     Why
         How often a condition is evaluated is the compiler's business: it may be copied in front of the loop, or
         evaluated once more at its end.
 
     Bad
-        cond { s = (s32[]) parameter(0)  a = f32[] constant(0)  b = f32[] constant(1)
-               r = f32[] rng(a, b), distribution=rng_uniform  h = f32[] constant(0.9)
-               ROOT p = pred[] compare(r, h), direction=LT }
-        body { s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
-               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[]) tuple(j) }
-        ENTRY main { i = s32[] constant(0)  t = (s32[]) tuple(i)
-                     ROOT w = (s32[]) while(t), condition=cond, body=body }
+        cond { s = (pred[]) parameter(0)  p = pred[] get-tuple-element(s), index=0
+               ROOT q = pred[] custom-call(p), custom_call_target="Sharding", custom_call_has_side_effect=true }
+        body { s = (pred[]) parameter(0)  p = pred[] get-tuple-element(s), index=0  n = pred[] not(p)
+               ROOT t = (pred[]) tuple(n) }
+        ENTRY main { t = (pred[]) parameter(0)  ROOT w = (pred[]) while(t), condition=cond, body=body }
 
     Good
-        cond { s = (s32[], f32[]) parameter(0)  r = f32[] get-tuple-element(s), index=1  h = f32[] constant(0.9)
-               ROOT p = pred[] compare(r, h), direction=LT }
-        body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
-               a = f32[] constant(0)  b = f32[] constant(1)  r = f32[] rng(a, b), distribution=rng_uniform
-               one = s32[] constant(1)  j = s32[] add(i, one)  ROOT t = (s32[], f32[]) tuple(j, r) }
-        ENTRY main { i = s32[] constant(0)  z = f32[] constant(0)  t = (s32[], f32[]) tuple(i, z)
-                     ROOT w = (s32[], f32[]) while(t), condition=cond, body=body }
+        cond { s = (pred[]) parameter(0)  ROOT p = pred[] get-tuple-element(s), index=0 }
+        body { s = (pred[]) parameter(0)  p = pred[] get-tuple-element(s), index=0
+               q = pred[] custom-call(p), custom_call_target="Sharding", custom_call_has_side_effect=true
+               n = pred[] not(q)  ROOT t = (pred[]) tuple(n) }
+        ENTRY main { t = (pred[]) parameter(0)  ROOT w = (pred[]) while(t), condition=cond, body=body }
 
     Source
         XLA, while_loop_simplifier.cc
@@ -303,6 +299,7 @@ def random_in_condition(view: View, instruction: HloInstruction) -> Iterator[Fin
     condition = instruction.attributes.get("condition")
     for inner in condition.instructions if isinstance(condition, HloComputation) else ():
         record = OPS.get(inner.opcode)
-        if record is not None and record.flags & {"side_effect", "random"}:
-            yield Finding(inner, f"the condition of {instruction.name} has a side effect", help="let the body do it, "
-                          "and hand the outcome to the condition")
+        if inner.attributes.get("custom_call_has_side_effect") or (
+                record is not None and record.flags & {"side_effect", "random", "collective"}):
+            yield Finding(inner, f"the condition of {instruction.name} does more than look",
+                          help="let the body do it, and hand the outcome to the condition")

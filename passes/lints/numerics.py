@@ -232,7 +232,6 @@ def convert_ping_pong(view: View, instruction: HloInstruction) -> Iterator[Findi
     Good
         ENTRY main {
           x = f32[4] parameter(0)
-          a = bf16[4] convert(x)
           ROOT y = f32[4] tanh(x)
         }
 

@@ -514,15 +514,15 @@ def unfused_elementwise(view: View, instruction: HloInstruction, *, bytes: int =
 
     Bad
         HloModule m, is_scheduled=true
-        fused { p = f32[4194304]{0} parameter(0)  ROOT n = f32[4194304]{0} negate(p) }
-        ENTRY main { x = f32[4194304]{0} parameter(0)
+        fused { p = s32[4194304]{0} parameter(0)  ROOT n = f32[4194304]{0} convert(p) }
+        ENTRY main { x = s32[4194304]{0} parameter(0)
                      f = f32[4194304]{0} fusion(x), kind=kLoop, calls=fused
                      ROOT y = f32[4194304]{0} tanh(f) }
 
     Good
         HloModule m, is_scheduled=true
-        fused { p = f32[4194304]{0} parameter(0)  n = f32[4194304]{0} negate(p)  ROOT y = f32[4194304]{0} tanh(n) }
-        ENTRY main { x = f32[4194304]{0} parameter(0)
+        fused { p = s32[4194304]{0} parameter(0)  n = f32[4194304]{0} convert(p)  ROOT y = f32[4194304]{0} tanh(n) }
+        ENTRY main { x = s32[4194304]{0} parameter(0)
                      ROOT f = f32[4194304]{0} fusion(x), kind=kLoop, calls=fused }
 
     Source

@@ -216,12 +216,11 @@ def deprecated_operation(view: View, instruction: HloInstruction) -> Iterator[Fi
         New backends do not implement them, and StableHLO considers dropping them.
 
     Bad
-        ENTRY main { a = f32[] constant(0)  b = f32[] constant(1)
-                     ROOT r = f32[4] rng(a, b), distribution=rng_uniform }
+        double { a = f32[] parameter(0)  ROOT s = f32[] add(a, a) }
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] map(x), dimensions={0}, to_apply=double }
 
     Good
-        ENTRY main { s = u64[2] parameter(0)
-                     ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_three_fry }
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] add(x, x) }
 
     Source
         StableHLO specification, deprecations
@@ -230,13 +229,13 @@ def deprecated_operation(view: View, instruction: HloInstruction) -> Iterator[Fi
                   help=f"write {OPS[instruction.opcode].replacement}")
 
 
-@rule("L607", "undefined-random", on=("rng", "rng-bit-generator", "rng-get-and-update-state"), severity=Severity.INFO,
+@rule("L607", "undefined-random", on=("rng", "rng-bit-generator"), severity=Severity.INFO,
       in_fusions=True)
 def undefined_random(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Random numbers that differ from backend to backend, or from run to run.
 
     What it does
-        Finds rng, rng-get-and-update-state, and rng-bit-generator with the default algorithm.
+        Finds rng, and rng-bit-generator with the default algorithm.
 
     Why
         Runs cannot be repeated or compared: which numbers come is the implementation's choice.

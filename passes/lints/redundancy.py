@@ -9,34 +9,9 @@ from hlotool.diagnostics import Note, Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import bypassed, fix_of, removed, removed_computation
+from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.view import View
-
-
-def has_effect(instruction: HloInstruction) -> bool:
-    """Whether running an instruction does something beside giving its value; unknown operations may."""
-    record = OPS.get(instruction.opcode)
-    return record is None or bool(record.flags & {"side_effect", "async", "collective"}) or \
-        instruction.opcode in ("parameter", "after-all", "add-dependency", "domain") or \
-        bool(instruction.attributes.get("custom_call_has_side_effect"))
-
-
-class _Effects:
-    """Whether instructions do something, what they call included."""
-
-    def __init__(self) -> None:
-        self._known: dict[HloComputation, bool] = {}
-
-    def of(self, instruction: HloInstruction) -> bool:
-        return has_effect(instruction) or any(map(self._inside, instruction.called_computations()))
-
-    def _inside(self, computation: HloComputation) -> bool:
-        known = self._known.get(computation)
-        if known is None:
-            self._known[computation] = False  # recursion is the verifier's
-            known = self._known[computation] = any(self.of(i) for i in computation.instructions
-                                                   if i.opcode != "parameter")
-        return known
 
 
 @rule("L101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE)
@@ -176,7 +151,7 @@ def dead_instruction(view: View, computation: HloComputation, *, free: bool = Fa
     ends = [i for i in computation.instructions if i not in used and i is not computation.root]
     if not ends or computation.root is None:
         return
-    effects = _Effects()
+    effects = Effects()
     ends = [i for i in ends if (free or i.opcode not in _FREE) and not effects.of(i) and not view.pinned(i)]
     dead = dict.fromkeys(ends)
     for end in ends:
@@ -239,7 +214,7 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
     wanted = _HEAVY | set(() if not view.is_optimized else OPS) - _CHEAP
     seen: dict[Any, HloInstruction] = {}
     twins: dict[HloInstruction, HloInstruction] = {}
-    effects = _Effects()
+    effects = Effects()
     for instruction in computation.instructions:
         if instruction.opcode not in wanted or not instruction.operands:
             continue
@@ -317,7 +292,7 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
           x = f32[1024] parameter(0)
           i = f32[1024] iota(), iota_dimension=0
           c = f32[1024] cosine(i)
-          s = f32[1024] sqrt(c)
+          s = f32[1024] exponential(c)
           ROOT y = f32[1024] multiply(x, s)
         }
 

@@ -88,10 +88,12 @@ def root_not_last(view: View, computation: HloComputation) -> Iterator[Finding]:
         A reader looks for the result at the end.
 
     Bad
-        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x)  z = f32[4] tanh(x) }
+        ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x)  k = token[] after-all()
+                     o = token[] outfeed(y, k), outfeed_shape=f32[4] }
 
     Good
-        ENTRY main { x = f32[4] parameter(0)  z = f32[4] tanh(x)  ROOT y = f32[4] negate(z) }
+        ENTRY main { x = f32[4] parameter(0)  n = f32[4] negate(x)  k = token[] after-all()
+                     o = token[] outfeed(n, k), outfeed_shape=f32[4]  ROOT y = f32[4] tanh(n) }
 
     Source
         XLA, hlo_computation.cc, printing
