@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic
+    from hlotool.diagnostics.render import Renderer
     from hlotool.ir import Source
 
 #: letters that open the codes of input that cannot be read: syntax (P), files and protobufs (R), MLIR (X2)
@@ -48,11 +49,16 @@ def wants_color(stream: TextIO, choice: str = "auto") -> bool:
 def frames(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], stream: TextIO,
            color: str = "auto") -> str:
     """Frames for a stream, an empty line between them."""
+    return "\n\n".join(map(renderer(sources, stream, color).frame, diagnostics))
+
+
+def renderer(sources: Mapping[str, Source], stream: TextIO | None, color: str = "auto") -> Renderer:
+    """What draws frames for a stream, as wide and as coloured as it can show; None: a file."""
     from hlotool.diagnostics.render import WIDTH, Renderer
 
-    width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
-    renderer = Renderer(sources, wants_color(stream, color), width)
-    return "\n\n".join(map(renderer.frame, diagnostics))
+    is_terminal = stream is not None and stream.isatty()
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
+    return Renderer(sources, color == "always" if stream is None else wants_color(stream, color), width)
 
 
 def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
-from hlotool.text.reading import Input, read_inputs
+from hlotool.text.reading import Input, joined, read_inputs
 
 
 def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read") -> None:
@@ -46,7 +46,7 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
         try:
             for found in read_inputs([path]):
                 if sources is not None and found.source is not None:
-                    sources[found.filename] = _joined(sources.get(found.filename), found.source)
+                    sources[found.filename] = joined(sources.get(found.filename), found.source)
                 yield Loaded(_name(found), found)
         except HloError as error:
             yield Loaded(path, None, error.diagnostics)
@@ -82,12 +82,3 @@ def _named(diagnostic: Diagnostic, given: Input) -> Diagnostic:
 def _name(given: Input) -> str:
     first = given.source.first_line if given.source is not None else 1
     return given.filename if first == 1 else f"{given.filename}:{first}"
-
-
-def _joined(before: Source | None, part: Source) -> Source:
-    """The text of a file as far as it was read, its parts at their lines."""
-    if before is None and part.first_line == 1:
-        return part
-    text = before.text if before is not None else ""
-    missing = part.first_line - 1 - text.count("\n")
-    return Source(text + "\n" * max(0, missing) + part.text, part.filename)

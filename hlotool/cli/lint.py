@@ -1,71 +1,137 @@
-"""Reports every problem of modules: syntax errors, broken constraints, wrong shapes.
+"""Reports every problem of modules: syntax errors, broken constraints, and what the lint rules look for.
 
-Exit code 0: no errors; 1: errors (or warnings with --strict); 2: a path that cannot be read.
+Settings are read from [tool.hlotool] of pyproject.toml, or from hlotool.toml, found upward from what is linted.
+Exit code 0: nothing as bad as --fail-on says (default: error); 1: something is; 2: a path or a setting that cannot be
+used.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import sys
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.console import complain, frames
-from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.diagnostics.render import concise, in_order, summary
-from hlotool.ir import Source
+from hlotool.cli.console import report
+from hlotool.cli.inputs import add_paths
+from hlotool.diagnostics import HloError
+from hlotool.diagnostics.formats import ALIASES, FORMATS
 
-PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
+if TYPE_CHECKING:
+    from hlotool.lint import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to check")
-    parser.add_argument("--format", choices=("frames", "concise", "json", "jsonl"), default="frames",
-                        help="frames with the line of the source (default), a line each, JSON, or JSON lines")
-    parser.add_argument("--profile", choices=PROFILES, default="unoptimized",
-                        help="which rules hold: those of HLO before optimisation (default), or a later stage's")
-    parser.add_argument("--quiet", "-q", action="store_true", help="errors and warnings only, no notes, no summary")
-    parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    _add_rules(parser)
+    _add_output(parser)
+    folders = parser.add_argument_group("folders")
+    folders.add_argument("--exclude", metavar="PATTERN", action="append", help="pass over these files of folders")
+    folders.add_argument("--by-pass", action="store_true",
+                         help="of a folder that --xla_dump_to wrote: what each pass introduced")
+    folders.add_argument("--jobs", "-j", type=int, default=0, metavar="N", help="processes (default: as many as pay)")
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("rules")
+    group.add_argument("--select", metavar="CODES", action="append",
+                       help="the rules to run: codes, beginnings of codes, names, categories, ALL")
+    group.add_argument("--extend-select", metavar="CODES", action="append", help="rules to run besides")
+    group.add_argument("--ignore", metavar="CODES", action="append", help="rules to leave out")
+    group.add_argument("--severity", metavar="CODE=LEVEL", action="append",
+                       help="count a rule's findings as error, warning, info or off")
+    group.add_argument("--profile", metavar="NAME",
+                       help="what is expected of modules: unoptimized (default), strict, scheduled, cpu, gpu, or a "
+                            "profile of the configuration")
+    group.add_argument("--config", metavar="FILE", help="read settings from this file")
+    group.add_argument("--no-config", action="store_true", help="read no configuration file")
+    group.add_argument("--baseline", metavar="FILE", help="report only what this file does not list")
+    group.add_argument("--write-baseline", metavar="FILE", help="list today's findings in this file")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=(*FORMATS, *ALIASES), default="full", metavar="FORMAT",
+                       help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()))
+    group.add_argument("--output", "-o", metavar="FILE", help="write findings to a file, whole or not at all")
+    group.add_argument("--statistics", action="store_true", help="how often each rule speaks")
+    group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")
+    group.add_argument("--max-per-rule", type=int, metavar="N",
+                       help="frames of one rule in one file (default 10; 0: all); errors are always shown")
+    group.add_argument("--fail-on", choices=("error", "warning", "info", "never"), help="what makes the exit code 1")
+    group.add_argument("--strict", action="store_true", help="the same as --fail-on warning")
+    group.add_argument("--exit-zero", action="store_true", help="the same as --fail-on never")
+    group.add_argument("--quiet", "-q", action="store_true", help="errors and warnings only, no notes, no summary")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 def run(args: argparse.Namespace) -> int:
-    sources: dict[str, Source] = {}
-    found: list[Diagnostic] = []
-    files: set[str] = set()
-    is_unreadable = False
-    for loaded in load(args.paths, sources):
-        files.add(loaded.input.filename if loaded.input is not None else loaded.name)
-        is_unreadable |= loaded.input is None
-        found.extend(_findings(loaded, args.profile))
-    found = [d for d in in_order(found) if not (args.quiet and d.severity is Severity.INFO)]
-    _print(found, sources, args)
-    if not args.quiet and args.format in ("frames", "concise"):
-        complain(summary(found, len(files)))
-    counted = (Severity.ERROR, Severity.WARNING) if args.strict else (Severity.ERROR,)
-    return 2 if is_unreadable else int(any(d.severity in counted for d in found))
-
-
-def _findings(loaded: Loaded, profile: str) -> list[Diagnostic]:
+    args.format = ALIASES.get(args.format, args.format)
     try:
-        module = loaded.module()
+        settings = _settings(args)
     except HloError as error:
-        return error.diagnostics
-    from hlotool.lint import lint
+        report(error.diagnostics, _configuration_text(error))
+        return 2
+    if args.show_settings:
+        from hlotool.cli.lint_report import show_settings
 
-    found = lint(module, config={"profile": profile})
-    if loaded.input is None or loaded.input.source is not None:
-        return found
-    return [dataclasses.replace(d, filename=loaded.input.filename) for d in found]
+        show_settings(settings)
+        return 0
+    from hlotool.cli.lint_run import lint_paths
+
+    return lint_paths(args, settings)
 
 
-def _print(found: Sequence[Diagnostic], sources: dict[str, Source], args: argparse.Namespace) -> None:
-    from hlotool.diagnostics.json import as_json, as_json_lines
+def _settings(args: argparse.Namespace) -> Settings:
+    """The settings of the configuration file, changed by the command line. Raises HloError."""
+    from hlotool.lint import Settings
 
-    if args.format == "json":
-        print(as_json(found))
-    elif found:
-        forms = {"jsonl": lambda: as_json_lines(found), "concise": lambda: "\n".join(map(concise, found)),
-                 "frames": lambda: frames(found, sources, sys.stdout, args.color) + "\n"}
-        print(forms[args.format]())
+    file = None if args.no_config else Path(args.config) if args.config else _nearest_config(args.paths)
+    settings = Settings()
+    if file is not None:
+        from hlotool.lint.config import read_config
+
+        settings = read_config(file)
+    changes = _changes(args)
+    if changes:
+        from hlotool.lint.config import changes_of
+
+        settings = settings.changed(changes_of(changes, "<command line>", settings.profiles))
+    return replace(settings, baseline=args.baseline or settings.baseline)
+
+
+def _nearest_config(paths: list[str]) -> Path | None:
+    from hlotool.lint.places import find_config
+
+    found = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths if p != "-"]
+    try:
+        common = os.path.commonpath(list(map(os.path.abspath, found))) if found else ""
+    except ValueError:  # on several drives
+        common = ""
+    return find_config([Path(common)] if common else [])
+
+
+def _changes(args: argparse.Namespace) -> Mapping[str, Any]:
+    """What the command line changes, under the names of the configuration file."""
+    changes: dict[str, Any] = {}
+    for name in ("select", "extend_select", "ignore", "exclude"):
+        if given := getattr(args, name):
+            changes[name] = [part.strip() for text in given for part in text.split(",") if part.strip()]
+    for name in ("profile", "fail_on", "max_per_rule"):
+        if (value := getattr(args, name)) is not None:
+            changes[name] = value
+    if args.severity:
+        changes["severity"] = dict(text.partition("=")[::2] for text in args.severity)
+    if args.strict or args.exit_zero:
+        changes["fail_on"] = "never" if args.exit_zero else "warning"
+    return changes
+
+
+def _configuration_text(error: HloError) -> dict[str, Any]:
+    """The text of the configuration file that an error is about, for its frames."""
+    from hlotool.ir import Source
+
+    names = {d.filename for d in error.diagnostics if d.line}
+    return {name: Source(Path(name).read_text("utf-8", "replace"), name) for name in names}

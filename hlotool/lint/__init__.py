@@ -1,13 +1,14 @@
-"""Linting: syntax errors and verification findings of a text."""
+"""Linting: syntax errors, verification findings and rules; configuration, suppressions, baselines, folders of dumps."""
 
 import sys
 from types import ModuleType
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.lint.lint import lint
+from hlotool.lint.lint import lint, lint_module
+from hlotool.lint.settings import FAIL_ON, Settings
 
-__all__ = ["lint"]
+__all__ = ["FAIL_ON", "Settings", "lint", "lint_module"]
 
 
 class _Callable(ModuleType):

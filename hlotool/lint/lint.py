@@ -1,22 +1,27 @@
-"""Linting a text or a module: syntax, verification."""
+"""Linting a text or a module: syntax, verification, the rules, then what the settings and comments leave of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule
+from hlotool.lint.settings import Settings
 from hlotool.passes.read import parse
-from hlotool.passes.verify import verify
 
 
-def lint(text_or_module: str | HloModule, filename: str = "<string>", config: Any = None) -> list[Diagnostic]:
+def lint(text_or_module: str | HloModule, filename: str = "<string>",
+         config: Settings | Mapping[str, Any] | str | Path | None = None) -> list[Diagnostic]:
     """Every finding about an HLO text or module, sorted by place.
 
-    A text with syntax errors gives those; verification speaks about texts that read. `config` may name a
-    verification profile under "profile".
+    A text with syntax errors gives those; verification speaks about texts that read, and the lint rules about modules
+    that verify. `config` is a configuration file, or settings under the names that such a file has:
+    {"profile": "gpu", "select": ["L1"]}. Raises HloError for a configuration that cannot be used.
     """
-    profile = (config or {}).get("profile", "unoptimized")
+    settings = _settings(config)
     if isinstance(text_or_module, HloModule):
         module = text_or_module
     else:
@@ -24,5 +29,34 @@ def lint(text_or_module: str | HloModule, filename: str = "<string>", config: An
             module = parse(text_or_module, filename)
         except HloError as error:
             return error.diagnostics
-    found = [*module.notes, *verify(module, profile=profile)]
-    return sorted(found, key=lambda d: (d.line, d.column))
+    found, _ = lint_module(module, settings)
+    if module.source is None and filename != "<string>":
+        return [replace(d, filename=filename) for d in found]
+    return found
+
+
+def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:
+    """The findings about a module that was read, and how many others its comments suppress."""
+    from hlotool.passes.verify import verify
+
+    found = [*module.notes, *verify(module, profile=settings.profile)]
+    # What a rule says about an instruction that breaks its operation's constraints would follow from that.
+    is_sound = not any(d.severity is Severity.ERROR for d in found)
+    if is_sound:
+        from hlotool.passes.lints import run
+
+        found += run(module, select=settings.selects, options=settings.rules)
+    from hlotool.lint.suppress import suppress
+
+    kept, suppressed = suppress(settings.apply(found), module.source, settings, is_sound)
+    return sorted(dict.fromkeys(kept), key=lambda d: (d.line, d.column)), suppressed
+
+
+def _settings(config: Settings | Mapping[str, Any] | str | Path | None) -> Settings:
+    if isinstance(config, Settings):
+        return config
+    if config is None:
+        return Settings()
+    from hlotool.lint.config import read_config, settings_of
+
+    return read_config(Path(config)) if isinstance(config, (str, Path)) else settings_of(config)

@@ -153,3 +153,12 @@ def without_log_prefixes(text: str) -> str:
     if first is None:
         return text
     return re.sub(r"[^\n]", " ", blanked[:first.start()]) + blanked[first.start():]
+
+
+def joined(before: Source | None, part: Source) -> Source:
+    """The text of a file as far as it was read, its parts at their lines."""
+    if before is None and part.first_line == 1:
+        return part
+    text = before.text if before is not None else ""
+    missing = part.first_line - 1 - text.count("\n")
+    return Source(text + "\n" * max(0, missing) + part.text, part.filename)

@@ -1,0 +1,165 @@
+"""What `hlotool lint` prints: findings in their form, statistics, what passes introduced, the summary, the settings."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from hlotool.cli.console import complain, renderer, write_whole
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics.formats import Findings, written
+from hlotool.diagnostics.render import counted, summary
+from hlotool.ir import Source
+from hlotool.lint import Settings
+
+if TYPE_CHECKING:
+    from hlotool.lint.by_pass import Introduced
+
+#: frames of one rule in one file, where the settings say nothing
+_MOST_FRAMES = 10
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What linting gave."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+    files: Sequence[str]
+    found: Sequence[Diagnostic] = ()
+    skipped: Counter[str] = field(default_factory=Counter)
+    suppressed: int = 0
+    #: findings of the baseline that were met, and that were not
+    accepted: int = 0
+    gone: int = 0
+    by_pass: list[Introduced] | None = None
+
+
+def print_outcome(outcome: Outcome, args: argparse.Namespace) -> None:
+    """Findings on standard output or into the file, the summary on standard error."""
+    if args.statistics:
+        text = _statistics(outcome, args.format)
+    elif args.format == "full":
+        text = _frames(outcome, args)
+    else:
+        from hlotool import __version__
+
+        text = written(args.format, Findings(outcome.found, outcome.files, outcome.sources, __version__))
+    if outcome.by_pass is not None and args.format in ("full", "concise"):
+        text = "\n".join(filter(None, (text, *map(_passes, outcome.by_pass))))
+    if args.output:
+        write_whole(Path(args.output), (f"{text}\n" if text else "").encode("utf-8", "surrogateescape"))
+    elif text:
+        print(text)
+    if not args.quiet and (args.output or args.format in ("full", "concise")):
+        complain(_summary(outcome))
+
+
+def _frames(outcome: Outcome, args: argparse.Namespace) -> str:
+    """Frames, an empty line behind each; the address of a rule stands in its first one."""
+    stream: TextIO | None = None if args.output else sys.stdout
+    drawn = renderer(outcome.sources, stream, args.color)
+    most = _MOST_FRAMES if args.max_per_rule is None and not outcome.settings.max_per_rule \
+        else outcome.settings.max_per_rule
+    seen: set[str] = set()
+    parts = []
+    for item in _limited(outcome.found, most):
+        if isinstance(item, str):
+            parts.append(item)
+        else:
+            parts.append(drawn.frame(item, with_link=item.code not in seen))
+            seen.add(item.code)
+    return "".join(f"{part}\n\n" for part in parts).removesuffix("\n")
+
+
+def _limited(found: Sequence[Diagnostic], most: int) -> Iterator[Diagnostic | str]:
+    """Findings in order, the warnings and notes of one rule in one file up to a number; then how many more."""
+    left: dict[str, Counter[str]] = defaultdict(Counter)
+    shown: Counter[tuple[str, str]] = Counter()
+    filename = ""
+    for diagnostic in found:
+        if diagnostic.filename != filename:
+            yield from _more(filename, left)
+            filename = diagnostic.filename
+        key = diagnostic.filename, diagnostic.code
+        shown[key] += 1
+        if most and shown[key] > most and diagnostic.severity is not Severity.ERROR:
+            left[diagnostic.filename][diagnostic.code] += 1
+        else:
+            yield diagnostic
+    yield from _more(filename, left)
+
+
+def _more(filename: str, left: Mapping[str, Counter[str]]) -> Iterator[str]:
+    if codes := left.get(filename):
+        listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
+        yield f"{filename}: {codes.total()} more ({listed}); --max-per-rule 0 shows them"
+
+
+def _statistics(outcome: Outcome, format: str) -> str:
+    """How often each code was met, most often first."""
+    number = Counter((d.code, d.name, str(d.severity)) for d in outcome.found)
+    fixable = Counter(d.code for d in outcome.found if d.fixes)
+    rows = sorted(number.items(), key=lambda item: (-item[1], item[0]))
+    if format.startswith("json"):
+        return json.dumps([{"code": code, "name": name, "severity": severity, "count": n, "fixable": fixable[code]}
+                           for (code, name, severity), n in rows], indent=2)
+    if not rows:
+        return ""
+    code_width, name_width = (max(len(key[i]) for key, _ in rows) for i in (0, 1))
+    width = len(str(rows[0][1]))
+    lines = [f"{n:>{width}}  {code:<{code_width}}  {name:<{name_width}}  {severity:<7}"
+             + (f"  {fixable[code]} fixable" if fixable[code] else "") for (code, name, severity), n in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _passes(module: Introduced) -> str:
+    """What each pass of a module introduced, in the order of the passes."""
+    head = f"{module.module}: {module.dumps} dumps, {counted(module.before, 'finding')} before the first pass"
+    if not module.passes:
+        return f"{head}, none introduced"
+    rows = [f"  {made:>10}  {stay:>4}  {name}" for name, (made, stay) in module.passes.items()]
+    return "\n".join([head, "  introduced  stay  by", *rows])
+
+
+def _summary(outcome: Outcome) -> str:
+    """"2 errors in 3 files", and what is not counted in that."""
+    rest = []
+    if outcome.suppressed:
+        rest.append(f"{outcome.suppressed} suppressed")
+    if outcome.accepted or outcome.gone:
+        gone = f" ({outcome.gone} of it gone)" if outcome.gone else ""
+        rest.append(f"{outcome.accepted} in the baseline{gone}")
+    if fixable := sum(bool(d.fixes) for d in outcome.found):
+        rest.append(f"{fixable} fixable")
+    if outcome.skipped:
+        kinds = ", ".join(f"{n} {what}" for what, n in outcome.skipped.most_common())
+        rest.append(f"{counted(outcome.skipped.total(), 'file')} skipped: {kinds}")
+    return "; ".join([summary(outcome.found, len(outcome.files)), *rest])
+
+
+def show_settings(settings: Settings) -> None:
+    """The settings that hold, as a configuration file would say them."""
+    defaults = Settings()
+    print(f"# settings from {settings.file}" if settings.file else "# no configuration file")
+    for item in dataclasses.fields(settings):
+        value = getattr(settings, item.name)
+        if item.name in ("root", "file"):
+            continue
+        note = "" if value != getattr(defaults, item.name) else "  # default"
+        print(f"{item.name.replace('_', '-')} = {json.dumps(_plain(value))}{note}")
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(v) for v in value]
+    return {key: _plain(v) for key, v in value.items()} if isinstance(value, Mapping) else value

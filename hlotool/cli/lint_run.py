@@ -1,0 +1,119 @@
+"""Linting the paths of a command line: folders sorted out, files in parallel, the baseline, the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from hlotool.cli.console import complain, write_whole
+from hlotool.cli.inputs import module_of
+from hlotool.cli.lint_report import Outcome, print_outcome
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics.render import counted, in_order
+from hlotool.lint import FAIL_ON, Settings
+from hlotool.lint.files import FileFindings, Job, Texts, lint_files
+
+
+def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
+    """Lint, print, and give the exit code."""
+    files, skipped = _files(args.paths, settings)
+    job = Job(settings, module_of, with_statements=args.by_pass)
+    with _progress(files) as watch:
+        results = lint_files(files, job, args.jobs, watch)
+    outcome = Outcome(settings, Texts(results), [r.filename for r in results], skipped=skipped,
+                      suppressed=sum(r.suppressed for r in results))
+    problems = _plugin_problems(settings)
+    found = in_order([*problems, *(d for r in results for d in r.diagnostics)])
+    if args.by_pass:
+        found = in_order([*problems, *_introduced(results, outcome)])
+    if args.write_baseline:
+        return _write_baseline(Path(args.write_baseline), found, outcome)
+    if settings.baseline:
+        found = _new(Path(settings.baseline), found, outcome)
+    outcome.found = [d for d in found if not (args.quiet and d.severity is Severity.INFO)]
+    print_outcome(outcome, args)
+    if problems or any(r.is_unreadable for r in results):
+        return 2
+    return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))
+
+
+def _files(paths: Sequence[str], settings: Settings) -> tuple[list[str], Counter[str]]:
+    """Files to lint, folders resolved; and what was skipped in those."""
+    from hlotool.lint.dumps import read_folder
+
+    found: list[str] = []
+    skipped: Counter[str] = Counter()
+    for path in paths:
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        folder = read_folder(path)
+        kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
+        skipped += folder.skipped
+        skipped["excluded"] += len(folder.files) - len(kept)
+        # A folder without any is left for the reader, which says so.
+        found += kept or ([] if folder.files or folder.skipped else [path])
+    return list(dict.fromkeys(found)), +skipped
+
+
+@contextlib.contextmanager
+def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
+    """A bar on a terminal's standard error while many files are linted."""
+    if len(files) < 2 or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("", total=len(files))
+
+    def watch(file: str) -> None:
+        # The first is done after the processes were started, so that they do not inherit the bar's thread.
+        if not progress.live.is_started:
+            progress.start()
+        progress.update(task, advance=1, description=os.path.basename(file)[:60])
+
+    try:
+        yield watch
+    finally:
+        progress.stop()
+
+
+def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
+    if not settings.plugins:
+        return ()
+    from hlotool.lint.plugins import load_plugins
+
+    return load_plugins()
+
+
+def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:
+    from hlotool.lint.by_pass import introduced
+
+    outcome.by_pass = list(introduced(results))
+    return [d for module in outcome.by_pass for d in module.diagnostics]
+
+
+def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diagnostic]:
+    """The findings that the baseline does not list. Raises HloError for a baseline that cannot be read."""
+    from hlotool.lint.baseline import read_baseline
+
+    baseline = read_baseline(path)
+    new = baseline.new(found, outcome.sources)
+    outcome.accepted, outcome.gone = len(found) - len(new), baseline.gone
+    return new
+
+
+def _write_baseline(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> int:
+    from hlotool.lint.baseline import baseline_text
+
+    write_whole(path, baseline_text(path, found, outcome.sources).encode("utf-8", "replace"))
+    complain(f"{counted(len(found), 'finding')} listed in {path}")
+    return 0

@@ -1,0 +1,75 @@
+"""Where configuration is: the file, and the place of a key or value in its text, which tomllib does not tell."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+#: keys from the outside in; numbers count the tables of an array
+KeyPath: TypeAlias = tuple[str | int, ...]
+#: names of configuration files
+NAMES = ("hlotool.toml", "pyproject.toml")
+
+_HEADER = re.compile(r"^[ \t]*(\[\[?)[ \t]*([^\]\n]+?)[ \t]*\]\]?", re.M)
+_PART = r"""(?:[\w\-]+|"[^"\n]*"|'[^'\n]*')"""
+_KEY = re.compile(rf"^[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=", re.M)
+
+
+def find_config(paths: Iterable[Path]) -> Path | None:
+    """The configuration file nearest to what is linted, else to the current folder, upward from each."""
+    for start in (*paths, Path()):
+        for folder in (start.resolve(), *start.resolve().parents):
+            for name in NAMES:
+                file = folder / name
+                if file.is_file() and (name != "pyproject.toml" or _has_table(file)):
+                    return file
+    return None
+
+
+def _has_table(file: Path) -> bool:
+    try:
+        return re.search(r"^\s*\[+\s*tool\s*\.\s*hlotool\b", file.read_text("utf-8"), re.M) is not None
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def place_of(text: str, path: KeyPath, value: str | None = None) -> tuple[int, int]:
+    """The range of the key at a path, or of a string in its value; of the nearest table around it, if need be."""
+    best: tuple[int, int, int, int] = (0, 0, 1, len(text))
+    for found, start, end, stop in _keys(text):
+        if len(found) > best[0] and path[:len(found)] == found:
+            best = (len(found), start, end, stop)
+    _, start, end, stop = best
+    if value is not None:
+        quoted = re.compile(rf"""["']{re.escape(value)}["']""").search(text, end, stop)
+        if quoted:
+            return quoted.span()
+    if best[0] < len(path) and isinstance(path[-1], str):  # within an inline table
+        inner = re.compile(rf"""(?<![\w\-])["']?{re.escape(path[-1])}["']?(?=\s*=)""").search(text, end, stop)
+        if inner:
+            return inner.span()
+    return start, end
+
+
+def _keys(text: str) -> Iterator[tuple[KeyPath, int, int, int]]:
+    """Every table and key: its path, its range, and where the next one begins."""
+    marks = sorted([*_HEADER.finditer(text), *_KEY.finditer(text)], key=lambda m: m.start())
+    table: KeyPath = ()
+    counts: Counter[KeyPath] = Counter()
+    for number, mark in enumerate(marks):
+        stop = marks[number + 1].start() if number + 1 < len(marks) else len(text)
+        if mark.re is _HEADER:
+            table = _parts(mark[2])
+            if mark[1] == "[[":
+                counts[table] += 1
+                table = (*table, counts[table] - 1)
+            yield table, mark.start(2), mark.end(2), stop
+        else:
+            yield (*table, *_parts(mark[1])), mark.start(1), mark.end(1), stop
+
+
+def _parts(text: str) -> KeyPath:
+    return tuple(part.strip("\"'") for part in re.findall(_PART, text))
