@@ -204,7 +204,7 @@ def _worst(found: ResultDifference) -> Worst | None:
 def budget_for(case: Case, module: HloModule) -> tuple[float, bool]:
     """The budget in ULPs, and whether it holds for each element by itself.
 
-    A case about an operation gets what the operations in it declare (`Op.ulps`; several add like independent
+    A case about an operation gets what the operations in it declare (`Op.ulps_of`; several add like independent
     errors), and the square root of the number of terms for the order of a sum. Where terms are summed, their
     cancellation leaves errors of the size of the largest: the budget then is in ULPs of the largest element, too.
     A whole module gets the budget of `hlotool compare`.
@@ -218,7 +218,7 @@ def budget_for(case: Case, module: HloModule) -> tuple[float, bool]:
 
 def _own(instruction: HloInstruction) -> float:
     record = OPS[instruction.opcode]
-    declared = float(record.ulps)
+    declared = float(record.ulps_of(instruction.shape))
     return declared + math.sqrt(_terms(instruction)) - 1.0 if _sums(instruction) else declared
 
 

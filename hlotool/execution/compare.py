@@ -116,12 +116,12 @@ def _roundings(instruction: HloInstruction) -> float:
     record = OPS.get(instruction.opcode)
     if record is None or not _is_real_or_complex(instruction):
         return 0.0
-    combines = record.ulps > 0 or bool(instruction.called_computations())
+    combines = record.ulps_of(instruction.shape) > 0 or bool(instruction.called_computations())
     if not combines:
         return 1.0 if "elementwise" in record.flags else 0.0
     before = max((o.shape.size for o in instruction.operands if o.shape.is_array), default=1)
     added = max(1.0, before / max(1, instruction.shape.size))
-    own: float = max(1.0, record.ulps)
+    own: float = max(1.0, record.ulps_of(instruction.shape))
     return own + math.sqrt(added) - 1.0
 
 

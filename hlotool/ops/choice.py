@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ops.drawing import Draw, own_edges
+from hlotool.ops.drawing import Draw, Undrawable, own_edges
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
@@ -69,7 +69,9 @@ def total_order(array: Array) -> Array:
 def _draw_compare(d: Draw) -> None:
     is_total = d.kind.is_floating and d.edge("total order")
     operands = d.pairs(2, own_edges(d.kind) if is_total else None)
-    d.add("compare", *operands, direction=d.pick(tuple(DIRECTIONS)), type="TOTALORDER" if is_total else None)
+    # The documents give complex numbers no order.
+    directions = ("EQ", "NE") if d.kind.is_complex else tuple(DIRECTIONS)
+    d.add("compare", *operands, direction=d.pick(directions), type="TOTALORDER" if is_total else None)
 
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",)), element_types=ANY,
@@ -106,6 +108,8 @@ def clamp_shape(min: Shape, operand: Shape, max: Shape) -> Shape:
 
 
 def _draw_clamp(d: Draw) -> None:
+    if d.kind.is_complex:
+        raise Undrawable
     if d.edge("scalars"):
         d.add("clamp", d.argument(), d.argument(d.dims()), d.argument())
     else:

@@ -194,7 +194,10 @@ class Draw:
 
     def identity(self, opcode: str) -> Drawn:
         """A scalar that the folding operation leaves everything as it is with."""
-        return self.line(f"{self.dtype}[] constant({literal_text(identity_of(opcode, self.kind))})")
+        from hlotool.ops.registry import OPS
+
+        value = np.asarray(OPS[opcode].identity(self.kind)).astype(self.kind.numpy)
+        return self.line(f"{self.dtype}[] constant({literal_text(value)})")
 
     def computation(self, name: str, body: str) -> str:
         """A computation `name { body }`, once; its name."""
@@ -285,17 +288,6 @@ def number_text(value: Any) -> str:
     return str(int(value)) if dtype_of_numpy(value.dtype).is_integral else repr(float(value))
 
 
-def identity_of(opcode: str, kind: DType) -> Array:
-    """What a folding operation leaves everything as it is with."""
-    if opcode in ("maximum", "minimum"):
-        low, high = integer_range(kind) if kind.is_integral else (-np.inf, np.inf)
-        if kind.is_floating and not len(special(kind)["infinite"]):
-            low, high = min(special(kind)["extreme"], key=float), max(special(kind)["extreme"], key=float)
-        return np.asarray(low if opcode == "maximum" else high).astype(kind.numpy)
-    ones = -1 if kind.is_signed else integer_range(kind)[1]
-    return np.asarray({"multiply": 1, "and": ones}.get(opcode, 0)).astype(kind.numpy)
-
-
 # Values
 
 
@@ -380,6 +372,13 @@ def special_floats(kind: DType, edge: str) -> Array:
 
 class Undrawable(Exception):
     """The recipe has no program for that element type."""
+
+
+def draw_ordered(d: Draw) -> None:
+    """Two operands of one shape; complex numbers have no order that the documents define."""
+    if d.kind.is_complex:
+        raise Undrawable
+    d.add(d.opcode, *d.pairs(2))
 
 
 def draw_program(record: Drawable, dtype: str, seed: int, edge: str = "") -> Draw:

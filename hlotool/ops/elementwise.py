@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import DTYPES, KINDS, DType, Shape
 from hlotool.ops.accuracy import accurate
+from hlotool.ops.drawing import Recipe, draw_ordered
 from hlotool.ops.integers import (
     clz,
     divided,
@@ -41,6 +43,8 @@ from hlotool.ops.rules import (
 
 Function = Callable[..., Any]
 SPECIFICATION = "XLA Operation Semantics"
+#: what products and functions of complex numbers may be wrong by: a few roundings of each half, and of what they share
+COMPLEX_ULPS = 16.0
 
 
 def _same(operand: Shape) -> Shape:
@@ -59,7 +63,7 @@ def _component_dtype(dtype: Any) -> Any:
 
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
           lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
-          ulps: float = 0.0, flags: Sequence[str] = (), builder: str = "") -> Op:
+          ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "") -> Op:
     """Declare an elementwise operation of one operand.
 
     `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, else in a
@@ -83,12 +87,14 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         infer, evaluate, lowering or (accurate(name) if accuracy else renamed(name)),
         doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
         constraints={label: f"The operand is an array of {type_words(types)}."},
-        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION,
+        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps,
+        complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
         builder=builder))
 
 
 def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
            lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
+           complex_ulps: float = 0.0, draw: Recipe | None = None,
            flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
            builder: str = "") -> Op:
     """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
@@ -107,8 +113,8 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
     return register(Op(
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
-        flags=frozenset({"elementwise", *flags}), ulps=ulps, source=SPECIFICATION, identity=identity,
-        builder=builder))
+        flags=frozenset({"elementwise", *flags}), ulps=ulps, complex_ulps=complex_ulps, source=SPECIFICATION,
+        identity=identity, builder=builder, draw=draw))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -134,7 +140,10 @@ def paired(opcode: str, lhs: Shape, rhs: Shape, types: Sequence[str]) -> Shape:
 
 def _sign(x: Array) -> Array:
     if x.dtype.kind == "c":
-        return np.where(x == 0, x, x / np.abs(x))
+        # Scaled first: the magnitude of tiny numbers has few digits, and dividing by it may overflow.
+        scaled = x * np.asarray(2.0 ** 60 if x.dtype == np.complex64 else 2.0 ** 300, x.real.dtype)
+        near = np.where(np.abs(x) < 1, scaled, x)
+        return np.where(x == 0, x, near / np.abs(near))
     return np.where((x == 0) | np.isnan(x), x, np.sign(x)) if x.dtype.kind == "f" else np.sign(x)
 
 
@@ -148,7 +157,9 @@ def _logistic(x: Array) -> Array:
 
 
 def _rsqrt(x: Array) -> Array:
-    return 1 / np.sqrt(x)
+    root = np.sqrt(x)
+    # NumPy divides by an infinite complex number to NaN.
+    return np.where(np.isinf(root), 0, 1 / root) if x.dtype.kind == "c" else np.asarray(1 / root)
 
 
 def _erf(x: Array) -> Array:
@@ -163,7 +174,8 @@ def _atan2(y: Array, x: Array) -> Array:
 
 def _part(array: Array, imaginary: bool) -> Array:
     if array.dtype.kind != "c":
-        return np.zeros_like(array) if imaginary else array
+        # Converted, as a type without zero has something else in its place.
+        return np.zeros(array.shape).astype(array.dtype) if imaginary else array
     return np.asarray(array.imag if imaginary else array.real, order="C")
 
 
@@ -279,27 +291,30 @@ add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FO
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
-               exact=False, ulps=8)
+               exact=False, ulps=8, complex_ulps=COMPLEX_ULPS)
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
+                complex_ulps=COMPLEX_ULPS,
                 builder="Div")
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
-                 identity=_least, builder="Max")
+                 identity=_least, builder="Max", draw=draw_ordered)
 minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=FOLDS,
-                 identity=_greatest, builder="Min")
+                 identity=_greatest, builder="Min", draw=draw_ordered)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS, identity=_one,
-                  builder="Mul")
+                  complex_ulps=COMPLEX_ULPS, builder="Mul")
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
-               builder="Pow")
+               complex_ulps=COMPLEX_ULPS, builder="Pow")
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem")
-shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True, identity=_zero)
+                   builder="Rem", draw=draw_ordered)
+shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
+                    identity=_zero)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
-                                "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True, identity=_zero)
+                                "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True,
+                                identity=_zero)
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", builder="Sub")
@@ -338,6 +353,6 @@ def _mulhi_by_halves(e: Emitter, shape: Shape, operands: Sequence[Value]) -> Val
 
 
 mulhi = binary("mulhi", multiplied_high, INTEGER, "The high half of the product of twice the width.", raw=True,
-               flags=COMMUTES, lowering=Lowering(_emit_mulhi))
+               flags=COMMUTES, lowering=replace(renamed("mulhi", "chlo"), emit=_emit_mulhi))
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, Op)] + ["binary", "paired", "unary"]

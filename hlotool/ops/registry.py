@@ -84,6 +84,8 @@ class Op:
     flags: frozenset[str] = frozenset()
     #: largest error of a correct implementation, in units in the last place of the result's type
     ulps: float = 0.0
+    #: the same for complex results, where several roundings make one number; in units of the larger half
+    complex_ulps: float = 0.0
     #: document and section
     source: str = ""
     #: makes random programs of it (see drawing.py); None: operands of one shape will do
@@ -97,6 +99,10 @@ class Op:
 
     def attribute(self, name: str) -> Attribute | None:
         return next((a for a in self.attributes if a.name == name), None)
+
+    def ulps_of(self, shape: Shape) -> float:
+        """What it declares for a result of that shape."""
+        return max(self.ulps, self.complex_ulps) if shape.is_array and shape.dtype.is_complex else self.ulps
 
     def attributes_optional(self) -> tuple[Attribute, ...]:
         """The attributes, none of them required."""
