@@ -30,7 +30,7 @@ from hlotool.conformance.report import Record, Run, record_of, write_html, write
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.suites import DESCRIPTION, Selection, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
-from hlotool.execution import close_children, describe_executor
+from hlotool.execution import checked_executor, close_children, describe_executor
 from hlotool.ops import OPS
 
 _RUN = pytest.StashKey["_Session"]()
@@ -210,10 +210,18 @@ class _Session:
         self.reports = not hasattr(config, "workerinput")
         self.run = Run(started=time.time())
         self._facts: dict[str, Mapping[str, str]] = {}
-        if self.reports and not option("collectonly", False):
+        for executor in self.selection.executors:
+            checked_executor(executor)
+
+    def describe_executors(self) -> None:
+        """Ask what stands behind the executors, before any case runs. Raises UsageError for one that is not there."""
+        if not self.reports or self.config.getoption("collectonly", False):
+            return
+        try:
             for executor in self.selection.executors:
                 self.facts(executor)
-            close_children()  # the workers have their own, and a GPU's memory is taken whole
+        except HloError as error:
+            raise pytest.UsageError("; ".join(d.message for d in error.diagnostics)) from error
 
     def facts(self, executor: str) -> Mapping[str, str]:
         """What is known of an executor. Raises HloError for one that is not there."""
@@ -225,6 +233,13 @@ class _Session:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.run.collected.update(item.nodeid for item in session.items if isinstance(item, CaseItem))
+        if self.run.collected:
+            self.describe_executors()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        self.describe_executors()
+        close_children()  # the workers have their own, and a GPU's memory is taken whole
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
@@ -249,7 +264,7 @@ class _Session:
                 write(self.run, pathlib.Path(name))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.run.collected:
+        if self.run.collected and not self.config.getoption("collectonly", False):
             terminalreporter.section("conformance")
             terminalreporter.write_line(self.run.summary())
 

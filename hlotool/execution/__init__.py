@@ -12,12 +12,19 @@ from hlotool.execution.compare import (
 )
 from hlotool.execution.executors import EXECUTORS, Executor, execute, executor_named, run_program
 from hlotool.execution.program import Program, flat, leaves
-from hlotool.execution.texts import close_children, describe_executor, run_text, text_arguments, text_findings
+from hlotool.execution.texts import (
+    checked_executor,
+    close_children,
+    describe_executor,
+    run_text,
+    text_arguments,
+    text_findings,
+)
 from hlotool.execution.ulps import ulp_distance
 
 __all__ = [
     "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "arguments_for", "budget_of",
-    "close_children", "compare",
-    "describe_executor", "difference", "differences", "execute", "executor_named", "explain_difference",
-    "flat", "leaves", "random_arguments", "run_program", "run_text", "text_arguments", "text_findings", "ulp_distance",
+    "checked_executor", "close_children", "compare", "describe_executor", "difference", "differences", "execute",
+    "executor_named", "explain_difference", "flat", "leaves", "random_arguments", "run_program", "run_text",
+    "text_arguments", "text_findings", "ulp_distance",
 ]

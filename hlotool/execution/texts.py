@@ -61,15 +61,21 @@ def describe_executor(executor: str) -> dict[str, str]:
     return dict(_asked(executor, 1, "describe", (executor,), START_LIMIT, ""))
 
 
+def checked_executor(executor: str) -> str:
+    """The name of an executor, the reference as `numpy`. Raises HloError for a name that none has."""
+    name = "numpy" if executor in _REFERENCE else executor
+    if name not in ("numpy", "stablehlo") and not (name.startswith("pjrt:") and len(name) > len("pjrt:")):
+        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {executor!r}; there are numpy, stablehlo "
+                                                     "and pjrt:PLATFORM", filename="--executor")])
+    return name
+
+
 def _asked(executor: str, devices: int, task: str, question: tuple[Any, ...], time_limit: float,
            filename: str) -> Any:
     def failure(code: str, message: str) -> HloError:
         return HloError([Diagnostic(code, message, filename=filename)])
 
-    name = "numpy" if executor in _REFERENCE else executor
-    if name not in ("numpy", "stablehlo") and not (name.startswith("pjrt:") and len(name) > len("pjrt:")):
-        raise failure(UNKNOWN_EXECUTOR, f"no executor is called {executor!r}; there are numpy, stablehlo and "
-                                        "pjrt:PLATFORM")
+    name = checked_executor(executor)
     child = _child(name, max(HOST_DEVICES, devices))
     try:
         if not child.is_running:

@@ -1,0 +1,421 @@
+"""Conformance: files of cases, judging, expectations, the pytest plugin, the reports and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from cases import SAMPLES
+
+from hlotool.conformance import Case
+from hlotool.conformance.expectations import Expectation, Verdict, judged, not_to_run, read_expectations, shipped
+from hlotool.conformance.judge import NUMPY, VERIFIER, Outcome, Status, budget_for, executors_of, judge
+from hlotool.conformance.report import page
+from hlotool.conformance.samples import read_cases, sections, written
+from hlotool.conformance.suites import Selection, samples_folder, suite_cases
+from hlotool.diagnostics import HloError
+from hlotool.ops import OPS
+from hlotool.passes.read import parse
+
+ROOT = pathlib.Path(__file__).parents[1]
+NEGATE = "ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }"
+#: XLA's CPU compiler ends its process at a TopK without a tuple
+ABORTS = 'ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] custom-call(a), custom_call_target="TopK" }'
+NEVER_ENDS = """body { x = s32[] parameter(0)  ROOT m = s32[] multiply(x, x) }
+forever { y = s32[] parameter(0)  zero = s32[] constant(0)  ROOT t = pred[] compare(y, zero), direction=EQ }
+ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
+
+
+def case(text: str = NEGATE, **changes: Any) -> Case:
+    given = {"id": "c", "suite": "t", "opcode": "negate", "dtype": "f32", "text": text,
+             "arguments": ((np.float32([1, 2]),),)}
+    return Case(**{**given, **changes})
+
+
+def expect(*values: float) -> tuple[tuple[np.ndarray, ...], ...]:
+    return ((np.float32(values),),)
+
+
+# Files of cases.
+
+
+def test_every_sample_is_a_case_with_a_name_of_its_own() -> None:
+    selection = Selection()
+    for suite in ("spec", "models"):
+        found = list(suite_cases(suite, selection))
+        assert len({c.name for c in found}) == len(found)
+        assert all(" " not in c.name and "[" not in c.name for c in found)
+        assert all(c.opcode in OPS for c in found if suite == "spec")
+    spec = list(suite_cases("spec", selection))
+    assert {c.opcode for c in spec if not c.is_bad} == set(OPS)
+    labels = {label for record in OPS.values() for label in record.constraints}
+    shown = {code for c in spec for code in (c.expected_code or "").split()}
+    assert len(labels - shown) <= 12  # what syntax refuses already has a code of the parser
+
+
+def test_a_file_is_read_as_its_docstring_says(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "mine.hlo"
+    path.write_text(f"""// name: Two devices
+// op: negate
+// replicas: 2
+// input: f32[2] {{1, 2}}
+// input@1: f32[2] {{3, nan}}
+// expect: f32[2] {{-1, -2}}
+// expect@1: f32[2] {{-3, nan}}
+HloModule m, replica_count=2
+{NEGATE}
+// -----
+// name: Two devices
+// error: [V103]
+// error: [V104]
+{NEGATE}
+// -----
+{NEGATE}
+""")
+    first, second, *whole = read_cases(path, "suite", ())
+    assert (first.id, first.opcode, first.dtype, first.replicas, first.devices) == ("mine/two-devices", "negate", "f32",
+                                                                                    2, 2)
+    assert first.arguments[0][0].tolist() == [1, 2]
+    assert first.expected is not None and first.expected[1][0][0] == -3 and np.isnan(first.expected[1][0][1])
+    assert first.source == f"{path}:1"
+    assert (second.id, second.expected_code, second.is_bad) == ("mine/two-devices-2", "V103 V104", True)
+    assert [(c.id, c.inputs, c.opcode) for c in whole] == [("mine/random", "random", ""),
+                                                           ("mine/positive", "positive", "")]
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("// input: f32[2] {1}", "is no shape and value"), ("// expect: nonsense", "is no shape and value"),
+    ("// replicas: 0", "a number from 1 to 1024"), ("// partitions: two", "a number from 1 to 1024"),
+    ("// input: (f32[]) (1)", "is no shape and value"),
+])
+def test_a_line_that_cannot_be_understood_is_a_diagnostic(tmp_path: pathlib.Path, line: str, said: str) -> None:
+    path = tmp_path / "x.hlo"
+    path.write_text(f"\n\n// -----\n// name: x\n{line}\n{NEGATE}")
+    with pytest.raises(HloError, match="T101") as caught:
+        list(read_cases(path, "s", ()))
+    (problem,) = caught.value.diagnostics
+    assert said in problem.message and (problem.filename, problem.line) == (str(path), 3)
+
+
+def test_a_case_is_written_as_it_is_read() -> None:
+    given = case(expected=expect(-1, float("nan")), replicas=1, edge="nan")
+    (again,) = sections(written(given))
+    assert again.values("input") == ["f32[2] {1, 2}"] and again.values("expect") == ["f32[2] {-1, nan}"]
+    assert again.first("op") == "negate" and again.text.endswith(f"{NEGATE}\n")
+    assert written(given.renamed(text=again.text)) == again.text  # lines that are there are not written twice
+    assert "// error: [V103]" in written(given.renamed(expected_code="V103"))
+    assert "{...}" in written(given, longest=1)
+
+
+def test_worked_examples_are_up_to_date(update_golden: bool) -> None:
+    if not (ROOT.parent / "shared" / "spec" / "examples.json").exists():
+        pytest.skip("the specification's examples are not here")
+    from test_worked_examples import NOT_TRANSLATED, TRANSLATED
+    from worked_samples import files
+
+    folder = SAMPLES / "worked"
+    wanted = files(NOT_TRANSLATED)
+    if update_golden:
+        for path in folder.glob("*.hlo"):
+            path.unlink()
+        for name, text in wanted.items():
+            (folder / name).write_text(text)
+    found = {path.name: path.read_text() for path in folder.glob("*.hlo")}
+    assert found == wanted, "pytest --update-golden writes samples/worked again"
+    ids = set(re.findall(r"^// example: (\S+)$", "".join(wanted.values()), re.M))
+    assert ids == {r.id for r in TRANSLATED}
+
+
+# Judging.
+
+
+@pytest.mark.parametrize("executor", [NUMPY, "pjrt:cpu", "stablehlo"])
+def test_statuses(executor: str) -> None:
+    assert judge(case(expected=expect(-1, -2)), executor).status is Status.PASS
+    assert judge(case(), executor).status is Status.PASS  # the reference's values
+    found = judge(case(expected=expect(-1, -3)), executor)
+    assert found.status is Status.MISMATCH and found.worst is not None
+    assert (found.worst.index, found.worst.value, found.worst.expected) == ((1,), "-2.0", "-3.0")
+    assert "element [1] is -2.0, expected -3.0" in found.detail
+    assert judge(case(expected=((np.float64([-1, -2]),),)), executor).status is Status.MISMATCH
+    assert judge(case("ENTRY e {"), executor).status is Status.COMPILE_ERROR
+    assert judge(case(arguments=()), executor).status is Status.RUN_ERROR
+
+
+def test_what_an_executor_does_not_have_is_unsupported() -> None:
+    text = ABORTS.replace("TopK", "Sharding")
+    found = judge(case(text), "stablehlo")
+    assert found.status is Status.UNSUPPORTED and "Unsupported op" in found.detail
+    text = "ENTRY e { s = u64[] rng-get-and-update-state(), delta=1  ROOT r = u64[] copy(s) }"
+    assert judge(case(text, arguments=()), "pjrt:cpu").status in (Status.UNSUPPORTED, Status.COMPILE_ERROR)
+
+
+def test_a_module_that_aborts_and_one_that_never_ends_are_results() -> None:
+    assert judge(case(ABORTS), "pjrt:cpu").status is Status.CRASH
+    endless = case(NEVER_ENDS, arguments=((np.int32(0),),))
+    for executor in (NUMPY, "pjrt:cpu"):
+        found = judge(endless, executor, 0.5)
+        assert found.status is Status.TIME_OUT and "within 0.5 s" in found.detail
+        assert judge(case(expected=expect(-1, -2)), executor).status is Status.PASS
+
+
+def test_texts_to_be_refused_are_the_verifiers() -> None:
+    bad = case("ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[3] negate(a) }", expected_code="V103")
+    assert executors_of(bad, ["pjrt:cpu", NUMPY]) == (VERIFIER,)
+    assert judge(bad, VERIFIER).status is Status.PASS
+    found = judge(bad.renamed(expected_code="V104"), VERIFIER)
+    assert found.status is Status.MISMATCH and found.detail == "reported: V103; expected: V104"
+    assert judge(case(expected_code=""), VERIFIER).status is Status.PASS
+    assert judge(case(expected_code="V103"), VERIFIER).status is Status.MISMATCH
+    undefined = case(ABORTS, expected_code="E108")
+    assert executors_of(undefined, ["pjrt:cpu"]) == (NUMPY,)
+    assert judge(undefined, NUMPY).status is Status.PASS
+    assert judge(case(expected_code="E108"), NUMPY).status is Status.MISMATCH
+
+
+def test_the_budget_is_the_operations_own() -> None:
+    def budget(opcode: str, line: str) -> tuple[float, bool]:
+        text = f"ENTRY e {{ a = f32[9] parameter(0)  {line} }}"
+        return budget_for(case(text, opcode=opcode), parse(text))
+
+    assert budget("negate", "ROOT r = f32[9] negate(a)") == (0.0, True)
+    assert budget("tanh", "ROOT r = f32[9] tanh(a)") == (OPS["tanh"].ulps, True)
+    # Nine terms may be added in any order, and what cancels leaves errors of the size of the largest.
+    dot = "ROOT r = f32[] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    assert budget("dot", dot) == (OPS["dot"].ulps + 2, False)
+    assert budget("", "ROOT r = f32[9] negate(a)")[1] is False
+
+
+def test_infeeds_are_fed() -> None:
+    text = """ENTRY e { t = token[] after-all()  f = (f32[2], token[]) infeed(t)
+      x = f32[2] get-tuple-element(f), index=0  ROOT r = f32[2] negate(x) }"""
+    given = case(text, opcode="infeed", arguments=(), infeed=expect(1, 2), expected=expect(-1, -2))
+    assert judge(given, NUMPY).status is Status.PASS
+    assert judge(given, "pjrt:cpu").status is Status.UNSUPPORTED
+
+
+# Expectations.
+
+ENTRY = """
+[[expect]]
+cases = ["t/c"]
+status = "mismatch"
+reason = "known"
+right = "executor"
+"""
+FACTS = {"executor": "pjrt:cpu", "platform": "cpu", "machine": "x86_64", "jaxlib": "0.10.2"}
+WRONG = Outcome(Status.MISMATCH, "element 3")
+
+
+@pytest.mark.parametrize(("more", "covers"), [
+    ("", True), ('platform = "cpu"', True), ('platform = "cuda"', False), ('executor = "pjrt:*"', True),
+    ('executor = "numpy"', False), ('jaxlib = ">=0.10,<0.11"', True), ('jaxlib = ">=0.11"', False),
+    ('machine = "arm*"', False), ('op = ["neg*"]', True), ('op = "add"', False), ('type = ["f8*", "f32"]', True),
+    ('type = ["bf16"]', False), ('edge = ["nan"]', False),
+])
+def test_conditions(more: str, covers: bool) -> None:
+    entries = read_expectations(ENTRY + more, "x.toml")
+    verdict, entry = judged(case(), FACTS, WRONG, entries)
+    assert verdict is (Verdict.EXPLAINED if covers else Verdict.UNEXPLAINED)
+    assert entry is (entries[0] if covers else None)
+
+
+def test_verdicts() -> None:
+    (entry,) = read_expectations(ENTRY + 'detail = "element [0-9]"', "x.toml")
+    passed = Outcome(Status.PASS)
+    assert judged(case(), FACTS, passed, [entry]) == (Verdict.UNEXPECTED_PASS, entry)
+    assert judged(case(), FACTS, passed, []) == (Verdict.PASSED, None)
+    assert judged(case(), FACTS, Outcome(Status.MISMATCH, "else"), [entry])[0] is Verdict.UNEXPLAINED
+    assert judged(case(), FACTS, Outcome(Status.CRASH, "element 1"), [entry])[0] is Verdict.UNEXPLAINED
+    assert judged(case(), FACTS, Outcome(Status.UNSUPPORTED), [entry])[0] is Verdict.UNSUPPORTED
+    (sometimes,) = read_expectations(ENTRY + "sometimes = true", "x.toml")
+    assert judged(case(), FACTS, passed, [sometimes]) == (Verdict.PASSED, None)
+    (never,) = read_expectations(ENTRY + "run = false", "x.toml")
+    assert not_to_run(case(), FACTS, [entry, never]) is never
+    assert not_to_run(case(id="other"), FACTS, [never]) is None
+
+
+@pytest.mark.parametrize("text", [
+    "not toml", "expect = 3", "[[expect]]\nstatus = 'mismatch'\nreason = 'r'", ENTRY.replace("mismatch", "pass"),
+    ENTRY.replace("mismatch", "bad"), ENTRY.replace('"known"', '" "'), ENTRY + "what = 1", ENTRY + "run = 'no'",
+    ENTRY.replace('"executor"', '"me"'), ENTRY + "detail = '('", ENTRY + "jaxlib = 'new'",
+    ENTRY + "type = 'f32'\nop = 3",
+])
+def test_expectations_that_are_none_are_a_diagnostic(text: str) -> None:
+    with pytest.raises(HloError, match="T103"):
+        read_expectations(text, "x.toml")
+
+
+def test_what_ships_is_well_formed_and_says_who_is_right() -> None:
+    entries = shipped()
+    assert entries and all(isinstance(e, Expectation) and len(e.reason) > 20 for e in entries)
+    assert all(any(key == "executor" for key, _ in e.conditions) for e in entries)
+
+
+# The plugin and the command.
+
+
+def run(*arguments: str, cwd: pathlib.Path) -> subprocess.CompletedProcess[str]:
+    """`hlo-conformance` in a process of its own."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    return subprocess.run([sys.executable, "-m", "hlotool", "conform", *arguments], cwd=cwd, text=True,
+                          capture_output=True, check=False, env={**os.environ, "PYTHONPATH": path})
+
+
+PLANTED = f"""// name: before
+// input: f32[2] {{1, 2}}
+// expect: f32[2] {{-1, -2}}
+{NEGATE}
+// -----
+// name: aborts
+// input: f32[2] {{1, 2}}
+// expect: f32[2] {{1, 2}}
+{ABORTS}
+// -----
+// name: never ends
+// input: s32[] 0
+// expect: s32[] 0
+{NEVER_ENDS}
+// -----
+// name: wrong
+// input: f32[2] {{1, 2}}
+// expect: f32[2] {{-1, -4}}
+{NEGATE}
+// -----
+// name: known
+// input: f32[2] {{1, 2}}
+// expect: f32[2] {{-1, -4}}
+{NEGATE}
+// -----
+// name: mended
+// input: f32[2] {{1, 2}}
+// expect: f32[2] {{-1, -2}}
+{NEGATE}
+// -----
+// name: not tried
+// input: s32[] 0
+// expect: s32[] 0
+{NEVER_ENDS}
+// -----
+// name: refused
+// error: [V103]
+ENTRY e {{ a = f32[2] parameter(0)  ROOT b = f32[3] negate(a) }}
+// -----
+// name: after
+// input: f32[2] {{1, 2}}
+{NEGATE}
+"""
+KNOWN = """
+[[expect]]
+cases = ["*/planted/known", "*/planted/mended"]
+status = "mismatch"
+reason = "the expected value is wrong"
+right = "executor"
+
+[[expect]]
+cases = ["*/planted/not-tried"]
+status = "time-out"
+run = false
+reason = "it never ends"
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, subprocess.CompletedProcess[str]]:
+    """A run over a file that holds everything, on two processes."""
+    folder = tmp_path_factory.mktemp("cases")
+    (folder / "planted.hlo").write_text(PLANTED)
+    (folder / "known.toml").write_text(KNOWN)
+    done = run("planted.hlo", "--time-limit", "1", "--expectations", "known.toml", "-n", "2", "--json", "out.json",
+               "--html", "out.html", "--junitxml", "out.xml", cwd=folder)
+    return folder, done
+
+
+def test_no_case_is_lost(planted: tuple[pathlib.Path, Any]) -> None:
+    folder, done = planted
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = json.loads((folder / "out.json").read_text())
+    found = {c["case"].removeprefix("planted/"): (c["status"], c["verdict"]) for c in report["cases"]}
+    assert found == {
+        "before": ("pass", "passed"), "aborts": ("crash", "unexplained"), "never-ends": ("time-out", "unexplained"),
+        "wrong": ("mismatch", "unexplained"), "known": ("mismatch", "explained"), "mended": ("pass", "unexpected pass"),
+        "not-tried": ("time-out", "explained"), "refused": ("pass", "passed"), "after": ("pass", "passed")}
+    assert report["totals"]["collected"] == report["totals"]["finished"] == 9 and report["missing"] == []
+    assert "9 of 9 cases have a result" in done.stdout
+    assert "1 unexpected pass: known.toml, entry 1: the expected value is wrong" in done.stdout
+
+
+def test_reports(planted: tuple[pathlib.Path, Any]) -> None:
+    folder, _ = planted
+    report = json.loads((folder / "out.json").read_text())
+    schema = json.loads((ROOT / "hlotool" / "conformance" / "report.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(report, schema)
+    (wrong,) = [c for c in report["cases"] if c["case"] == "planted/wrong"]
+    assert (wrong["worst"]["index"], wrong["worst"]["value"], wrong["worst"]["expected"]) == ([1], "-2.0", "-4.0")
+    assert next(sections(wrong["text"])).values("expect") == ["f32[2] {-1, -4}"]
+    suite = ET.parse(folder / "out.xml").getroot().find("testsuite")
+    assert suite is not None and (suite.get("tests"), suite.get("failures")) == ("9", "3")
+    properties = {p.get("name"): p.get("value") for p in suite.iter("property")}
+    assert {"status", "verdict", "element_type"} <= properties.keys()
+    html = (folder / "out.html").read_text()
+    assert html.count("<details data-key=") == 6 and "http" not in html
+    for said in ("planted/aborts on pjrt:cpu", "the expected value is wrong", "custom_call_target"):
+        assert said in html
+
+
+def test_the_page_quotes_what_cases_hold() -> None:
+    record = {"suite": "s", "case": "<b>", "operation": "add", "element_type": "f32", "edge": "", "source": "",
+              "executor": "numpy", "status": "mismatch", "verdict": "unexplained", "detail": "<script>", "seconds": 0.0,
+              "budget": 1.0, "worst": None, "reason": "", "right": "", "expectation": "", "text": "</pre>"}
+    report = {"tool": "hlotool", "version": "1", "started": "now", "seconds": 1.0, "executors": {}, "missing": [],
+              "totals": {"collected": 1, "finished": 1, "statuses": {}, "verdicts": {}}, "cases": [record]}
+    made = page(report)
+    assert "&lt;script&gt;" in made and "&lt;b&gt;" in made and "&lt;/pre&gt;" in made
+    assert '<td class="unexplained"' in made
+
+
+def test_selection(tmp_path: pathlib.Path) -> None:
+    done = run("--suite", "spec,ops", "--executor", "numpy", "--op", "neg*,tanh", "--dtype", "f32,bf16", "-k",
+               "not nan and not tanh", "--collect-only", "-q", cwd=tmp_path)
+    names = [line for line in done.stdout.splitlines() if "::" in line]
+    assert done.returncode == 0 and names, done.stdout
+    assert {re.split("::|/", n)[1] for n in names} == {"negate"}
+    assert {n.split("::")[0] for n in names} == {"spec", "ops"} and not any("nan" in n for n in names)
+    again = run("--suite", "ops", "--op", "negate", "--cases", "3", "--dtype", "s8,f64", "--executor", "numpy",
+                "--collect-only", "-q", cwd=tmp_path)
+    assert len([line for line in again.stdout.splitlines() if "::" in line]) == 6
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--suite", "nope"), "no suite is called 'nope'"), (("--executor", "tpu"), "no executor is called 'tpu'"),
+    (("nowhere.hlo",), "nowhere.hlo"), (("--expectations", "nowhere.toml"), "nowhere.toml"),
+    (("broken.hlo",), "is no shape and value"), (("--suite", "spec", "-k", "nothingofthis"), "no case is chosen"),
+])
+def test_what_cannot_be_used_ends_with_2(tmp_path: pathlib.Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "broken.hlo").write_text(f"// input: what\n{NEGATE}")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr and "INTERNAL" not in done.stdout
+
+
+def test_samples_are_found_and_shipped() -> None:
+    assert (samples_folder() / "worked").is_dir()
+    import tomllib
+
+    packaging = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert packaging["package-dir"]["hlotool.samples"] == "samples" and "hlotool.samples" in packaging["packages"]
+    assert packaging["package-data"]["hlotool.samples"] == ["*/*.hlo"]
+    patterns = packaging["package-data"]["hlotool.conformance"]
+    folder = ROOT / "hlotool" / "conformance"
+    data = [p for p in folder.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
+    assert data and all(any(p.relative_to(folder).match(pattern) for pattern in patterns) for p in data)
