@@ -18,10 +18,11 @@ UNREADABLE = define("X201", "unreadable-mlir", "The input is no MLIR module that
 NOT_IMPORTED = define("X202", "not-imported", "The MLIR operation has no HLO form.")
 REFUSED = define("X203", "refused-import", "This use of the StableHLO operation has no HLO form.")
 NO_ENTRY = define("X204", "no-entry", "The module has no entry function.")
-QUANTISED = define("X205", "quantised-type", "A quantised type is read as its storage type.",
+QUANTISED = define("X205", "quantised-type", "A quantised type became its storage type, with the arithmetic it means.",
                    f"{_STABLEHLO}, Quantized types")
 UNSHAPED = define("X206", "unshaped-type", "The MLIR type has no HLO shape.")
-TOO_DEEP = define("X207", "too-deep", "Regions are nested too deeply to be imported.")
+ARGUMENT_SHAPES = define("X209", "argument-shapes", "The shapes given for a program's arguments do not fit them.",
+                         f"{_STABLEHLO}, Types")
 UNVERSIONED = define("X208", "unserialised-artifact", "The module cannot be written for that StableHLO version.",
                      "StableHLO compatibility guarantees")
 

@@ -20,3 +20,15 @@ def make_context() -> Any:
     for dialect in (stablehlo, chlo, sdy):
         dialect.register_dialect(context)
     return context
+
+
+def load_quantisation(context: Any) -> None:
+    """Let a context know the quantised types (!quant.uniform<...>), which jaxlib has without a name for them."""
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import stablehlo
+    from jax.extend.mlir.passmanager import PassManager
+
+    # A pass loads the dialects that it depends on, whatever it is run over.
+    stablehlo.register_stablehlo_passes()
+    with context, ir.Location.unknown():
+        PassManager.parse("builtin.module(vhlo-legalize-to-stablehlo)", context).run(ir.Module.create().operation)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
 from hlotool.mlir import codes
-from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact, without_chlo
-from hlotool.mlir.context import make_context
+from hlotool.mlir.expansion import KEPT, expanded, is_dynamic, is_quantised, refined
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.lost import Restorer
 from hlotool.mlir.reader import OperationReader
+from hlotool.mlir.reading import deep, read_program
 from hlotool.mlir.signatures import (
     MESH,
     header_attributes,
@@ -32,69 +32,66 @@ _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
-_QUANTISED = re.compile(r"!quant\.\w+<([iu]\w+)[^<>]*(?:<[^<>]*>[^<>]*)*>")
 
 
-def from_stablehlo(source: Any) -> HloModule:
+def from_stablehlo(source: Any, *, arg_shapes: Sequence[Shape | Sequence[int] | str] | None = None) -> HloModule:
     """The HLO module of a StableHLO program: an MLIR module, its text, its bytecode or a portable artifact.
 
     The function main (or the only one that is public) becomes the entry computation, several results a tuple.
-    Raises HloError with a diagnostic for every operation that has no HLO form.
+    `arg_shapes` are the shapes of its arguments, for a program that leaves dimensions open ("f32[2,3]", "[2,3]", a
+    Shape, or the dimensions). Operations and types that HLO lacks are written in those it has where that can be done
+    exactly. Raises HloError with a diagnostic for every operation that has no HLO form.
     """
     from jax.extend.mlir import ir
 
-    notes: list[Diagnostic] = []
-    program = source if isinstance(source, ir.Module) else _parse(source, notes)
+    program = source if isinstance(source, ir.Module) else read_program(source)
     with program.context, ir.Location.unknown():
+        if arg_shapes is not None:
+            program = refined(program, arg_shapes)
         try:
-            module = _imported(program)
+            return _imported(program)
         except RecursionError:
-            raise HloError([Diagnostic(codes.TOO_DEEP, "regions are nested too deeply to be imported")]) from None
-    module.notes.extend(notes)
-    return module
+            return deep(lambda: _imported_here(program))
+
+
+def _imported_here(program: Any) -> HloModule:
+    from jax.extend.mlir import ir
+
+    with program.context, ir.Location.unknown():  # contexts are current in one thread
+        return _imported(program)
 
 
 def _imported(program: Any) -> HloModule:
-    """The module; where chlo operations without an opcode stand in the way, of the program with stablehlo's own."""
+    """The module; where operations that HLO lacks stand in the way, of the program without them."""
     importer = Importer(program)
     try:
         return importer.run()
-    except HloError:
+    except HloError as error:
         if not importer.needs_expansion:
             raise
-    return Importer(without_chlo(program)).run()
+        try:
+            module = Importer(expanded(program, importer.known)).run()
+        except HloError as second:
+            raise HloError(_advised(_failures(error, second), program)) from None
+    if is_quantised(program):
+        module.notes.append(Diagnostic(codes.QUANTISED, "quantised types became their storage types, and operations "
+                                       "on them the arithmetic that they mean", Severity.INFO))
+    return module
 
 
-def _parse(source: str | bytes, notes: list[Diagnostic]) -> Any:
-    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError."""
-    from jax.extend.mlir import ir
-
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        source = bytes(source)
-        if is_artifact(source):
-            return read_artifact(source)
-        if source[:4] != BYTECODE_MAGIC:
-            source = source.decode(errors="replace")
-    if isinstance(source, str):
-        # Bytes that were no UTF-8 would be refused with a Python exception.
-        source = _without_quantisation(source.encode(errors="replace").decode(), notes)
-    try:
-        return ir.Module.parse(source, make_context())
-    except ir.MLIRError as error:
-        locations = Locations()
-        raise HloError([Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
-                                   end_column=at[1] + 1)
-                        for d in error.error_diagnostics
-                        for at in [locations.line_and_column(d.location)]]) from None
+def _failures(first: HloError, second: HloError) -> list[Diagnostic]:
+    """What stands in the way: in the terms of the program itself, unless there it was only what is expanded."""
+    if any(d.line for d in second.diagnostics):
+        return second.diagnostics
+    reason = Note(second.diagnostics[0].message)
+    return [replace(d, notes=(*d.notes, reason)) for d in first.diagnostics]
 
 
-def _without_quantisation(text: str, notes: list[Diagnostic]) -> str:
-    """The text with storage types for quantised ones, which jaxlib's MLIR cannot read; a note says so."""
-    if "!quant." not in text:
-        return text
-    for found in sorted({m[0] for m in _QUANTISED.finditer(text)}):
-        notes.append(Diagnostic(codes.QUANTISED, f"{found} is read as its storage type", Severity.INFO))
-    return _QUANTISED.sub(r"\1", text)
+def _advised(diagnostics: list[Diagnostic], program: Any) -> list[Diagnostic]:
+    if not is_dynamic(program):
+        return diagnostics
+    return [replace(d, help=d.help or "give the shapes of the arguments: arg_shapes=, or --arg-shapes of "
+                                      "`hlotool convert`") for d in diagnostics]
 
 
 class _Refusal(Exception):
@@ -125,11 +122,17 @@ class Importer:
                        for name in op.lowering.names}
         self._functions: dict[str, tuple[Any, HloComputation]] = {}
         self._computations: list[HloComputation] = []
+        self._captured_by: dict[Any, dict[Any, None]] = {}
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
         self.diagnostics: list[Diagnostic] = []
-        #: a chlo operation was met that is no HLO operation
+        #: an operation or a type was met that HLO lacks
         self.needs_expansion = False
+
+    @property
+    def known(self) -> set[str]:
+        """The MLIR operations that have an HLO form."""
+        return set(self._lifts)
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
@@ -195,6 +198,7 @@ class Importer:
         try:
             shape = self._shape(argument.type)
         except NoType as error:
+            self.needs_expansion = True
             self._report(argument, codes.UNSHAPED, str(error))
             shape = Shape.tuple()
         instruction = self.append(scope, "parameter", shape, (), {"parameter_number": number, **attributes})
@@ -230,7 +234,7 @@ class Importer:
                  ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
         """Regions as computations of one tuple parameter: arguments, then what any of them captures."""
         blocks = [self._only_block(reader, region) for region in regions]
-        captured = list(dict.fromkeys(v for block in blocks for v in _captures(block)))
+        captured = list(dict.fromkeys(v for block in blocks for v in _captures(block, self._captured_by)))
         outer = tuple(self.resolve(reader.scope, value) for value in captured)
         return tuple(self._closed(block, captured, outer, carries, hint)
                      for block, carries in zip(blocks, carrying, strict=True)), outer
@@ -284,12 +288,13 @@ class Importer:
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
         lift = self._lift_of(operation, name)
         if lift is None:
-            self.needs_expansion |= name.startswith("chlo.")
+            self.needs_expansion = True
             self._fail(operation, codes.NOT_IMPORTED, f"{name} has no HLO form")
         reader = OperationReader(self, scope, operation, name)
         try:
             made = lift(reader)
         except NoType as error:
+            self.needs_expansion = True
             self._fail(operation, codes.UNSHAPED, str(error))
         except _MISREADINGS as error:
             self._fail(operation, codes.REFUSED,
@@ -301,6 +306,8 @@ class Importer:
         """What reads an operation: of custom calls, first what reads those of the target."""
         if name == "stablehlo.custom_call":
             target = operation.attributes["call_target_name"].value
+            if target.startswith(KEPT):
+                return self._lifts[target.removeprefix(KEPT)]
             return self._lifts.get(f"{name} @{target}") or self._lifts.get(name)
         return self._lifts.get(name)
 
@@ -410,20 +417,29 @@ class Importer:
                                            end_line=line, end_column=column + 1 if column else 0))
 
 
-def _captures(block: Any) -> Iterator[Any]:
-    """The values that a block and the regions in it use, and that are defined outside."""
-    inside: set[Any] = set()
-    used: dict[Any, None] = {}
-    stack = [block]
+def _captures(outermost: Any, known: dict[Any, dict[Any, None]]) -> dict[Any, None]:
+    """The values that a block and the regions in it use, and that are defined outside; `known` remembers them."""
+    stack = [(outermost, False)]
     while stack:
-        one = stack.pop()
-        inside.update(one.arguments)
-        for view in one.operations:
+        block, are_inner_known = stack.pop()
+        if block in known:
+            continue
+        inner = [b for view in block.operations for region in view.operation.regions for b in region.blocks]
+        if inner and not are_inner_known:
+            stack.append((block, True))
+            stack.extend((b, False) for b in inner)
+            continue
+        used: dict[Any, None] = {}
+        inside: set[Any] = set(block.arguments)
+        for view in block.operations:
             operation = view.operation
             used.update(dict.fromkeys(operation.operands))
             inside.update(operation.results)
-            stack.extend(b for region in operation.regions for b in region.blocks)
-    return (value for value in used if value not in inside)
+            for region in operation.regions:
+                for b in region.blocks:
+                    used.update(known[b])
+        known[block] = {value: None for value in used if value not in inside}
+    return known[outermost]
 
 
 def _sanitised(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, Shape
@@ -13,7 +12,8 @@ DYNAMIC = -(2**63)
 #: spelling of an MLIR element type -> HLO element type; the first one where several share a spelling (i1: pred)
 ELEMENT_TYPES: dict[str, str] = {d.mlir: d.name for d in reversed(DTYPES.values())}
 
-_STORAGE = re.compile(r"^!quant\.\w+<([iu]\w+)[:<]")
+
+_FUTURE = "!stablehlo.future<"
 
 
 class NoType(Exception):
@@ -82,8 +82,13 @@ class Types:
             return Shape("buffer", elements=(self._read_static(type_),))
         if isinstance(type_, ir.TupleType):
             return Shape.tuple(*(self.shape(type_.get_type(i)) for i in range(type_.num_types)))
-        if str(type_) == "!stablehlo.token":
+        spelling = str(type_)
+        if spelling == "!stablehlo.token":
             return Shape.token()
+        if spelling.startswith(_FUTURE):
+            # What is in flight begins with the operands, which the type leaves out.
+            found = [self.shape(ir.Type.parse(t)) for t in _parts(spelling[len(_FUTURE):-1])]
+            return Shape.tuple(Shape.tuple(), found[0] if len(found) == 1 else Shape.tuple(*found))
         raise NoType(f"the type {type_} has no HLO shape")
 
     def _read_static(self, type_: Any) -> Shape:
@@ -91,8 +96,6 @@ class Types:
 
     def _element_type(self, type_: Any) -> str:
         spelling = str(type_.element_type)
-        if storage := _STORAGE.match(spelling):
-            spelling = storage[1]
         if spelling not in ELEMENT_TYPES:
             raise NoType(f"HLO has no element type for the {spelling} of {type_}")
         return ELEMENT_TYPES[spelling]
@@ -103,6 +106,18 @@ class Types:
         sizes = tuple(d if d >= 0 else UNBOUNDED if b is None else b for d, b in zip(dims, bounds, strict=True))
         return Shape.array(self._element_type(type_), sizes, None,
                            tuple(d < 0 and b is not None for d, b in zip(dims, bounds, strict=True)))
+
+
+def _parts(text: str) -> list[str]:
+    """The types of a list that is split by commas, those inside of brackets left alone."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character in "<[(") - (character in ">])")
+        if character == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += character
+    return [part.strip() for part in found if part.strip()]
 
 
 def _bounds(type_: Any) -> list[int | None]:

@@ -15,7 +15,7 @@ from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
 from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Value
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.registry import OPS, Attribute, Op, op, require
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 
@@ -121,7 +121,19 @@ def _draw_async(d: Draw) -> None:
     d.add("async-done", d.add("async-update", begun, shape=state))
 
 
-@op(async_start_shape, lowering=Lowering(_emit_start), flags=("async", "calls"), source=SOURCE, draw=_draw_async)
+def _lift_start(r: Reader) -> HloInstruction:
+    operands, computation = r.operands(), r.computation(0, "async_wrapped")
+    bound = Shape.tuple(*(o.shape.without_layout() for o in operands))
+    attributes: dict[str, Any] = {"calls": computation}
+    if sum(i.opcode != "parameter" for i in computation.instructions) > 1:
+        # The main thread starts single operations only.
+        attributes["async_execution_thread"] = "parallel"
+        computation.attributes = Attributes({"execution_thread": "parallel"})
+    return r.add("async-start", Shape.tuple(bound, computation.root.shape), operands, attributes)
+
+
+@op(async_start_shape, lowering=Lowering(_emit_start, _lift_start, ("stablehlo.async_start",)),
+    flags=("async", "calls"), source=SOURCE, draw=_draw_async)
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
     """Start a computation; async-done gives its result. Operands may be bound later by async-update.
@@ -209,7 +221,14 @@ def _fitted(value: Value, shape: Shape) -> Value:
     return (value,) if shape.is_tuple and not isinstance(value, tuple) else value
 
 
-@op(async_done_shape, lowering=Lowering(_emit_done), flags=("async",), source=SOURCE, draw=_draw_async)
+def _lift_done(r: Reader) -> HloInstruction:
+    operands = r.operands()
+    threads = {k: v for k, v in operands[0].attributes.items() if k == "async_execution_thread"}
+    return r.add("async-done", r.shape(), operands, threads)
+
+
+@op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done",)),
+    flags=("async",), source=SOURCE, draw=_draw_async)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:
     """Wait for what async-start started and give its result.

@@ -97,12 +97,18 @@ def _all_to_all(instruction: HloInstruction, axis: int, count: int) -> dict[str,
 
 
 def _lift_all_to_all(r: Reader) -> HloInstruction:
-    operands = r.operands()
+    operands, shape = r.operands(), r.shape()
+    if len(operands) == 1:
+        return _exchanged(r, operands[0], shape.elements[0] if shape.is_tuple else shape)
+    found = [_exchanged(r, o, s) for o, s in zip(operands, shape.elements, strict=True)]
+    return r.add("tuple", shape, found)
+
+
+def _exchanged(r: Reader, operand: HloInstruction, result: Shape) -> HloInstruction:
+    """One operand of an all_to_all; HLO's takes several for something else."""
     split, joined, count = r.int("split_dimension"), r.int("concat_dimension"), r.int("split_count")
     attributes = {**lifted_attributes(r), "dimensions": (split,)}
-    if len(operands) > 1:
-        r.refuse("several operands in one all_to_all have no HLO form")
-    made = r.add("all-to-all", operands[0].shape.without_layout(), operands, attributes)
+    made = r.add("all-to-all", operand.shape.without_layout(), (operand,), attributes)
     if split == joined:
         return made
     # HLO splits and joins along one dimension: the blocks get a dimension of their own and move to the other one.
@@ -114,7 +120,7 @@ def _lift_all_to_all(r: Reader) -> HloInstruction:
     # A block stands for the dimension after it, so that the reshape joins them.
     moved = r.add("transpose", shape.with_dims(tuple(apart.dims[d] for d in order)), (blocks,),
                   {"dimensions": tuple(order)})
-    return r.add("reshape", r.shape(), (moved,))
+    return r.add("reshape", result, (moved,))
 
 
 def _drawn_plain_groups(d: Draw) -> tuple[dict[str, Any], int]:

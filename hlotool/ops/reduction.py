@@ -432,7 +432,17 @@ def _draw_scan(d: Draw) -> None:
           to_apply="step", shape=f"({shape_text(kind, dims)}, {part})")
 
 
-@op(scan_shape, lowering=Lowering(_emit_scan), flags=("calls",), ulps=4.0,
+def _lift_scan(r: Reader) -> HloInstruction:
+    *_, carries = r.ints("operandSegmentSizes")
+    attributes = {"dimensions": (r.int("dimension"),), "num_carries": carries, "to_apply": r.computation(0, "scan")}
+    if r.bool("is_reverse"):
+        attributes["is_reverse"] = True
+    if r.has("is_associative"):
+        attributes["is_associative"] = r.bool("is_associative")
+    return r.add("scan", r.shape(), r.operands(), attributes)
+
+
+@op(scan_shape, lowering=Lowering(_emit_scan, _lift_scan, ("chlo.scan",)), flags=("calls",), ulps=4.0,
     source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan)
 def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: bool = False,
          is_associative: Any = None, to_apply: Callee, shape: Shape) -> Any:

@@ -1,0 +1,84 @@
+"""MLIR modules from what programs come as: text, bytecode, portable artifacts; and calls with room for deep nesting."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.mlir import codes
+from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
+from hlotool.mlir.context import load_quantisation, make_context
+from hlotool.mlir.locations import Locations
+
+T = TypeVar("T")
+
+#: stack in bytes and nested calls for programs whose regions are nested thousands deep
+_DEEP_STACK, _DEEP_CALLS = 1 << 30, 1 << 20
+#: regions in a text from which on they may be nested so deeply that MLIR's parser needs such a stack
+_MANY_REGIONS = 1000
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def read_program(source: str | bytes | bytearray | memoryview, context: Any = None) -> Any:
+    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = bytes(source)
+        if is_artifact(source):
+            return read_artifact(source, context)
+        if source[:4] != BYTECODE_MAGIC:
+            source = source.decode(errors="replace")
+    context = context or make_context()
+    if isinstance(source, str):
+        if source.count("({") > _MANY_REGIONS:
+            text = source
+            return deep(lambda: _parsed(text, context))
+        if "!quant." in source:
+            load_quantisation(context)
+    elif b"quant" in source:
+        load_quantisation(context)
+    return _parsed(source, context)
+
+
+def _parsed(source: str | bytes, context: Any) -> Any:
+    from jax.extend.mlir import ir
+
+    if isinstance(source, str):
+        # Bytes that were no UTF-8 would be refused with a Python exception.
+        source = source.encode(errors="replace").decode()
+    try:
+        return ir.Module.parse(source, context)
+    except ir.MLIRError as error:
+        locations = Locations()
+        raise HloError([Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
+                                   end_column=at[1] + 1)
+                        for d in error.error_diagnostics
+                        for at in [locations.line_and_column(d.location)]]) from None
+
+
+def deep(work: Callable[[], T]) -> T:
+    """What `work` gives, done on a stack that has room for recursion through thousands of nested regions."""
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # raised again below
+            failed.append(error)
+
+    with _ONE_AT_A_TIME:
+        size, calls = threading.stack_size(_DEEP_STACK), sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(max(calls, _DEEP_CALLS))
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+        finally:
+            threading.stack_size(size)
+            sys.setrecursionlimit(calls)
+    if failed:
+        raise failed[0]
+    return found[0]

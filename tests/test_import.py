@@ -1,0 +1,181 @@
+"""Import of what HLO has no words for by itself: open dimensions, quantised types, CHLO, deep nesting, old operations."""
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.diagnostics import HloError
+
+POLYMORPHIC = """
+func.func @main(%x: tensor<?x4xf32>) -> (tensor<?xf32>, tensor<?x4xf32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %enough = stablehlo.compare GE, %n, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%enough, %n) {error_message = "too few rows: {0}", has_side_effect = true}
+    : (tensor<i1>, tensor<i32>) -> ()
+  %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+    : (tensor<?x4xf32>, tensor<f32>) -> tensor<?xf32>
+  %d = func.call @scaled(%n, %x) : (tensor<i32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %s, %d : tensor<?xf32>, tensor<?x4xf32>
+}
+func.func private @scaled(%n: tensor<i32>, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %f = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %dims = stablehlo.concatenate %rows, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %b = stablehlo.dynamic_broadcast_in_dim %f, %dims, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %p = stablehlo.multiply %x, %b : tensor<?x4xf32>
+  return %p : tensor<?x4xf32>
+}
+"""
+
+Q = "!quant.uniform<i8:f32, 0.5:3>"
+
+
+def opcodes(module):
+    return [i.opcode for i in module.entry.instructions]
+
+
+@pytest.mark.parametrize("given", [["f32[3,4]"], ["[3,4]"], ["3x4"], [(3, 4)], [hlotool.parse(
+    "ENTRY e { ROOT x = f32[3,4] parameter(0) }").entry.root.shape]])
+def test_open_dimensions_take_the_arguments_shapes(given):
+    module = hlotool.from_stablehlo(POLYMORPHIC, arg_shapes=given)
+    assert not hlotool.verify(module)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    sums, scaled = hlotool.execute(module, [x], executor="reference")
+    assert (sums == x.sum(1)).all() and (scaled == 3 * x).all()
+
+
+@pytest.mark.parametrize("given, message", [
+    ([], "takes 1 arguments, 0 shapes"), (["f32[3,5]"], "f32[3,5] is given for f32[?,4]"),
+    (["s32[3,4]"], "s32[3,4] is given"), (["nothing"], "is no shape"), (["f32[0,4]"], "too few rows: 0")])
+def test_shapes_that_do_not_fit(given, message):
+    with pytest.raises(HloError) as raised:
+        hlotool.from_stablehlo(POLYMORPHIC, arg_shapes=given)
+    assert message in str(raised.value)
+
+
+def test_without_shapes_the_advice_is_to_give_them():
+    with pytest.raises(HloError) as raised:
+        hlotool.from_stablehlo(POLYMORPHIC)
+    assert all("--arg-shapes" in d.help for d in raised.value.diagnostics)
+
+
+def test_quantised_arithmetic_is_written_out():
+    module = hlotool.from_stablehlo(f"""
+    func.func @main(%a: tensor<4xf32>, %b: tensor<4x{Q}>) -> (tensor<4x{Q}>, tensor<4xf32>) {{
+      %q = stablehlo.uniform_quantize %a : (tensor<4xf32>) -> tensor<4x{Q}>
+      %s = stablehlo.add %q, %b : tensor<4x{Q}>
+      %f = stablehlo.uniform_dequantize %s : (tensor<4x{Q}>) -> tensor<4xf32>
+      return %s, %f : tensor<4x{Q}>, tensor<4xf32>
+    }}""")
+    assert not hlotool.verify(module) and [n.code for n in module.notes] == ["X205"]
+    a, b = np.array([0.3, 10.25, -100.0, 1.0], np.float32), np.array([3, 13, 3, 127], np.int8)
+    stored, expressed = hlotool.execute(module, [a, b], executor="reference")
+    # (-100 and 1 + 62 are held at the ends of what i8 can hold)
+    held = np.clip(np.round(a / 0.5 + 3), -128, 127) * 0.5 - 1.5 + (b.astype(int) - 3) * 0.5
+    assert stored.dtype == np.int8 and (expressed == np.clip(held, -65.5, 62)).all()
+    assert (expressed == (stored.astype(int) - 3) * 0.5).all()
+
+
+def test_quantised_operations_without_a_form_are_refused():
+    with pytest.raises(HloError) as raised:
+        hlotool.from_stablehlo(f"""
+        func.func @main(%a: tensor<4x{Q}>) -> tensor<4x{Q}> {{
+          %s = "stablehlo.sort"(%a) <{{dimension = 0 : i64}}> ({{
+          ^bb0(%x: tensor<{Q}>, %y: tensor<{Q}>):
+            %c = stablehlo.compare LT, %x, %y : (tensor<{Q}>, tensor<{Q}>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          }}) : (tensor<4x{Q}>) -> tensor<4x{Q}>
+          return %s : tensor<4x{Q}>
+        }}""")
+    assert {d.code for d in raised.value.diagnostics} <= {"X202", "X203", "X206"}
+
+
+def test_chlo_operations_that_hlo_has_stay_beside_those_that_it_lacks():
+    module = hlotool.from_stablehlo("""
+    func.func @main(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>, tensor<8xf32>) {
+      %e = chlo.erf %x : tensor<8xf32> -> tensor<8xf32>
+      %g = chlo.lgamma %e : tensor<8xf32> -> tensor<8xf32>
+      %v, %i = chlo.top_k(%e, k = 2) : tensor<8xf32> -> (tensor<2xf32>, tensor<2xi32>)
+      return %v, %i, %g : tensor<2xf32>, tensor<2xi32>, tensor<8xf32>
+    }""")
+    found = opcodes(module)
+    assert found.count("erf") == 1 and found.count("topk") == 1 and "log" in found
+    assert not hlotool.verify(module)
+
+
+def test_scan_and_the_high_half_of_products():
+    module = hlotool.from_stablehlo("""
+    func.func @main(%x: tensor<2x3xf32>, %c: tensor<3xf32>, %n: tensor<4xui32>) -> (tensor<2x3xf32>, tensor<4xui32>) {
+      %0, %1 = chlo.scan (%x) inits (%c) dimension = 0 attributes { is_reverse = true } {
+      ^bb0(%i: tensor<3xf32>, %s: tensor<3xf32>):
+        %2 = stablehlo.add %i, %s : tensor<3xf32>
+        stablehlo.return %2, %2 : tensor<3xf32>, tensor<3xf32>
+      } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+      %h = chlo.mulhi %n, %n : tensor<4xui32>, tensor<4xui32> -> tensor<4xui32>
+      return %0, %h : tensor<2x3xf32>, tensor<4xui32>
+    }""")
+    assert {"scan", "mulhi"} <= set(opcodes(module)) and not hlotool.verify(module)
+    x, n = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2**16, 2**31, 2**32 - 1], np.uint32)
+    sums, high = hlotool.execute(module, [x, np.ones(3, np.float32), n], executor="reference")
+    assert (sums == x[::-1].cumsum(0)[::-1] + 1).all() and high.tolist() == [0, 1, 2**30, 2**32 - 2]
+
+
+@pytest.mark.parametrize("equation, lhs, rhs, result", [
+    ("ij,jk->ik", "2x3", "3x4", "2x4"), ("bij,bkj->bki", "2x3x4", "2x5x4", "2x5x3"), ("i,j->ji", "2", "3", "3x2")])
+def test_einsum(equation, lhs, rhs, result):
+    module = hlotool.from_stablehlo(f"""
+    func.func @main(%a: tensor<{lhs}xf32>, %b: tensor<{rhs}xf32>) -> tensor<{result}xf32> {{
+      %0 = "stablehlo.einsum"(%a, %b) <{{einsum_config = "{equation}"}}>
+        : (tensor<{lhs}xf32>, tensor<{rhs}xf32>) -> tensor<{result}xf32>
+      return %0 : tensor<{result}xf32>
+    }}""")
+    assert not hlotool.verify(module)
+    a, b = (np.random.default_rng(0).integers(0, 9, tuple(map(int, d.split("x")))).astype(np.float32)
+            for d in (lhs, rhs))
+    assert (hlotool.execute(module, [a, b], executor="reference")[0] == np.einsum(equation, a, b)).all()
+
+
+def test_asynchronous_operations():
+    module = hlotool.from_stablehlo("""
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "stablehlo.async_start"(%x) ({
+      ^bb0(%b: tensor<4xf32>):
+        %1 = "stablehlo.collective_broadcast"(%b) {replica_groups = dense<[[0]]> : tensor<1x1xi64>}
+          : (tensor<4xf32>) -> tensor<4xf32>
+        stablehlo.return %1 : tensor<4xf32>
+      }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+      %2 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+      return %2 : tensor<4xf32>
+    }""")
+    assert opcodes(module) == ["parameter", "async-start", "async-done"] and not hlotool.verify(module)
+
+
+def nested(depth):
+    """As many conditionals, one in the other."""
+    rows = ["func.func @main(%p: tensor<i1>, %a: tensor<f32>) -> tensor<f32> {"]
+    rows += [f'%r{i} = "stablehlo.if"(%p) ({{' for i in range(depth)]
+    rows += ["%x = stablehlo.negate %a : tensor<f32>", "stablehlo.return %x : tensor<f32>"]
+    for i in reversed(range(depth)):
+        rows += ["}, {", "stablehlo.return %a : tensor<f32>", "}) : (tensor<i1>) -> tensor<f32>",
+                 f"{'stablehlo.return' if i else 'return'} %r{i} : tensor<f32>"]
+    return "\n".join([*rows, "}"])
+
+
+def test_regions_may_be_nested_to_any_depth():
+    module = hlotool.from_stablehlo(nested(400))
+    assert len(module.computations) == 801
+    assert len(hlotool.parse(str(module)).computations) == 801
+
+
+def test_several_operands_in_one_all_to_all():
+    module = hlotool.from_stablehlo("""
+    func.func @main(%a: tensor<4x2xf32>, %b: tensor<4x3xi32>) -> (tensor<4x2xf32>, tensor<4x3xi32>) {
+      %0:2 = "stablehlo.all_to_all"(%a, %b) {split_dimension = 0 : i64, concat_dimension = 0 : i64,
+        split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+        : (tensor<4x2xf32>, tensor<4x3xi32>) -> (tensor<4x2xf32>, tensor<4x3xi32>)
+      return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x3xi32>
+    }""")
+    assert opcodes(module).count("all-to-all") == 2 and not hlotool.verify(module)
