@@ -50,6 +50,14 @@ class Source:
         line = bisect.bisect_right(starts, offset) - 1
         return Position(line + self.first_line, offset - starts[line] + 1)
 
+    def offset(self, position: Position) -> int | None:
+        """The offset of a line and column; columns past the end are the line's end. None for a line of elsewhere."""
+        starts, i = self._line_starts(), position.line - self.first_line
+        if not 0 <= i < len(starts):
+            return None
+        end = starts[i + 1] - 1 if i + 1 < len(starts) else len(self.text)
+        return min(starts[i] + max(0, position.column - 1), end)
+
     def line(self, number: int) -> str:
         """The text of a line (counted as `position` does), without its line end; '' where there is none."""
         starts, i = self._line_starts(), number - self.first_line

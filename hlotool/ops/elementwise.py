@@ -163,7 +163,7 @@ def _rsqrt(x: Array) -> Array:
 
 
 def _erf(x: Array) -> Array:
-    return np.vectorize(math.erf, otypes=[np.float64])(x)
+    return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x))
 
 
 def _atan2(y: Array, x: Array) -> Array:

@@ -1,0 +1,67 @@
+"""A text that is open in an editor: its modules, their findings and names, each found when first asked for."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule, Position, Source
+from hlotool.lsp.names import Names, Occurrence, names_of
+from hlotool.passes.read import parse_source
+from hlotool.text import parse_recovering
+from hlotool.text.reading import split_modules
+
+
+class Part:
+    """One module of a text. Of a text with errors it holds what could be read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.errors: list[Diagnostic] = []
+        try:
+            self.module: HloModule = parse_source(source)
+        except HloError as error:
+            self.errors = error.diagnostics
+            self.module = parse_recovering(source)[0]
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return names_of(self.module)
+
+    def offset(self, line: int, column: int) -> int | None:
+        """The offset of a place of the file, None where it lies outside of this module; both count from 1."""
+        return self.source.offset(Position(line, column))
+
+
+class Document:
+    """A whole text, which may hold several modules."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.text, self.filename = text, filename
+
+    @functools.cached_property
+    def parts(self) -> list[Part]:
+        return [Part(source) for source in split_modules(self.text.replace("\r\n", "\n"), self.filename)]
+
+    def findings(self, config: Any = None) -> list[Diagnostic]:
+        """Syntax errors; for modules without any, what verification and the rules find."""
+        from hlotool.lint import lint
+
+        found: list[Diagnostic] = []
+        for part in self.parts:
+            found += part.errors or lint(part.module, self.filename, config)
+        return found
+
+    def at(self, line: int, column: int) -> tuple[Part, int] | None:
+        """The module at a place, and the offset in its text; both count from 1."""
+        for part in reversed(self.parts):
+            if (offset := part.offset(line, column)) is not None:
+                return part, offset
+        return None
+
+    def name_at(self, line: int, column: int) -> tuple[Part, Occurrence] | None:
+        """The name that stands at a place."""
+        place = self.at(line, column)
+        found = place[0].names.at(place[1]) if place else None
+        return (place[0], found) if place and found else None

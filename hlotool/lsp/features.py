@@ -1,0 +1,331 @@
+"""What an editor asks about a place or a document, answered in the language server protocol's types.
+
+Places of the protocol count lines from 0 and columns in the units that the client chose; `Places` converts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
+
+from hlotool.diagnostics import Diagnostic, Edit, Fix, Severity
+from hlotool.ir import HloComputation, HloInstruction, Position
+from hlotool.lsp.document import Document, Part
+from hlotool.lsp.names import Item, Occurrence
+from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.passes.origins import origin_of
+from hlotool.text import print_module
+
+_SEVERITY = {Severity.ERROR: lsp.DiagnosticSeverity.Error, Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+             Severity.INFO: lsp.DiagnosticSeverity.Information}
+_WORD = re.compile(r"[\w.\-]+")
+_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
+#: characters of a statement that a hover shows
+_SHOWN = 400
+
+
+class Places:
+    """Converts between a text's lines and columns, counted from 1 in characters, and the client's."""
+
+    def __init__(self, document: Document, codec: PositionCodec, uri: str) -> None:
+        self.lines, self.codec, self.uri = document.text.splitlines(keepends=True) or [""], codec, uri
+
+    def place(self, at: Position) -> lsp.Position:
+        """The client's position of a line and column; what has no place stands at the start."""
+        given = lsp.Position(max(0, min(at.line, len(self.lines)) - 1), max(0, at.column - 1))
+        return self.codec.position_to_client_units(self.lines, given)
+
+    def range(self, start: Position, end: Position) -> lsp.Range:
+        return lsp.Range(self.place(start), self.place(end))
+
+    def of(self, part: Part, start: int, end: int) -> lsp.Range:
+        """The range of two offsets of a module's text."""
+        return self.range(part.source.position(start), part.source.position(end))
+
+    def read(self, position: lsp.Position) -> tuple[int, int]:
+        """Line and column of a client's position."""
+        found = self.codec.position_from_client_units(self.lines, position)
+        return found.line + 1, found.character + 1
+
+    def location(self, part: Part, occurrence: Occurrence) -> lsp.Location:
+        return lsp.Location(self.uri, self.of(part, occurrence.start, occurrence.end))
+
+
+def diagnostics(findings: Iterable[Diagnostic], places: Places) -> list[lsp.Diagnostic]:
+    """Findings as an editor shows them, with their second places and their rule's address."""
+    return [lsp.Diagnostic(
+        range=places.range(Position(d.line, d.column), Position(d.end_line, d.end_column)),
+        message=f"{d.message}\n{d.help}" if d.help else d.message, severity=_SEVERITY[d.severity], code=d.code,
+        code_description=lsp.CodeDescription(d.link) if d.link else None, source="hlotool",
+        related_information=[lsp.DiagnosticRelatedInformation(
+            lsp.Location(places.uri, places.range(n.start, n.end or n.start)), n.message)
+            for n in d.notes if n.start is not None]) for d in findings]
+
+
+# Hover
+
+def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
+    """What a name is and the shape that its operation's rule gives; of an opcode its documentation."""
+    line, column = places.read(at)
+    if (found := document.name_at(line, column)) is not None:
+        part, occurrence = found
+        return _page(_about(part, occurrence.item), places.of(part, occurrence.start, occurrence.end))
+    place = document.at(line, column)
+    word = _word_at(*place) if place else None
+    if place is None or word is None or word[0] not in OPS:
+        return None
+    return _page(documentation(OPS[word[0]]), places.of(place[0], word[1], word[1] + len(word[0])))
+
+
+def _page(text: str, where: lsp.Range) -> lsp.Hover:
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
+
+
+def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
+    """The word around an offset, and where it starts."""
+    text = part.source.text
+    start = offset
+    while start > 0 and _WORD.match(text, start - 1):
+        start -= 1
+    found = _WORD.match(text, start)
+    return (found[0], start) if found and found.end() >= offset else None
+
+
+def _about(part: Part, item: Item) -> str:
+    if isinstance(item, HloComputation):
+        parameters = ", ".join(f"{p.name}: {p.shape}" for p in item.parameters())
+        return _code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
+            + f"\n\n{len(item.instructions)} instructions"
+    operands = ", ".join(f"{o.shape} {o.name}" for o in item.operands)
+    shown = _code(f"{item.name} = {item.shape} {item.opcode}({operands})"[:_SHOWN])
+    return "\n\n".join([shown, *_inferred(item), *_made_by(part, item), *_summary(item.opcode)])
+
+
+def _inferred(item: HloInstruction) -> Iterator[str]:
+    """The shape by the operation's rule, where it is not the one that is written."""
+    record = OPS.get(item.opcode)
+    if record is None or any(o.shape is None for o in item.operands):
+        return
+    try:
+        shape = record.infer_instruction(item)
+    except ConstraintError as error:
+        yield f"`{error.label}`: {error.message}"
+        return
+    yield f"inferred: `{shape}`"
+
+
+def _made_by(part: Part, item: HloInstruction) -> Iterator[str]:
+    if (origin := origin_of(part.module, item)) is not None:
+        yield f"from `{origin}`"
+    if origin is not None and origin.op_name and origin.file:
+        yield f"`{origin.op_name}`"
+
+
+def _summary(opcode: str) -> Iterator[str]:
+    if opcode in OPS:
+        yield f"**{opcode}**: {' '.join(OPS[opcode].doc.partition(chr(10) * 2)[0].split())}"
+
+
+def _code(text: str) -> str:
+    return f"```hlo\n{text}\n```"
+
+
+def documentation(record: Op) -> str:
+    """An operation's page: its signature, its documentation with the constraints, its source."""
+    operands = [*record.operands[:-1], f"*{record.operands[-1]}"] if record.is_variadic else record.operands
+    attributes = [a.name if a.is_required else f"{a.name}?" for a in record.attributes]
+    signature = f"{record.opcode}({', '.join(operands)}){''.join(f', {a}=' for a in attributes)}"
+    return "\n\n".join([_code(signature), record.doc.replace("\nC", "  \nC"), f"*{record.source}*"])
+
+
+# Names
+
+def definition(document: Document, places: Places, at: lsp.Position) -> lsp.Location | None:
+    """Where the name at a place is defined."""
+    found = document.name_at(*places.read(at))
+    target = found[0].names.definition(found[1].item) if found else None
+    return places.location(found[0], target) if found and target else None
+
+
+def references(document: Document, places: Places, at: lsp.Position, with_definition: bool) -> list[lsp.Location]:
+    """Every place that names what is named here."""
+    found = document.name_at(*places.read(at))
+    if found is None:
+        return []
+    part, occurrence = found
+    return [places.location(part, o) for o in part.names.of[occurrence.item] if with_definition or not o.is_definition]
+
+
+def highlights(document: Document, places: Places, at: lsp.Position) -> list[lsp.DocumentHighlight]:
+    """The same, for the editor to mark."""
+    kinds = lsp.DocumentHighlightKind
+    found = document.name_at(*places.read(at))
+    if found is None:
+        return []
+    part, occurrence = found
+    return [lsp.DocumentHighlight(places.of(part, o.start, o.end), kinds.Write if o.is_definition else kinds.Read)
+            for o in part.names.of[occurrence.item]]
+
+
+class CannotRename(Exception):
+    """Why a name stays as it is."""
+
+
+def renameable(document: Document, places: Places, at: lsp.Position) -> lsp.Range | None:
+    """The range of the name at a place, when it can be changed."""
+    found = document.name_at(*places.read(at))
+    return places.of(found[0], found[1].start, found[1].end) if found else None
+
+
+def rename(document: Document, places: Places, at: lsp.Position, new_name: str) -> lsp.WorkspaceEdit:
+    """The edits that give another name. Raises CannotRename for one that is none, or is taken."""
+    found = document.name_at(*places.read(at))
+    if found is None:
+        raise CannotRename("no instruction or computation is named here")
+    part, occurrence = found
+    given = _NAME.fullmatch(new_name)
+    if given is None:
+        raise CannotRename(f"{new_name!r} is no name: letters, digits, '_', '.' and '-', a letter first")
+    if part.errors:
+        raise CannotRename("the module has syntax errors: what they hide would keep its name")
+    siblings: Sequence[Item] = (part.module.computations if isinstance(occurrence.item, HloComputation)
+                                else occurrence.owner.instructions)
+    if any(s.name == given[1] and s is not occurrence.item for s in siblings):
+        raise CannotRename(f"{given[1]} is taken")
+    edits = [lsp.TextEdit(places.of(part, o.start, o.end), given[1]) for o in part.names.of[occurrence.item]]
+    return lsp.WorkspaceEdit(changes={places.uri: edits})
+
+
+# Structure
+
+def symbols(document: Document, places: Places) -> list[lsp.DocumentSymbol]:
+    """Modules' computations, with their instructions inside."""
+    found = []
+    for part in document.parts:
+        for computation, start, end in _extents(part):
+            inside = [_symbol(part, places, i, o, o.end) for i in computation.instructions
+                      if (o := part.names.definition(i)) is not None]
+            name = part.names.definition(computation)
+            if name is not None:
+                found.append(_symbol(part, places, computation, name, end, start, inside))
+    return found
+
+
+def _symbol(part: Part, places: Places, item: Item, name: Occurrence, end: int, start: int | None = None,
+            inside: list[lsp.DocumentSymbol] | None = None) -> lsp.DocumentSymbol:
+    is_computation = isinstance(item, HloComputation)
+    detail = ("ENTRY" if item is part.module.entry else "") if isinstance(item, HloComputation) \
+        else f"{item.shape} {item.opcode}"
+    return lsp.DocumentSymbol(
+        item.name, lsp.SymbolKind.Function if is_computation else lsp.SymbolKind.Variable,
+        places.of(part, name.start if start is None else start, end), places.of(part, name.start, name.end),
+        detail=detail, children=inside)
+
+
+def _extents(part: Part) -> Iterator[tuple[HloComputation, int, int]]:
+    """Each computation that has a name in the text, with the offsets of its name and of its closing brace."""
+    text = part.source.text
+    ordered = sorted((c for c in part.module.computations if c.offset >= 0), key=lambda c: c.offset)
+    for computation, following in zip(ordered, [*ordered[1:], None], strict=True):
+        limit = following.offset if following is not None else len(text)
+        yield computation, computation.offset, max(text.rfind("}", computation.offset, limit), computation.offset)
+
+
+def folding(document: Document, places: Places) -> list[lsp.FoldingRange]:
+    """The bodies of computations that take more than a line."""
+    found = []
+    for part in document.parts:
+        for _, start, end in _extents(part):
+            first, last = places.of(part, start, end).start.line, places.of(part, start, end).end.line
+            if last > first:
+                found.append(lsp.FoldingRange(first, last, kind=lsp.FoldingRangeKind.Region))
+    return found
+
+
+# Changes
+
+def quick_fixes(findings: Iterable[Diagnostic], places: Places, chosen: lsp.Range) -> list[lsp.CodeAction]:
+    """The fixes of findings in a range, and one that makes every safe fix of the document."""
+    found = list(findings)
+    actions = []
+    for finding in found:
+        shown = diagnostics([finding], places)[0]
+        if shown.range.start.line > chosen.end.line or shown.range.end.line < chosen.start.line:
+            continue
+        actions += [lsp.CodeAction(fix.message, kind=lsp.CodeActionKind.QuickFix, diagnostics=[shown],
+                                   is_preferred=fix.is_safe, edit=_workspace_edit(fix.edits, places))
+                    for fix in finding.fixes]
+    edits = list(_separate(f for d in found for f in d.fixes[:1] if f.is_safe))
+    if len(edits) > 1:
+        actions.append(lsp.CodeAction("Make all safe fixes of hlotool", kind=lsp.CodeActionKind.SourceFixAll,
+                                      edit=_workspace_edit(edits, places)))
+    return actions
+
+
+def _separate(fixes: Iterable[Fix]) -> Iterator[Edit]:
+    """The edits of fixes that do not touch what an earlier one changes."""
+    taken: list[tuple[Position, Position]] = []
+    for fix in fixes:
+        spans = [(e.start, e.end) for e in fix.edits]
+        if not any((_order(a) < _order(d) and _order(c) < _order(b)) or (a, b) == (c, d)
+                   for a, b in spans for c, d in taken):
+            taken += spans
+            yield from fix.edits
+
+
+def _order(position: Position) -> tuple[int, int]:
+    return position.line, position.column
+
+
+def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:
+    return lsp.WorkspaceEdit(changes={places.uri: [lsp.TextEdit(places.range(e.start, e.end), e.replacement)
+                                                   for e in edits]})
+
+
+def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
+    """The text as hlotool prints it; None for one with errors, which is left alone."""
+    if any(part.errors for part in document.parts):
+        return None
+    text = "\n// -----\n\n".join(print_module(part.module) for part in document.parts)
+    if text == document.text:
+        return []
+    end = lsp.Position(len(places.lines), 0)
+    return [lsp.TextEdit(lsp.Range(lsp.Position(0, 0), end), text)]
+
+
+# Completion
+
+_OPENS_OPERANDS = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+([a-z][\w\-]*)\(.*$")
+_OPENS_OPCODE = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+[\w\-]*$")
+
+
+def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:
+    """Opcodes after a shape; operands and the operation's attributes inside and behind its parentheses."""
+    line, column = places.read(at)
+    before = places.lines[line - 1][:column - 1] if line <= len(places.lines) else ""
+    kinds = lsp.CompletionItemKind
+    if _OPENS_OPCODE.search(before):
+        return [lsp.CompletionItem(opcode, kind=kinds.Function, detail=", ".join(record.operands),
+                                   documentation=next(_summary(opcode), "")) for opcode, record in OPS.items()]
+    opened = _OPENS_OPERANDS.search(before)
+    if opened is None or (record := OPS.get(opened[1])) is None:
+        return []
+    if before.count("(", opened.start(1)) > before.count(")", opened.start(1)):
+        return [lsp.CompletionItem(i.name, kind=kinds.Variable, detail=f"{i.shape} {i.opcode}")
+                for i in _visible(document, line, column)]
+    return [lsp.CompletionItem(a.name, kind=kinds.Property, insert_text=f"{a.name}=",
+                               detail=f"{a.kind.value}{'' if a.is_required else ', optional'}")
+            for a in record.attributes]
+
+
+def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:
+    """The instructions of the computation around a place that stand in front of it."""
+    place = document.at(line, column)
+    if place is None:
+        return []
+    part, offset = place
+    around = max((c for c in part.module.computations if 0 <= c.offset <= offset), key=lambda c: c.offset, default=None)
+    return [i for i in around.instructions if 0 <= i.offset < offset] if around is not None else []

@@ -1,0 +1,55 @@
+"""Colours for HLO text: a Pygments lexer, which Sphinx, rich, IPython and `pygmentize` find by the name `hlo`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pygments.lexer import RegexLexer, bygroups, words
+from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, Punctuation, String, Text, Whitespace
+
+from hlotool.ir import DTYPES
+
+__all__ = ["HloLexer"]
+
+_NAME = r"%?[A-Za-z_][\w.\-]*"
+_HEX = r"-?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+\-]?\d+"
+
+
+class HloLexer(RegexLexer):
+    """HLO text of any age: definitions, opcodes, element types, attributes, layouts, literals, comments."""
+
+    name = "HLO"
+    aliases: ClassVar[list[str]] = ["hlo"]
+    filenames: ClassVar[list[str]] = ["*.hlo", "*.hlo.txt"]
+    mimetypes: ClassVar[list[str]] = ["text/x-hlo"]
+    url = "https://openxla.org/xla/operation_semantics"
+
+    tokens: ClassVar[dict[str, list[object]]] = {
+        "root": [
+            (r"\s+", Whitespace),
+            (r"//[^\n]*", Comment.Single),
+            (r"/\*", Comment.Multiline, "comment"),
+            (r'"(?:[^"\\]|\\.)*"', String.Double),
+            (r"'(?:[^'\\]|\\.)*'", String.Single),
+            (r"(?<![\w.\-%])(?:HloModule|ENTRY|ROOT)(?![\w.\-])", Keyword.Declaration),
+            (r"(?:true|false|inf|nan|-inf|-nan)(?![\w.\-])", Keyword.Constant),
+            (words((*DTYPES, "token", "opaque", "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
+            (rf"({_NAME})(\s+)(=)(?!=)", bygroups(Name.Variable, Whitespace, Operator)),
+            (r"([A-Za-z_][\w\-]*)(=)", bygroups(Name.Attribute, Operator)),
+            (r"([a-z][\w\-]*)(\()", bygroups(Name.Function, Punctuation)),
+            (rf"({_NAME})(\s*)(\{{)(?=\s*\n)", bygroups(Name.Class, Whitespace, Punctuation)),
+            (r"[\dbf?]+_[\dio?]+->[\dbf?]+", Literal),
+            (_HEX, Number.Float),
+            (r"-?\d+\.\d*(?:[eE][+\-]?\d+)?|-?\d+[eE][+\-]?\d+", Number.Float),
+            (r"-?\d+", Number.Integer),
+            (r"->|<=|[=+*:#?<>@]", Operator),
+            (_NAME, Name),
+            (r"[(){}\[\],]", Punctuation),
+            (r".", Text),
+        ],
+        "comment": [
+            (r"[^*]+", Comment.Multiline),
+            (r"\*/", Comment.Multiline, "#pop"),
+            (r"\*", Comment.Multiline),
+        ],
+    }

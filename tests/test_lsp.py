@@ -1,0 +1,203 @@
+"""The language server, spoken to by a client over standard input and output."""
+
+import asyncio
+import sys
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.lsp.client import LanguageClient
+
+from hlotool.lsp import names_of
+from hlotool.text import parse
+
+URI = "file:///dumps/example.hlo"
+GOOD = """HloModule example
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4,8] parameter(0)
+  zero = f32[] constant(0)
+  total = f32[4] reduce(x, zero), dimensions={1}, to_apply=sum
+  ROOT y = f32[4] negate(total), metadata={op_name="jit(f)/neg" source_file="train.py" source_line=42}
+}
+"""
+BROKEN = GOOD.replace("f32[4] negate(total)", "f32[5] negat(totl)")
+
+
+class Session:
+    """A client with a server of its own, and what the server published."""
+
+    def __init__(self):
+        self.client = LanguageClient("test", "1")
+        self.published = asyncio.Queue()
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: self.published.put_nowait(given))  # noqa: PLW0108 - pygls marks functions
+        self.version = 0
+
+    async def __aenter__(self):
+        await self.client.start_io(sys.executable, "-m", "hlotool", "lsp")
+        self.answer = await self.client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        self.client.initialized(lsp.InitializedParams())
+        return self
+
+    async def __aexit__(self, *error):
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await self.client.stop()
+
+    async def open(self, text):
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(URI, "hlo", 0, text)))
+        return await self.found()
+
+    async def found(self):
+        return (await asyncio.wait_for(self.published.get(), 30)).diagnostics
+
+    async def change(self, start, end, text):
+        self.version += 1
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+            lsp.VersionedTextDocumentIdentifier(self.version, URI),
+            [lsp.TextDocumentContentChangePartial(lsp.Range(start, end), text)]))
+        return await self.found()
+
+    def ask(self, request, params, at, **rest):
+        return getattr(self.client, f"{request}_async")(params(text_document=self.text, position=at, **rest))
+
+    text = lsp.TextDocumentIdentifier(URI)
+
+
+def place(text, words, offset=0):
+    """The position of the first place where the words stand, `offset` characters in."""
+    at = text.index(words) + offset
+    return lsp.Position(text.count("\n", 0, at), at - (text.rfind("\n", 0, at) + 1))
+
+
+def cut(text, where):
+    """What stands in a range of one line."""
+    return text.splitlines()[where.start.line][where.start.character:where.end.character]
+
+
+def applied(text, edits):
+    """The text after the edits, from the last to the first."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
+        first, last = edit.range.start, edit.range.end
+        tail = lines[last.line][last.character:] if last.line < len(lines) else ""
+        lines[first.line:last.line + 1] = (lines[first.line][:first.character] + edit.new_text + tail).split("\n")
+    return "\n".join(lines)
+
+
+def in_session(conversation):
+    async def whole():
+        async with Session() as session:
+            await conversation(session)
+
+    asyncio.run(whole())
+
+
+def test_diagnostics_follow_the_text():
+    async def conversation(session):
+        assert not await session.open(GOOD)
+        start = place(GOOD, "negate")
+        wrong = await session.change(start, lsp.Position(start.line, start.character + 6), "negat")
+        assert len(wrong) == 1
+        text = GOOD.replace("negate", "negat")
+        assert cut(text, wrong[0].range) == "negat"
+        fix = await session.client.text_document_code_action_async(lsp.CodeActionParams(
+            session.text, wrong[0].range, lsp.CodeActionContext(wrong)))
+        edits = [a.edit.changes[URI] for a in fix if a.kind == lsp.CodeActionKind.QuickFix]
+        assert applied(text, edits[0]) == GOOD
+        assert await session.change(start, lsp.Position(start.line, start.character + 5), "negate") == ()
+
+    in_session(conversation)
+
+
+def test_every_mistake_of_a_broken_text():
+    async def conversation(session):
+        found = await session.open(BROKEN)
+        assert any(cut(BROKEN, d.range) == "totl" for d in found)
+        # A broken text still answers, and is not formatted.
+        where = await session.ask("text_document_definition", lsp.DefinitionParams, place(BROKEN, "reduce(x", 7))
+        assert cut(BROKEN, where.range) == "x"
+        options = lsp.FormattingOptions(2, True)
+        assert await session.client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(session.text, options)) is None
+
+    in_session(conversation)
+
+
+def test_questions_about_names():
+    async def conversation(session):
+        await session.open(GOOD)
+        where = await session.ask("text_document_definition", lsp.DefinitionParams, place(GOOD, "to_apply=sum", 10))
+        assert (where.range.start.line, cut(GOOD, where.range)) == (2, "sum")
+        uses = await session.ask("text_document_references", lsp.ReferenceParams, place(GOOD, "total ="),
+                                 context=lsp.ReferenceContext(include_declaration=True))
+        assert [u.range.start.line for u in uses] == [11, 12]
+        marked = await session.ask("text_document_document_highlight", lsp.DocumentHighlightParams, place(GOOD, "b ="))
+        assert len(marked) == 2
+        shown = await session.ask("text_document_hover", lsp.HoverParams, place(GOOD, "y ="))
+        for part in ("y = f32[4] negate(f32[4] total)", "inferred: `f32[4]`", "train.py:42"):
+            assert part in shown.contents.value
+        documented = await session.ask("text_document_hover", lsp.HoverParams, place(GOOD, "reduce("))
+        assert "reduce(*operands" in documented.contents.value
+
+    in_session(conversation)
+
+
+def test_rename():
+    async def conversation(session):
+        await session.open(GOOD)
+        at = place(GOOD, "total)", 1)
+        area = await session.ask("text_document_prepare_rename", lsp.PrepareRenameParams, at)
+        assert cut(GOOD, area) == "total"
+        edit = await session.ask("text_document_rename", lsp.RenameParams, at, new_name="row_sums")
+        renamed = applied(GOOD, edit.changes[URI])
+        assert renamed == GOOD.replace("total", "row_sums")
+        for name in ("x", "not a name"):
+            with pytest.raises(Exception, match=r"taken|no name"):
+                await session.ask("text_document_rename", lsp.RenameParams, at, new_name=name)
+
+    in_session(conversation)
+
+
+def test_structure_formatting_and_completion():
+    async def conversation(session):
+        await session.open(GOOD)
+        found = await session.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(session.text))
+        assert [(s.name, s.detail, len(s.children)) for s in found] == [("sum", "", 3), ("main", "ENTRY", 4)]
+        folds = await session.client.text_document_folding_range_async(lsp.FoldingRangeParams(session.text))
+        assert [(f.start_line, f.end_line) for f in folds] == [(2, 6), (8, 13)]
+        edits = await session.client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(session.text, lsp.FormattingOptions(2, True)))
+        assert applied(GOOD, edits) == str(parse(GOOD))
+        opcodes = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "negate"))
+        assert "dynamic-slice" in {i.label for i in opcodes}
+        operands = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "reduce(x", 7))
+        assert [i.label for i in operands][:2] == ["x", "zero"]
+        attributes = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "zero),", 6))
+        assert [i.label for i in attributes] == ["dimensions", "to_apply"]
+
+    in_session(conversation)
+
+
+def test_columns_are_the_clients():
+    """The protocol counts UTF-16 units: a character outside the plane counts two."""
+    text = 'ENTRY e { ROOT x = f32[2] parameter(0), frontend_attributes={k="\U0001d11e"}, sharing={replicated} }\n'
+
+    async def conversation(session):
+        [found, *_] = await session.open(text)
+        assert found.range.start.character == text.index("sharing") + 1
+
+    in_session(conversation)
+
+
+def test_names_stand_where_the_module_has_them():
+    """Each operand, callee and definition once, apart from operands written in place."""
+    module = parse(GOOD)
+    names = names_of(module)
+    assert len(names.occurrences) == 2 + 7 + 5 + 1
+    assert all(GOOD[o.start:o.end] == o.item.name for o in names.occurrences)
