@@ -6,10 +6,11 @@ Python's spelling.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.builder import XlaBuilder, free
-from hlotool.builder.functions import FUNCTIONS, find
+from hlotool.builder.forms import FORMS
+from hlotool.builder.functions import FUNCTIONS, camel, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.numbers import (
     ChannelHandle,
@@ -24,6 +25,9 @@ from hlotool.builder.numbers import (
 from hlotool.builder.problems import SemanticsWarning
 from hlotool.builder.to_python import to_python
 
+if TYPE_CHECKING:
+    from hlotool.builder.free import *  # noqa: F403 - the functions, which __getattr__ finds
+
 __all__ = [
     "ChannelHandle", "ConvDimensionNumbers", "ConvPadding", "DotDimensionNumbers", "GatherDimensionNumbers",
     "PaddingDimension", "RaggedDotDimensionNumbers", "ScatterDimensionNumbers", "SemanticsWarning", "XlaBuilder",
@@ -32,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or find(name) is None:
+    if name.startswith("_") or (find(name) is None and camel(name) not in FORMS):
         raise AttributeError(f"module 'hlotool.builder' has no attribute {name!r}")
     return free(name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlotool.builder import (  # noqa: F401 - importing a family declares its functions
     collectives,
@@ -19,7 +19,8 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
 )
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
 from hlotool.builder.core import Core, Errors
-from hlotool.builder.functions import FUNCTIONS, Function, declare_records, find
+from hlotool.builder.forms import FORMS
+from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_records, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
 from hlotool.builder.places import Place, caller, place_of
@@ -27,8 +28,13 @@ from hlotool.builder.problems import Refused
 from hlotool.builder.versions import Semantics, form_of, known_semantics
 from hlotool.diagnostics import HloError
 
+if TYPE_CHECKING:
+    from hlotool.builder.methods import Methods
+else:
+    Methods = object
 
-class XlaBuilder(Core):
+
+class XlaBuilder(Core, Methods):
     """Builds a module by calling the functions of "XLA Operation Semantics".
 
         b = XlaBuilder("axpy")
@@ -70,13 +76,15 @@ class XlaBuilder(Core):
                  trace: TracebackType | None) -> None:
         _ACTIVE.remove(self)
 
-    def __getattr__(self, name: str) -> Any:
-        # Functions of operations that were declared after this module was imported.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if find(name) is None:
-            self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
-        return functools.partial(_method(name), self)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Functions of operations that were declared after this module was imported.
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if find(name) is None and camel(name) not in FORMS:
+                self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
+            return functools.partial(_method(name), self)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *FUNCTIONS})

@@ -115,4 +115,4 @@ def result_of(b: Core, value: Any, shapes: Sequence[Shape] = ()) -> XlaOp:
         return b.operand(value)
     demand(value is not None, NO_COMPUTATION, "the function gives None; it must give the result")
     known = next((s.element_type for s in shapes if s.is_array), None)
-    return b.constant(value, known)
+    return b.constant_of(value, known)

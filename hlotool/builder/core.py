@@ -287,7 +287,7 @@ class Core:
         if not isinstance(value, XlaOp):
             demand(not isinstance(value, (XlaComputation, HloModule, HloInstruction)) and not callable(value),
                    NO_OPERAND, f"{value!r} is no operand")
-            return self.constant(value, element_type)
+            return self.constant_of(value, element_type)
         if not value.is_valid:
             raise Refused(FOREIGN, "an operand comes from a call that was refused")
         if value.body is not self.body:
@@ -296,7 +296,7 @@ class Core:
                           f"{self.body.computation.name}", "pass it to the computation as a parameter")
         return value
 
-    def constant(self, value: Any, element_type: str | None = None) -> XlaOp:
+    def constant_of(self, value: Any, element_type: str | None = None) -> XlaOp:
         """A constant instruction."""
         literal = literal_of(value, element_type)
         return self.emit("constant", (), {"literal": literal}, literal.shape)
@@ -308,7 +308,7 @@ class Core:
             known = next((literal_of(v).shape.element_type for v in values if not isinstance(v, XlaOp)
                           and not is_weak(v)), None)
         if known is None:
-            made = [literal_of(v) for v in values]
+            made = [literal_of(v) for v in values if not isinstance(v, XlaOp)]
             known = next((t for t in ("c64", "f32", "s32") if any(m.shape.element_type == t for m in made)), None)
         return [self.operand(v, known) for v in values]
 

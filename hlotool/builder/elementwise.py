@@ -139,16 +139,18 @@ def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
     Numbers are of the element type, where one is given.
     """
     if isinstance(literal, str):
-        return b.constant(attribute_value("literal", literal))
+        return b.constant_of(attribute_value("literal", literal))
     if element_type is None:
-        return b.constant(literal)
+        return b.constant_of(literal)
     import numpy as np
 
     from hlotool.builder.values import is_weak
     from hlotool.ir import DTYPES
 
     name = element_type_of(element_type)
-    return b.constant(literal, name) if is_weak(literal) else b.constant(np.asarray(literal).astype(DTYPES[name].numpy))
+    if is_weak(literal):
+        return b.constant_of(literal, name)
+    return b.constant_of(np.asarray(literal).astype(DTYPES[name].numpy))
 
 
 @function()

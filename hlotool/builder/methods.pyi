@@ -1,0 +1,2689 @@
+"""The methods of XlaBuilder. Made by `python -m hlotool.builder.stubs`: do not edit."""
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.ir import HloComputation, HloModule, Shape
+
+#: a value of the program, or a constant
+Operand: TypeAlias = XlaOp | np.ndarray[Any, Any] | np.generic | complex | Sequence[Any]
+#: a Shape, its text, a pair of element type and dimensions, or an array of it
+ShapeLike: TypeAlias = Shape | str | builtins.tuple[Any, ...] | list[Any] | np.ndarray[Any, Any]
+#: a computation, another builder, or a function of values
+Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., Any] | Any
+
+class Unnamed(TypedDict, total=False):
+    """What every function takes besides its own parameters."""
+
+    sharding: Any
+    metadata: Any
+    frontend_attributes: Any
+    backend_config: Any
+    control_predecessors: Sequence[XlaOp] | None
+    statistics: Any
+    origin: Any
+
+
+class Common(Unnamed, total=False):
+    """What functions take that have no parameter `name` of their own."""
+
+    name: str | None
+
+
+class Methods:
+    def Abs(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Magnitude. The least integer stays itself; complex gives the component type."""
+    def Acos(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Inverse cosine."""
+    def Acosh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Inverse hyperbolic cosine."""
+    def Add(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Sum; integers wrap; pred: or."""
+    def AddDependency(
+            self,
+            operand: Operand,
+            token: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The first operand, after the token."""
+    def AfterAll(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp:
+        """A token that waits for all others: `AfterAll([t, u])`."""
+    def AllGather(
+            self,
+            operand: Operand,
+            all_gather_dimension: int,
+            shard_count: int,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            layout: Any = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Join the operands of a group's members along a dimension; shard_count is the number of members."""
+    def AllGatherDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Wait for all-gather-start and give what it gathered."""
+    def AllGatherStart(
+            self,
+            *operands: Operand,
+            dimensions: Any,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            use_global_device_ids: Any = False,
+            constrain_layout: Any = False,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """all-gather, begun: the operands beside what all-gather-done gives."""
+    def AllReduce(
+            self,
+            operand: Operand,
+            computation: Applied | None = None,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            shape_with_layout: ShapeLike | None = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Fold the operands of a group's members, element by element; the sum where no computation is given."""
+    def AllReduceDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Wait for all-reduce-start and give what it computed."""
+    def AllReduceStart(
+            self,
+            *operands: Operand,
+            to_apply: Any,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            use_global_device_ids: Any = False,
+            constrain_layout: Any = False,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """all-reduce, begun; its shape is that of all-reduce itself."""
+    def AllToAll(
+            self,
+            operand: Operand,
+            split_dimension: int | None = None,
+            concat_dimension: int | None = None,
+            split_count: int | None = None,
+            replica_groups: Any = None,
+            layout: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another."""
+    def And(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Logical and of pred, of the bits of integers."""
+    def Asin(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Inverse sine."""
+    def Asinh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Inverse hyperbolic sine."""
+    def AsyncDone(
+            self,
+            previous: Any,
+            calls: Any = None,
+            async_execution_thread: Any = 'main',
+            async_group_id: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Wait for what async-start started and give its result."""
+    def AsyncStart(
+            self,
+            computation: Applied,
+            *operands: Operand,
+            async_execution_thread: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Start a computation that goes on while others run; AsyncDone waits for it."""
+    def AsyncUpdate(
+            self,
+            previous: Any,
+            *operands: Operand,
+            calls: Any = None,
+            output_to_operand_aliasing: Any = None,
+            async_group_id: Any = None,
+            async_execution_thread: Any = 'main',
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A step between start and done, which may bind operands that start left out."""
+    def Atan2(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Angle of the point (rhs, lhs), with the signs of zeros."""
+    def Atanh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Inverse hyperbolic tangent."""
+    def BatchNormGrad(
+            self,
+            operand: Operand,
+            scale: Operand,
+            batch_mean: Operand,
+            batch_var: Operand,
+            grad_output: Operand,
+            epsilon: float,
+            feature_index: int,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The gradients of batch normalisation: a tuple of those of operand, scale and offset."""
+    def BatchNormInference(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            mean: Operand,
+            variance: Operand,
+            epsilon: Any,
+            feature_index: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Normalise each feature by a mean and a variance that are given."""
+    def BatchNormTraining(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            epsilon: Any,
+            feature_index: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well."""
+    def Bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Read the operand's memory as another shape and layout (the default layout where none is written)."""
+    def BitcastConvert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def BitcastConvertType(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp:
+        """Read the bits of each element as another type; a last dimension makes up for different widths."""
+    def Broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+        """Put dimensions of those sizes in front; the operand is repeated along them."""
+    def BroadcastInDim(
+            self,
+            operand: Operand,
+            out_dim_size: Iterable[int],
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Give the operand the sizes out_dim_size; its dimension i becomes dimension broadcast_dimensions[i]."""
+    def BuildPartitionId(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def Call(self, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Call a computation: `Call(computation, a, b)` or `Call(computation, [a, b])`."""
+    def Cbrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Real cube root; negative for negative elements."""
+    def Ceil(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Least whole number that is not below."""
+    def Cholesky(
+            self,
+            a: Operand,
+            lower: Any = False,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U."""
+    def Clamp(self, min: Operand, operand: Operand, max: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Hold every element of `operand` between `min` and `max`, which are scalars or of its shape."""
+    def Clz(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Zero bits above the highest set bit, within the element's own width."""
+    def Collapse(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+        """Make one dimension of several neighbours: consecutive numbers in order."""
+    def CollectiveBroadcast(
+            self,
+            operand: Operand,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Every member of a group gets the first member's operand."""
+    def CollectivePermute(
+            self,
+            operand: Operand,
+            source_target_pairs: Sequence[builtins.tuple[int, int]],
+            channel_id: Any = None,
+            inplace: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Send each source's operand to its target; who gets nothing has zeros."""
+    def CollectivePermuteDone(
+            self,
+            start: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Wait for collective-permute-start and give what it brought."""
+    def CollectivePermuteStart(
+            self,
+            *operands: Operand,
+            source_target_pairs: Any,
+            channel_id: Any = None,
+            slice_sizes: Any = None,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """collective-permute, begun: the operands, what collective-permute-done gives, and contexts."""
+    def Compare(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            direction: str = 'EQ',
+            type: str | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Compare element by element: direction is EQ, NE, GE, GT, LE or LT; type is FLOAT, TOTALORDER, SIGNED,
+        UNSIGNED."""
+    def Complex(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """lhs + i rhs."""
+    def CompositeCall(
+            self,
+            computation: Applied,
+            *operands: Operand,
+            name: str = '',
+            attributes: str | None = None,
+            version: int | None = None,
+            **common: Unpack[Unnamed]
+    ) -> XlaOp:
+        """Call a computation that stands for an operation of that name; attributes are MLIR text: "{n = 1 : i32}"."""
+    def Concat(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConcatInDim(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Join arrays along a dimension: `ConcatInDim([a, b], 0)`."""
+    def Concatenate(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def Conditional(
+            self,
+            predicate: Operand,
+            *rest: Any,
+            branch_computations: Any = None,
+            branch_operands: Any = None,
+            true_operand: Operand | None = None,
+            true_computation: Applied | None = None,
+            false_operand: Operand | None = None,
+            false_computation: Applied | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """One of two computations by pred[], or one of several by s32[]."""
+    def Constant(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantLiteral(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp:
+        """A constant: a number, a list of numbers, a NumPy array, a Literal, or HLO's text of one: "f32[2] {1, 2}"."""
+    def ConstantR0(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR1(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR2(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def Conv(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A convolution with padding SAME or VALID; lhs is batch, feature, space..., rhs output, input, space..."""
+    def ConvGeneral(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A convolution with padding in pairs and dimension numbers, without dilation."""
+    def ConvGeneralDilated(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            lhs_dilation: Iterable[int] | None = None,
+            rhs_dilation: Iterable[int] | None = None,
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            window_reversal: Iterable[bool] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A convolution with everything said: strides, padding, dilations of both operands, roles of the dimensions."""
+    def ConvWithGeneralDimensions(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A convolution with padding SAME or VALID and dimension numbers."""
+    def ConvWithGeneralPadding(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A convolution with padding in pairs; lhs is batch, feature, space..., rhs output, input, space..."""
+    def Convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def ConvertElementType(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp:
+        """Convert every element to another type, as C++'s static_cast does."""
+    def Convolution(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            *sparsity: Any,
+            dim_labels: Any,
+            window: Any = None,
+            feature_group_count: Any = 1,
+            batch_group_count: Any = 1,
+            operand_precision: Any = None,
+            sparsity_config: Any = None,
+            convolution_kind: Any = 'fprop',
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Slide the kernel over the image and sum the products at each place."""
+    def Copy(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """The same value, possibly in another layout or memory."""
+    def CopyDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Wait for a copy and give it."""
+    def CopyStart(
+            self,
+            operand: Operand,
+            cross_program_prefetch_index: Any = None,
+            is_cross_program_prefetch: Any = False,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Start a copy; copy-done gives it."""
+    def Cos(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Cosine of radians."""
+    def Cosh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Hyperbolic cosine."""
+    def Cosine(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def CountLeadingZeros(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def CreateToken(self, **common: Unpack[Common]) -> XlaOp:
+        """A token that waits for nothing."""
+    def CrossReplicaSum(self, operand: Operand, replica_groups: Any = None, **common: Unpack[Common]) -> XlaOp:
+        """AllReduce that adds; of pred it is or."""
+    def CustomCall(
+            self,
+            call_target_name: str,
+            operands: Operand = (),
+            shape: ShapeLike | None = None,
+            opaque: str | None = None,
+            operand_shapes_with_layout: Iterable[Any] | None = None,
+            has_side_effect: bool = False,
+            output_operand_aliasing: Any = (),
+            literal: Any = None,
+            window: Any = None,
+            dnums: Any = None,
+            schedule: Any = None,
+            api_version: Any = None,
+            called_computations: Sequence[Any] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Call a function that the platform knows by name; `opaque` is handed over as it is."""
+    def Div(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself."""
+    def Divide(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Domain(
+            self,
+            operand: Operand,
+            domain: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The operand; marks where the sharding of values changes."""
+    def Dot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The product of vectors and matrices."""
+    def DotGeneral(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            dimension_numbers: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            algorithm: str | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Sum over the contracting dimensions, for each combination of the batch dimensions and the others."""
+    def DynamicReshape(
+            self,
+            operand: Operand,
+            dim_sizes: Sequence[Any],
+            new_size_bounds: Iterable[int],
+            dims_are_dynamic: Sequence[bool],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Reshape to sizes that are known when the program runs, each at most its bound."""
+    def DynamicSlice(
+            self,
+            operand: Operand,
+            start_indices: Operand,
+            slice_sizes: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Cut a block at start indices that are computed; starts are clamped so that the block fits."""
+    def DynamicUpdateSlice(
+            self,
+            operand: Operand,
+            update: Operand,
+            start_indices: Operand,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Overwrite a block at start indices that are computed; starts are clamped so that the block fits."""
+    def Eq(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where equal, element by element; operands of different shapes are broadcast."""
+    def EqTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where equal, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN; operands of
+        different shapes are broadcast."""
+    def Erf(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Error function."""
+    def Exp(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """e to the power of each element."""
+    def Expm1(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """e to the power of each element, less one, exact near 0."""
+    def Exponential(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ExponentialMinusOne(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Fft(self, operand: Operand, fft_type: Any, fft_length: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+        """Fourier transform over the last dimensions: fft_type is FFT, IFFT, RFFT or IRFFT."""
+    def Floor(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Greatest whole number that is not above."""
+    def Full(self, shape: ShapeLike, value: Operand, **common: Unpack[Common]) -> XlaOp:
+        """One number, or a scalar, in a shape."""
+    def FullLike(self, operand: Operand, value: Operand, **common: Unpack[Common]) -> XlaOp:
+        """One number in an operand's shape."""
+    def Fusion(
+            self,
+            *operands: Operand,
+            kind: Any,
+            calls: Any,
+            output_to_operand_aliasing: Any = None,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The result of a computation that a backend compiles as one kernel."""
+    def FusionCall(self, kind: str, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp:
+        """A fusion of that kind (kLoop, kInput, ...): a computation that is compiled as one."""
+    def Gather(
+            self,
+            operand: Operand,
+            start_indices: Operand,
+            dimension_numbers: Any,
+            slice_sizes: Iterable[int],
+            indices_are_sorted: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Take many slices of an operand, at start indices that an array holds."""
+    def Ge(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs not below rhs, element by element; operands of different shapes are broadcast."""
+    def GeTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs not below rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
+        operands of different shapes are broadcast."""
+    def GetDimensionSize(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
+        """The size that a dimension has when the program runs, s32[]."""
+    def GetTupleElement(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp:
+        """The element of a tuple at an index that is a number."""
+    def Gt(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs above rhs, element by element; operands of different shapes are broadcast."""
+    def GtTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs above rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
+        operands of different shapes are broadcast."""
+    def Imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Imaginary part; zeros for floats."""
+    def Index(self, operand: Operand, key: Any, **common: Unpack[Common]) -> XlaOp:
+        """What `operand[key]` builds: slices and numbers as NumPy reads them, values of the program as start
+        indices."""
+    def IndexConditional(
+            self,
+            branch_index: Operand,
+            branch_computations: Sequence[Any],
+            branch_operands: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Conditional by s32[]."""
+    def Infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
+        """The next value of the infeed."""
+    def InfeedWithToken(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The next value of the infeed after a token, and the token after it: a tuple."""
+    def Iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """Numbers that count up along one dimension; also `Iota(element_type, size)`."""
+    def IsFinite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Whether each element is neither infinite nor NaN."""
+    def Le(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs not above rhs, element by element; operands of different shapes are broadcast."""
+    def LeTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs not above rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
+        operands of different shapes are broadcast."""
+    def Log(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Natural logarithm."""
+    def Log1p(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Natural logarithm of one more, exact near 0."""
+    def LogPlusOne(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Logistic(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """1 / (1 + e^-x)."""
+    def Lt(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs below rhs, element by element; operands of different shapes are broadcast."""
+    def LtTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where lhs below rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
+        operands of different shapes are broadcast."""
+    def Map(
+            self,
+            *operands: Operand,
+            computation: Applied | None = None,
+            dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Apply a computation of scalars to the elements of operands: `Map([x, y], computation, dimensions)`."""
+    def Max(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The greater; NaN if either is; pred: or."""
+    def Maximum(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Min(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The less; NaN if either is; pred: and."""
+    def Minimum(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Mul(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Product; integers wrap; pred: and."""
+    def Mulhi(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The high half of the product of twice the width."""
+    def MultiCollectivePermute(
+            self,
+            operands: Sequence[Any],
+            source_target_pairs: Sequence[builtins.tuple[int, int]],
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """CollectivePermute of several operands at once; gives a tuple."""
+    def Multiply(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Ne(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where not equal, element by element; operands of different shapes are broadcast."""
+    def NeTotalOrder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where not equal, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN; operands of
+        different shapes are broadcast."""
+    def Neg(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Minus each element; integers wrap."""
+    def Negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def Not(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Logical not of pred, complement of the bits of integers."""
+    def OnesLike(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Ones of an operand's shape."""
+    def OptBarrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def OptimizationBarrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The same value, that no optimisation moves anything across."""
+    def Or(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Logical or of pred, of the bits of integers."""
+    def Outfeed(
+            self,
+            operand: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            outfeed_config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Give a value to the outfeed; what it makes is a token."""
+    def OutfeedWithToken(
+            self,
+            operand: Operand,
+            token: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            outfeed_config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Give a value to the outfeed after a token; what it makes is the token after it."""
+    def Pad(self, operand: Operand, padding_value: Operand, padding_config: Any, **common: Unpack[Common]) -> XlaOp:
+        """Put the padding value around and between the elements: (low, high, interior) for each dimension."""
+    def PadInDim(
+            self,
+            operand: Operand,
+            padding_value: Operand,
+            dimno: int,
+            pad_lo: int,
+            pad_hi: int,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Pad one dimension."""
+    def Parameter(
+            self,
+            parameter_number: int,
+            shape: ShapeLike,
+            name: str = '',
+            replicated: Sequence[bool] | None = None,
+            **common: Unpack[Unnamed]
+    ) -> XlaOp:
+        """An argument of the computation, by number; names are for people."""
+    def PartitionID(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def PartitionId(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """The number of the partition, u32[]."""
+    def Popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def PopulationCount(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Number of bits that are 1."""
+    def Pow(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """lhs to the power of rhs; x^0 is 1 for every x."""
+    def Power(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def RaggedAllToAll(
+            self,
+            input: Operand,
+            input_offsets: Operand,
+            send_sizes: Operand,
+            output: Operand,
+            output_offsets: Operand,
+            recv_sizes: Operand,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Send slices of different sizes to the members of a group, which place them in `output`."""
+    def RaggedDot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            group_sizes: Operand,
+            dimension_numbers: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A product for each group of rows, of the sizes that an array holds."""
+    def Real(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """Real part; floats stay themselves."""
+    def Recv(self, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """The value that comes over a channel."""
+    def RecvDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Wait for what `RecvStart` asked for: the data and a token."""
+    def RecvFromHost(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """The value that comes from the host, and the token after it: a tuple."""
+    def RecvStart(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """The first half of RecvWithToken, HLO's recv."""
+    def RecvToHost(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def RecvWithToken(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """The value that comes over a channel after a token, and the token after it: a tuple."""
+    def RecvWithTokens(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def Reduce(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            dimensions_to_reduce: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Fold operands along dimensions by a computation, from initial values; by default along all."""
+    def ReduceAll(
+            self,
+            operand: Operand,
+            init_value: Operand,
+            computation: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Fold an operand along all its dimensions."""
+    def ReducePrecision(
+            self,
+            operand: Operand,
+            exponent_bits: Any,
+            mantissa_bits: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Round each element to the nearest number with so many exponent and mantissa bits, ties to even."""
+    def ReduceScatter(
+            self,
+            operand: Operand,
+            computation: Applied,
+            scatter_dimension: int,
+            shard_count: int,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            layout: Any = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """AllReduce, of whose result each member keeps its part along a dimension."""
+    def ReduceWindow(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            base_dilations: Iterable[int] | None = None,
+            window_dilations: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Fold what a window covers at each place; padding is SAME, VALID or pairs, and counts as the initial value."""
+    def ReduceWindowWithGeneralPadding(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None = None,
+            base_dilations: Iterable[int] | None = None,
+            window_dilations: Iterable[int] | None = None,
+            padding: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """ReduceWindow in the order of the C++ function, with padding in pairs."""
+    def Rem(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0."""
+    def Remainder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def RemoveDynamicDimension(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
+        """Let a dimension have the size of its bound again."""
+    def ReplicaId(self, **common: Unpack[Common]) -> XlaOp:
+        """The number of the replica, u32[]."""
+    def Reshape(
+            self,
+            operand: Operand,
+            dimensions: Any,
+            inferred_dimension: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Give the elements, in row-major order, other dimensions; -1 stands for the size that is left over."""
+    def Rev(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+        """Reverse the order of the elements along those dimensions."""
+    def Reverse(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def Rng(
+            self,
+            a: Operand,
+            b: Operand,
+            distribution: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Independent random numbers: uniform in [a, b), or normal with mean a and standard deviation b."""
+    def RngBitGenerator(
+            self,
+            algorithm: Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Random bits and the state after them: a tuple. algorithm is rng_default, rng_three_fry or rng_philox."""
+    def RngGetAndUpdateState(
+            self,
+            delta: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time."""
+    def RngNormal(self, mu: Operand, sigma: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
+        """Independent numbers, normal with mean mu and standard deviation sigma."""
+    def RngUniform(self, a: Operand, b_: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
+        """Independent numbers, uniform in [a, b)."""
+    def Round(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The nearest whole number, halves away from zero."""
+    def RoundNearestAfz(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Nearest whole number, halves away from zero."""
+    def RoundNearestEven(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Nearest whole number, halves to the even one."""
+    def Rsqrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """1 / square root; -0 gives -inf."""
+    def ScaledDot(
+            self,
+            lhs: Operand,
+            lhs_scale: Operand,
+            rhs: Operand,
+            rhs_scale: Operand,
+            dimension_number: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """DotGeneral of operands that are multiplied by scales, block by block."""
+    def Scan(
+            self,
+            operands: Operand,
+            computation: Applied,
+            dimension: int = 0,
+            num_carries: int | None = None,
+            is_reverse: bool = False,
+            is_associative: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Run a computation along a dimension, handing carries on: inputs first, then the initial carries."""
+    def Scatter(
+            self,
+            operands: Operand,
+            scatter_indices: Operand,
+            updates: Operand,
+            update_computation: Applied,
+            dimension_numbers: Any,
+            indices_are_sorted: bool = False,
+            unique_indices: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Combine updates into operands at indices that an array holds, by a computation."""
+    def Select(self, pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Elements of `on_true` where `pred` holds, else of `on_false`; scalars are broadcast."""
+    def SelectAndScatter(
+            self,
+            operand: Operand,
+            select: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None,
+            padding: Any,
+            source: Operand,
+            init_value: Operand,
+            scatter: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """In each window one element is selected, and an element of source is scattered to it."""
+    def SelectAndScatterWithGeneralPadding(
+            self,
+            operand: Operand,
+            select: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None,
+            padding: Any,
+            source: Operand,
+            init_value: Operand,
+            scatter: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """SelectAndScatter with padding in pairs."""
+    def Send(self, operand: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """Send a value over a channel, and wait until it is away; what it makes is a token."""
+    def SendDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Wait until what `SendStart` began is away."""
+    def SendStart(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """The first half of SendWithToken, HLO's send."""
+    def SendToHost(
+            self,
+            operand: Operand,
+            token: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            handle: Any = 1,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Send a value to the host."""
+    def SendWithToken(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+        """Send a value over a channel after a token; what it makes is the token after it."""
+    def SendWithTokens(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def SetDimensionSize(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
+        """Let a dimension have a size that is computed; its present size becomes the bound."""
+    def ShiftLeft(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Bits moved up, zeros entering; past the width: 0."""
+    def ShiftRightArithmetic(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Bits moved down, the highest bit entering; past the width: 0 or -1."""
+    def ShiftRightLogical(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Bits moved down, zeros entering; past the width: 0."""
+    def Sign(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+        """-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|."""
+    def Sin(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Sine of radians."""
+    def Sine(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Sinh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Hyperbolic sine."""
+    def Slice(
+            self,
+            operand: Operand,
+            start_indices: Iterable[int],
+            limit_indices: Iterable[int],
+            strides: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Cut out the elements from start (inclusive) to limit (exclusive), every stride-th one."""
+    def SliceInDim(
+            self,
+            operand: Operand,
+            start_index: int,
+            limit_index: int,
+            stride: int = 1,
+            dimno: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Slice along one dimension, the others whole."""
+    def Sort(
+            self,
+            operands: Operand,
+            comparator: Applied | None = None,
+            dimension: int = -1,
+            is_stable: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Sort along a dimension, by default the last; several operands move together and give a tuple."""
+    def Sqrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Square root, the principal one."""
+    def StochasticConvert(
+            self,
+            operand: Operand,
+            random: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Convert to integers, rounding away from zero with the probability that the fraction says."""
+    def StochasticConvertType(
+            self,
+            operand: Operand,
+            random: Operand,
+            new_element_type: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Convert floats to a narrower type, rounding up as often as the random bits say."""
+    def Sub(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Difference; integers wrap."""
+    def Subtract(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Switch(
+            self,
+            branch_index: Operand,
+            branch_computations: Sequence[Any],
+            branch_operands: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def Tan(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Tangent of radians."""
+    def Tanh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Hyperbolic tangent."""
+    def TopK(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
+        """The k greatest (or least) elements along the last dimension, and where they stood."""
+    def Topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def Transpose(
+            self,
+            operand: Operand,
+            permutation: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Dimension i of the result is dimension permutation[i] of the operand; by default the order is reversed."""
+    def TriangularSolve(
+            self,
+            a: Operand,
+            b_: Operand,
+            left_side: bool,
+            lower: bool,
+            unit_diagonal: bool,
+            transpose_a: Any = 'NO_TRANSPOSE',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Solve op(a) x = b (left_side) or x op(a) = b for a triangular a."""
+    def Tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp:
+        """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
+    def While(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Apply body to a value as long as condition holds of it; a list stands for a tuple."""
+    def Xor(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Logical exclusive or of pred, of the bits of integers."""
+    def ZerosLike(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Zeros of an operand's shape."""
+    def abs(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def acos(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def acosh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def add(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def add_dependency(
+            self,
+            operand: Operand,
+            token: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def after_all(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def all_gather(
+            self,
+            operand: Operand,
+            all_gather_dimension: int,
+            shard_count: int,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            layout: Any = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def all_gather_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def all_gather_start(
+            self,
+            *operands: Operand,
+            dimensions: Any,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            use_global_device_ids: Any = False,
+            constrain_layout: Any = False,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def all_reduce(
+            self,
+            operand: Operand,
+            computation: Applied | None = None,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            shape_with_layout: ShapeLike | None = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def all_reduce_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def all_reduce_start(
+            self,
+            *operands: Operand,
+            to_apply: Any,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            use_global_device_ids: Any = False,
+            constrain_layout: Any = False,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def all_to_all(
+            self,
+            operand: Operand,
+            split_dimension: int | None = None,
+            concat_dimension: int | None = None,
+            split_count: int | None = None,
+            replica_groups: Any = None,
+            layout: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def and_(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def asin(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def asinh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def async_done(
+            self,
+            previous: Any,
+            calls: Any = None,
+            async_execution_thread: Any = 'main',
+            async_group_id: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def async_start(
+            self,
+            computation: Applied,
+            *operands: Operand,
+            async_execution_thread: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def async_update(
+            self,
+            previous: Any,
+            *operands: Operand,
+            calls: Any = None,
+            output_to_operand_aliasing: Any = None,
+            async_group_id: Any = None,
+            async_execution_thread: Any = 'main',
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def atan2(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def atanh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def batch_norm_grad(
+            self,
+            operand: Operand,
+            scale: Operand,
+            batch_mean: Operand,
+            batch_var: Operand,
+            grad_output: Operand,
+            epsilon: float,
+            feature_index: int,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def batch_norm_inference(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            mean: Operand,
+            variance: Operand,
+            epsilon: Any,
+            feature_index: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def batch_norm_training(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            epsilon: Any,
+            feature_index: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def bitcast_convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def bitcast_convert_type(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def broadcast_in_dim(
+            self,
+            operand: Operand,
+            out_dim_size: Iterable[int],
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def build_partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def call(self, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def cbrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ceil(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def cholesky(
+            self,
+            a: Operand,
+            lower: Any = False,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def clamp(self, min: Operand, operand: Operand, max: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def clz(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def collapse(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def collective_broadcast(
+            self,
+            operand: Operand,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def collective_permute(
+            self,
+            operand: Operand,
+            source_target_pairs: Sequence[builtins.tuple[int, int]],
+            channel_id: Any = None,
+            inplace: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def collective_permute_done(
+            self,
+            start: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def collective_permute_start(
+            self,
+            *operands: Operand,
+            source_target_pairs: Any,
+            channel_id: Any = None,
+            slice_sizes: Any = None,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def compare(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            direction: str = 'EQ',
+            type: str | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def complex(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def composite_call(
+            self,
+            computation: Applied,
+            *operands: Operand,
+            name: str = '',
+            attributes: str | None = None,
+            version: int | None = None,
+            **common: Unpack[Unnamed]
+    ) -> XlaOp: ...
+    def concat(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def concat_in_dim(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def concatenate(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def conditional(
+            self,
+            predicate: Operand,
+            *rest: Any,
+            branch_computations: Any = None,
+            branch_operands: Any = None,
+            true_operand: Operand | None = None,
+            true_computation: Applied | None = None,
+            false_operand: Operand | None = None,
+            false_computation: Applied | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def constant(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_literal(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r0(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r1(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r2(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def conv(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def conv_general(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def conv_general_dilated(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            lhs_dilation: Iterable[int] | None = None,
+            rhs_dilation: Iterable[int] | None = None,
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            window_reversal: Iterable[bool] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def conv_with_general_dimensions(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            dimension_numbers: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def conv_with_general_padding(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            window_strides: Iterable[int] | None = None,
+            padding: Any = None,
+            feature_group_count: int = 1,
+            batch_group_count: int = 1,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def convert_element_type(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def convolution(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            *sparsity: Any,
+            dim_labels: Any,
+            window: Any = None,
+            feature_group_count: Any = 1,
+            batch_group_count: Any = 1,
+            operand_precision: Any = None,
+            sparsity_config: Any = None,
+            convolution_kind: Any = 'fprop',
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def copy(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def copy_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def copy_start(
+            self,
+            operand: Operand,
+            cross_program_prefetch_index: Any = None,
+            is_cross_program_prefetch: Any = False,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cos(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cosh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cosine(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def count_leading_zeros(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def create_token(self, **common: Unpack[Common]) -> XlaOp: ...
+    def cross_replica_sum(self, operand: Operand, replica_groups: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def custom_call(
+            self,
+            call_target_name: str,
+            operands: Operand = (),
+            shape: ShapeLike | None = None,
+            opaque: str | None = None,
+            operand_shapes_with_layout: Iterable[Any] | None = None,
+            has_side_effect: bool = False,
+            output_operand_aliasing: Any = (),
+            literal: Any = None,
+            window: Any = None,
+            dnums: Any = None,
+            schedule: Any = None,
+            api_version: Any = None,
+            called_computations: Sequence[Any] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def div(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def divide(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def domain(
+            self,
+            operand: Operand,
+            domain: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dot_general(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            dimension_numbers: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            algorithm: str | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dynamic_reshape(
+            self,
+            operand: Operand,
+            dim_sizes: Sequence[Any],
+            new_size_bounds: Iterable[int],
+            dims_are_dynamic: Sequence[bool],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dynamic_slice(
+            self,
+            operand: Operand,
+            start_indices: Operand,
+            slice_sizes: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dynamic_update_slice(
+            self,
+            operand: Operand,
+            update: Operand,
+            start_indices: Operand,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def eq(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def eq_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def erf(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def exp(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def expm1(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def exponential(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def exponential_minus_one(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def fft(self, operand: Operand, fft_type: Any, fft_length: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def floor(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def full(self, shape: ShapeLike, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def full_like(self, operand: Operand, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def fusion(
+            self,
+            *operands: Operand,
+            kind: Any,
+            calls: Any,
+            output_to_operand_aliasing: Any = None,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def fusion_call(self, kind: str, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def gather(
+            self,
+            operand: Operand,
+            start_indices: Operand,
+            dimension_numbers: Any,
+            slice_sizes: Iterable[int],
+            indices_are_sorted: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ge(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ge_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def get_dimension_size(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def get_tuple_element(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
+    def gt(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def gt_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def index(self, operand: Operand, key: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def index_conditional(
+            self,
+            branch_index: Operand,
+            branch_computations: Sequence[Any],
+            branch_operands: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
+    def infeed_with_token(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def is_finite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def le(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def le_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def log(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def log1p(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def log_plus_one(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def logistic(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def lt(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def lt_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def map(
+            self,
+            *operands: Operand,
+            computation: Applied | None = None,
+            dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def max(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def maximum(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def min(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def minimum(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def mul(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def mulhi(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def multi_collective_permute(
+            self,
+            operands: Sequence[Any],
+            source_target_pairs: Sequence[builtins.tuple[int, int]],
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def multiply(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ne(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ne_total_order(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def neg(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def not_(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ones_like(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def opt_barrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def optimization_barrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def or_(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def outfeed(
+            self,
+            operand: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            outfeed_config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def outfeed_with_token(
+            self,
+            operand: Operand,
+            token: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            outfeed_config: str = '',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def pad(self, operand: Operand, padding_value: Operand, padding_config: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def pad_in_dim(
+            self,
+            operand: Operand,
+            padding_value: Operand,
+            dimno: int,
+            pad_lo: int,
+            pad_hi: int,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def parameter(
+            self,
+            parameter_number: int,
+            shape: ShapeLike,
+            name: str = '',
+            replicated: Sequence[bool] | None = None,
+            **common: Unpack[Unnamed]
+    ) -> XlaOp: ...
+    def partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def population_count(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def pow(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def power(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ragged_all_to_all(
+            self,
+            input: Operand,
+            input_offsets: Operand,
+            send_sizes: Operand,
+            output: Operand,
+            output_offsets: Operand,
+            recv_sizes: Operand,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def ragged_dot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            group_sizes: Operand,
+            dimension_numbers: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def real(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def recv(self, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_done(self, context: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_from_host(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_start(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_to_host(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_with_token(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_with_tokens(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def reduce(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            dimensions_to_reduce: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def reduce_all(
+            self,
+            operand: Operand,
+            init_value: Operand,
+            computation: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def reduce_precision(
+            self,
+            operand: Operand,
+            exponent_bits: Any,
+            mantissa_bits: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def reduce_scatter(
+            self,
+            operand: Operand,
+            computation: Applied,
+            scatter_dimension: int,
+            shard_count: int,
+            replica_groups: Any = None,
+            channel_id: Any = None,
+            layout: Any = None,
+            use_global_device_ids: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def reduce_window(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None = None,
+            padding: Any = 'VALID',
+            base_dilations: Iterable[int] | None = None,
+            window_dilations: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def reduce_window_with_general_padding(
+            self,
+            operands: Operand,
+            init_values: Operand,
+            computation: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None = None,
+            base_dilations: Iterable[int] | None = None,
+            window_dilations: Iterable[int] | None = None,
+            padding: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rem(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def remainder(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def remove_dynamic_dimension(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def replica_id(self, **common: Unpack[Common]) -> XlaOp: ...
+    def reshape(
+            self,
+            operand: Operand,
+            dimensions: Any,
+            inferred_dimension: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rev(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def reverse(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def rng(
+            self,
+            a: Operand,
+            b: Operand,
+            distribution: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rng_bit_generator(
+            self,
+            algorithm: Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rng_get_and_update_state(
+            self,
+            delta: Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rng_normal(self, mu: Operand, sigma: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+    def rng_uniform(self, a: Operand, b_: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+    def round(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def round_nearest_afz(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def round_nearest_even(
+            self,
+            operand: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def rsqrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def scaled_dot(
+            self,
+            lhs: Operand,
+            lhs_scale: Operand,
+            rhs: Operand,
+            rhs_scale: Operand,
+            dimension_number: Any,
+            precision_config: Any = None,
+            preferred_element_type: Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def scan(
+            self,
+            operands: Operand,
+            computation: Applied,
+            dimension: int = 0,
+            num_carries: int | None = None,
+            is_reverse: bool = False,
+            is_associative: bool | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def scatter(
+            self,
+            operands: Operand,
+            scatter_indices: Operand,
+            updates: Operand,
+            update_computation: Applied,
+            dimension_numbers: Any,
+            indices_are_sorted: bool = False,
+            unique_indices: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def select(self, pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def select_and_scatter(
+            self,
+            operand: Operand,
+            select: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None,
+            padding: Any,
+            source: Operand,
+            init_value: Operand,
+            scatter: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def select_and_scatter_with_general_padding(
+            self,
+            operand: Operand,
+            select: Applied,
+            window_dimensions: Iterable[int],
+            window_strides: Iterable[int] | None,
+            padding: Any,
+            source: Operand,
+            init_value: Operand,
+            scatter: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def send(self, operand: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def send_done(self, context: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def send_start(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def send_to_host(
+            self,
+            operand: Operand,
+            token: Operand,
+            shape_with_layout: ShapeLike | None = None,
+            handle: Any = 1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def send_with_token(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def send_with_tokens(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def set_dimension_size(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def shift_left(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def shift_right_arithmetic(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def shift_right_logical(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sign(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def sin(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sine(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sinh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def slice(
+            self,
+            operand: Operand,
+            start_indices: Iterable[int],
+            limit_indices: Iterable[int],
+            strides: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def slice_in_dim(
+            self,
+            operand: Operand,
+            start_index: int,
+            limit_index: int,
+            stride: int = 1,
+            dimno: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sort(
+            self,
+            operands: Operand,
+            comparator: Applied | None = None,
+            dimension: int = -1,
+            is_stable: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sqrt(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def stochastic_convert(
+            self,
+            operand: Operand,
+            random: Operand,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def stochastic_convert_type(
+            self,
+            operand: Operand,
+            random: Operand,
+            new_element_type: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sub(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def subtract(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def switch(
+            self,
+            branch_index: Operand,
+            branch_computations: Sequence[Any],
+            branch_operands: Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def tan(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def tanh(
+            self,
+            operand: Operand,
+            result_accuracy: Any = None,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def top_k(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def transpose(
+            self,
+            operand: Operand,
+            permutation: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def triangular_solve(
+            self,
+            a: Operand,
+            b_: Operand,
+            left_side: bool,
+            lower: bool,
+            unit_diagonal: bool,
+            transpose_a: Any = 'NO_TRANSPOSE',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def while_(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def while_loop(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def xor(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            broadcast_dimensions: Iterable[int] = (),
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def zeros_like(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
