@@ -1,0 +1,73 @@
+"""Verification against parsing: the same input, the same process, medians and their ratio, which 1.5 bounds.
+
+    python tests/benchmarks/bench_verify.py            the six largest dumps of ../shared/corpus, and a generated module
+    python tests/benchmarks/bench_verify.py --quick    the samples and a smaller generated module
+
+`first` verifies a module just read, in a process where nothing is remembered; `again` one whose shapes, attributes
+and signatures have been met. Every profile can be asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from bench_text import inputs, median_seconds
+from rich.console import Console
+from rich.table import Table
+
+import hlotool
+from hlotool.passes.verify import PROFILES, verify
+from hlotool.text import parse
+
+#: verification of a module that has just been read, by a process that has read nothing else of it
+_FIRST = """
+import sys, time
+from hlotool.passes.verify import verify
+from hlotool.text import parse
+verify(parse("ENTRY e { ROOT c = f32[] constant(1) }"), sys.argv[1])
+text = sys.stdin.read()
+start = time.perf_counter()
+module = parse(text)
+read = time.perf_counter()
+verify(module, sys.argv[1])
+print(read - start, time.perf_counter() - read)
+"""
+
+
+def first_seconds(text: str, profile: str) -> tuple[float, float]:
+    """Reading and verifying in a fresh process."""
+    done = subprocess.run([sys.executable, "-c", _FIRST, profile], input=text, capture_output=True, text=True,
+                          check=True)
+    read, verified = map(float, done.stdout.split())
+    return read, verified
+
+
+def main() -> int:
+    """Measure and print one table."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--quick", action="store_true")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--profile", choices=PROFILES, default="unoptimized")
+    given = arguments.parse_args()
+    table = Table(title=f"hlotool {hlotool.__version__}: verifying against parsing, medians of {given.rounds}, "
+                        f"profile {given.profile}")
+    for name, where in (("input", "left"), ("instructions", "right"), ("parse s", "right"), ("first s", "right"),
+                        ("first/parse", "right"), ("again s", "right"), ("again/parse", "right"),
+                        ("findings", "right")):
+        table.add_column(name, justify=where)  # type: ignore[arg-type]
+    for name, text in inputs(given.quick):
+        runs = [first_seconds(text, given.profile) for _ in range(given.rounds)]
+        read, first = (sorted(column)[len(runs) // 2] for column in zip(*runs, strict=True))
+        module = parse(text)
+        found = verify(module, given.profile)
+        [again] = median_seconds(given.rounds, lambda m=module: verify(m, given.profile))
+        table.add_row(name[:44], f"{sum(1 for _ in module.instructions()):,}", f"{read:.3f}", f"{first:.3f}",
+                      f"{first / read:.2f}", f"{again:.3f}", f"{again / read:.2f}", str(len(found)))
+    Console(width=120).print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
