@@ -18,7 +18,8 @@ class _Passes(Mapping[str, Pass]):
     Each pass is the function of its name, hyphens as underscores, in the file of that name.
     """
 
-    names = ("dce", "legalize", "outline-fusions")
+    names = ("dce", "legalize", "lift-library-calls", "lift-library-convolution", "lift-library-linalg",
+             "lift-library-matmul", "lift-library-other", "outline-fusions")
 
     def __getitem__(self, name: str) -> Pass:
         if name not in self.names:

@@ -104,6 +104,21 @@ class ComputationEditor:
         self._lines.append(made)
         return made
 
+    def mark(self) -> int:
+        """How many lines there are now, for `rewind`."""
+        return len(self._lines)
+
+    def rewind(self, mark: int) -> None:
+        """Drop the lines that were added after a mark."""
+        del self._lines[mark:]
+
+    def take_back(self, instruction: HloInstruction) -> bool:
+        """Drop the instruction where it is the line that was added last."""
+        if not self._lines or self._lines[-1] is not instruction:
+            return False
+        self._lines.pop()
+        return True
+
     def constant(self, array: Any, *, like: HloInstruction) -> HloInstruction:
         """A constant of a NumPy array."""
         literal = Literal.of(array)

@@ -14,6 +14,7 @@ from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
 from hlotool.ir import HloModule, Shape, Sharding
 from hlotool.ops import OPS
 from hlotool.passes.legalize import legalized
+from hlotool.passes.lift_library_calls import without_library_calls
 
 Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them
@@ -59,13 +60,14 @@ class Program:
 
     A module of R replicas and P partitions runs on R x P devices, each with arguments of its own (replica-major
     order), unless the compiler is to partition it: then it has one list of arguments, of the whole arrays.
-    A module with forms of another time is replaced by a legalised copy.
+    A module with forms of another time, or with library calls that say what they compute, is replaced by a copy
+    without them.
     """
 
     module: HloModule
 
     def __post_init__(self) -> None:
-        self.module = legalized(self.module)
+        self.module, _ = without_library_calls(legalized(self.module))
 
     @functools.cached_property
     def parameters(self) -> tuple[Shape, ...]:

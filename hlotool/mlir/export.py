@@ -28,6 +28,7 @@ from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.ops.lowering import Value, string
 from hlotool.passes.legalize import legalized
+from hlotool.passes.lift_library_calls import Lifted, without_library_calls
 from hlotool.passes.outline_fusions import has_fusions, outline_fusions
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
@@ -53,7 +54,7 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
 
     options = options or LiftOptions()
     with context or make_context(), ir.Location.unknown():
-        exporter = Exporter(_prepared(module, options), options)
+        exporter = Exporter(*_prepared(module, options), options)
         program = exporter.run()
         if losses is not None:
             losses.add(module, exporter.losses)
@@ -62,13 +63,15 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
         return program if options.chlo else without_chlo(program)
 
 
-def _prepared(module: HloModule, options: LiftOptions) -> HloModule:
-    """The module in today's forms, its fusions as the options want them; a copy where something changes."""
-    found = legalized(module)
-    if options.fusions == "inline" or not has_fusions(found):
-        return found
-    found = clone_module(found) if found is module else found
-    return outline_fusions(found, composite=options.fusions == "composite")
+def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Lifted]]:
+    """The module in today's forms, lifted as the options say (a copy where something changes); its library calls."""
+    found, calls = legalized(module), list[Lifted]()
+    if options.library:
+        found, calls = without_library_calls(found)
+    if options.fusions != "inline" and has_fusions(found):
+        found = outline_fusions(clone_module(found) if found is module else found,
+                                composite=options.fusions == "composite")
+    return found, calls
 
 
 class _Refusal(Exception):
@@ -96,11 +99,11 @@ class _Region:
 class Exporter:
     """One module on its way to StableHLO; the Emitter that lowerings write with."""
 
-    def __init__(self, module: HloModule, options: LiftOptions) -> None:
+    def __init__(self, module: HloModule, library_calls: Sequence[Lifted], options: LiftOptions) -> None:
         from jax.extend.mlir import ir
 
         self.options = options
-        self.losses: list[Loss] = []
+        self.losses = list(map(_library_loss, library_calls))
         #: opcode and names of attributes -> those that the lowering does not look at
         self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
@@ -563,6 +566,12 @@ class Exporter:
     def refuse(self, instruction: HloInstruction, reason: str) -> NoReturn:
         """Report that the instruction has no StableHLO form; see hlotool.ops.lowering.Emitter."""
         self._fail(instruction, codes.NOT_LOWERED, f"{instruction.opcode} cannot be lifted: {reason}")
+
+
+def _library_loss(call: Lifted) -> Loss:
+    code, detail = ((codes.LIBRARY_CALL, f"{call.target} stays: {call.reason}") if call.reason else
+                    (codes.LOST_LIBRARY_CALL, f"{call.target} became what it stands for"))
+    return Loss(code, call.instruction.name, call.instruction.offset, detail)
 
 
 def _broken_rule(instruction: HloInstruction) -> str:
