@@ -19,7 +19,7 @@ def lint(text_or_module: str | HloModule, filename: str = "<string>",
 
     A text with syntax errors gives those; verification speaks about texts that read, and the lint rules about modules
     that verify. `config` is a configuration file, or settings under the names that such a file has:
-    {"profile": "gpu", "select": ["L1"]}. Raises HloError for a configuration that cannot be used.
+    {"profile": "gpu", "select": ["W1"]}. Raises HloError for a configuration that cannot be used.
     """
     settings = _settings(config)
     if isinstance(text_or_module, HloModule):

@@ -1,8 +1,8 @@
 """Comments that keep findings quiet, and what is said about those that keep none.
 
     %d = f64[8] convert(%x)  // hlolint: disable=wide-type reason=the solver needs it
-    // hlolint: disable=L301,L302          on a line of its own: for the next statement
-    // hlolint: disable-file=L1            anywhere: for the whole module
+    // hlolint: disable=W301,W302          on a line of its own: for the next statement
+    // hlolint: disable-file=W1            anywhere: for the whole module
 """
 
 from __future__ import annotations

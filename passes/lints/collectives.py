@@ -35,7 +35,7 @@ def is_partitioned(view: View) -> bool:
     return any(True for _ in view.with_opcode(*COLLECTIVES))
 
 
-@rule("L501", "reused-channel", on=Scope.MODULE)
+@rule("W501", "reused-channel", on=Scope.MODULE)
 def reused_channel(view: View) -> Iterator[Finding]:
     """Two different collectives with one channel_id.
 
@@ -91,7 +91,7 @@ def _place(view: View, instruction: HloInstruction, message: str) -> tuple[Note,
     return (Note(message, start, type(start)(start.line, start.column + len(instruction.name))),) if start.line else ()
 
 
-@rule("L502", "divergent-collective", on=("conditional",))
+@rule("W502", "divergent-collective", on=("conditional",))
 def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A collective in one branch of a conditional and not in the others.
 
@@ -153,7 +153,7 @@ def _collectives(view: View, computation: HloComputation) -> list[str]:
     return result
 
 
-@rule("L503", "uneven-groups", on=COLLECTIVES)
+@rule("W503", "uneven-groups", on=COLLECTIVES)
 def uneven_groups(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Replica groups of different sizes.
 
@@ -185,7 +185,7 @@ def uneven_groups(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help="list every device in groups of one size", part=r"\breplica_groups=\S+")
 
 
-@rule("L504", "lonely-collective", on=("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
+@rule("W504", "lonely-collective", on=("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
       fix=Fixability.SAFE)
 def lonely_collective(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A collective whose groups have one device each.
@@ -222,7 +222,7 @@ def lonely_collective(view: View, instruction: HloInstruction) -> Iterator[Findi
                       fix=fix_of(view.module.source, f"use {operand.name}", changes))
 
 
-@rule("L505", "gather-then-slice", on=("all-gather",))
+@rule("W505", "gather-then-slice", on=("all-gather",))
 def gather_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An all-gather of which each device uses a part.
 
@@ -255,7 +255,7 @@ def gather_then_slice(view: View, instruction: HloInstruction) -> Iterator[Findi
                       f"{readable(view.bytes(users[0].shape))} of it", help="slice before, or permute")
 
 
-@rule("L506", "reduce-scatter-opportunity", on=("all-reduce",))
+@rule("W506", "reduce-scatter-opportunity", on=("all-reduce",))
 def reduce_scatter_opportunity(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An all-reduce of which each device uses its own part.
 
@@ -291,7 +291,7 @@ def reduce_scatter_opportunity(view: View, instruction: HloInstruction) -> Itera
                       f"{readable(view.bytes(users[0].shape))}", help="use reduce-scatter")
 
 
-@rule("L507", "undividable-sharding", on=Scope.MODULE)
+@rule("W507", "undividable-sharding", on=Scope.MODULE)
 def undividable_sharding(view: View) -> Iterator[Finding]:
     """A sharding whose tiles do not divide a dimension.
 
@@ -345,7 +345,7 @@ def _tiles(sharding: Sharding) -> tuple[int, ...]:
     return sharding.tile_dims
 
 
-@rule("L508", "async-without-overlap", on=("all-reduce-start", "all-gather-start", "collective-permute-start",
+@rule("W508", "async-without-overlap", on=("all-reduce-start", "all-gather-start", "collective-permute-start",
                                             "async-start", "copy-start"))
 def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int = 1 << 16) -> Iterator[Finding]:
     """An asynchronous operation that is awaited at once.
@@ -403,7 +403,7 @@ def _order(view: View) -> dict[HloInstruction, int]:
     return found
 
 
-@rule("L509", "repeated-all-reduce", on=("all-reduce",))
+@rule("W509", "repeated-all-reduce", on=("all-reduce",))
 def repeated_all_reduce(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An all-reduce of an all-reduce.
 
@@ -437,7 +437,7 @@ def repeated_all_reduce(view: View, instruction: HloInstruction) -> Iterator[Fin
                       help=f"use {at.name}")
 
 
-@rule("L510", "identity-permute", on=("collective-permute",))
+@rule("W510", "identity-permute", on=("collective-permute",))
 def identity_permute(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A collective-permute that sends to its own device.
 
@@ -467,7 +467,7 @@ def identity_permute(view: View, instruction: HloInstruction) -> Iterator[Findin
                       help="mend the pairs", part=r"\bsource_target_pairs=\S+")
 
 
-@rule("L511", "uncombined-collectives", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W511", "uncombined-collectives", on=Scope.COMPUTATION, severity=Severity.INFO)
 def uncombined_collectives(view: View, computation: HloComputation, *, count: int = 8,
                            bytes: int = 1 << 16) -> Iterator[Finding]:
     """Many small collectives that could be one.
@@ -526,7 +526,7 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
 _COMBINABLE = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-reduce-start", "all-gather-start"})
 
 
-@rule("L512", "replicated-parameter", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W512", "replicated-parameter", on=Scope.MODULE, severity=Severity.INFO)
 def replicated_parameter(view: View, *, bytes: int = 64 << 20) -> Iterator[Finding]:
     """A large parameter that every device holds whole.
 

@@ -21,7 +21,7 @@ def _signs(view: View) -> Signs:
     return found
 
 
-@rule("L321", "unclamped-log", on=("log",), in_fusions=True)
+@rule("W321", "unclamped-log", on=("log",), in_fusions=True)
 def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The logarithm of something that may be zero or negative.
 
@@ -52,7 +52,7 @@ def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
             yield Finding(instruction, f"{operand.name} {_WORDS[sign]}", help="clamp it, or add a small constant")
 
 
-@rule("L322", "negative-sqrt", on=("sqrt",), in_fusions=True)
+@rule("W322", "negative-sqrt", on=("sqrt",), in_fusions=True)
 def negative_sqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The square root of something that may be negative.
 
@@ -80,7 +80,7 @@ def negative_sqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield Finding(instruction, f"{operand.name} may be negative", help="take its maximum with 0 first")
 
 
-@rule("L323", "zero-rsqrt", on=("rsqrt",), in_fusions=True)
+@rule("W323", "zero-rsqrt", on=("rsqrt",), in_fusions=True)
 def zero_rsqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The reciprocal square root of something that may be zero.
 
@@ -115,7 +115,7 @@ def _has_offset(view: View, value: HloInstruction) -> bool:
     return at.opcode == "add" and any((view.constant(o) or 0) > 0 for o in at.operands)
 
 
-@rule("L324", "zero-divisor", on=("divide",), in_fusions=True)
+@rule("W324", "zero-divisor", on=("divide",), in_fusions=True)
 def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A division by something that may be exactly zero.
 
@@ -157,7 +157,7 @@ def _is_total(view: View, value: HloInstruction) -> bool:
     return at.opcode in ("reduce", "abs", "maximum")
 
 
-@rule("L325", "unshifted-softmax", on=("divide", "log"), in_fusions=True)
+@rule("W325", "unshifted-softmax", on=("divide", "log"), in_fusions=True)
 def unshifted_softmax(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A softmax, or log of a sum of exponentials, whose maximum is not subtracted.
 
@@ -212,7 +212,7 @@ def _past_converts(view: View, value: HloInstruction) -> HloInstruction:
     return value
 
 
-@rule("L326", "start-out-of-bounds", on=("dynamic-slice", "dynamic-update-slice"), in_fusions=True)
+@rule("W326", "start-out-of-bounds", on=("dynamic-slice", "dynamic-update-slice"), in_fusions=True)
 def start_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A constant start index where the block does not fit.
 
@@ -256,7 +256,7 @@ def _whole(view: View, start: HloInstruction) -> int | None:
     return None if value is None else int(value)
 
 
-@rule("L327", "index-out-of-bounds", on=("gather", "scatter"), in_fusions=True)
+@rule("W327", "index-out-of-bounds", on=("gather", "scatter"), in_fusions=True)
 def index_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A gather or scatter with a constant index where the slice does not fit.
 
@@ -299,7 +299,7 @@ def index_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
             return
 
 
-@rule("L328", "inverted-clamp", on=("clamp",), in_fusions=True)
+@rule("W328", "inverted-clamp", on=("clamp",), in_fusions=True)
 def inverted_clamp(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A clamp whose least value is above its greatest.
 
@@ -325,7 +325,7 @@ def inverted_clamp(view: View, instruction: HloInstruction) -> Iterator[Finding]
         yield Finding(instruction, f"the bounds are {low:g} and {high:g}", help="exchange them")
 
 
-@rule("L329", "oversized-shift", on=("shift-left", "shift-right-logical", "shift-right-arithmetic"), in_fusions=True)
+@rule("W329", "oversized-shift", on=("shift-left", "shift-right-logical", "shift-right-arithmetic"), in_fusions=True)
 def oversized_shift(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A shift by as many bits as there are, or more.
 
@@ -353,7 +353,7 @@ def oversized_shift(view: View, instruction: HloInstruction) -> Iterator[Finding
                       help="shift by less, or convert to a wider type first")
 
 
-@rule("L330", "constant-comparison", on=("compare",), severity=Severity.INFO, in_fusions=True)
+@rule("W330", "constant-comparison", on=("compare",), severity=Severity.INFO, in_fusions=True)
 def constant_comparison(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A comparison whose outcome is known.
 

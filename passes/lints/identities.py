@@ -29,7 +29,7 @@ def _bypass(view: View, instruction: HloInstruction, value: HloInstruction, mess
                    fix=fix_of(view.module.source, f"use {value.name}", changes, is_safe))
 
 
-@rule("L111", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
+@rule("W111", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
 def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A transpose that moves nothing.
 
@@ -60,7 +60,7 @@ def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Find
         yield _bypass(view, instruction, instruction.operands[0], "the permutation is the identity")
 
 
-@rule("L112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE)
+@rule("W112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE)
 def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reshape to the shape that the operand has.
 
@@ -90,7 +90,7 @@ def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Findin
         yield _bypass(view, instruction, instruction.operands[0], "the operand has this shape already")
 
 
-@rule("L113", "identity-convert", on=("convert",), fix=Fixability.SAFE)
+@rule("W113", "identity-convert", on=("convert",), fix=Fixability.SAFE)
 def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conversion to the element type that the operand has.
 
@@ -120,7 +120,7 @@ def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Findin
         yield _bypass(view, instruction, instruction.operands[0], "the operand has this type already")
 
 
-@rule("L114", "identity-slice", on=("slice",), fix=Fixability.SAFE)
+@rule("W114", "identity-slice", on=("slice",), fix=Fixability.SAFE)
 def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A slice that takes everything.
 
@@ -150,7 +150,7 @@ def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]
         yield _bypass(view, instruction, instruction.operands[0], "the slice takes the whole operand")
 
 
-@rule("L115", "identity-pad", on=("pad",), fix=Fixability.SAFE)
+@rule("W115", "identity-pad", on=("pad",), fix=Fixability.SAFE)
 def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A pad that adds nothing.
 
@@ -183,7 +183,7 @@ def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield _bypass(view, instruction, instruction.operands[0], "nothing is padded")
 
 
-@rule("L116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE)
+@rule("W116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE)
 def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A concatenation of one array.
 
@@ -213,7 +213,7 @@ def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Fi
         yield _bypass(view, instruction, instruction.operands[0], "only one array is concatenated")
 
 
-@rule("L117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO,
+@rule("W117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO,
       default_on=False)
 def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A broadcast to the shape that the operand has.
@@ -246,7 +246,7 @@ def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Find
         yield _bypass(view, instruction, operand, "the operand has the shape already")
 
 
-@rule("L118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO,
+@rule("W118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO,
       default_on=False)
 def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A copy that changes nothing, in a module that no backend has seen yet.
@@ -278,7 +278,7 @@ def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield _bypass(view, instruction, instruction.operands[0], "the copy has the operand's layout")
 
 
-@rule("L121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE)
+@rule("W121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE)
 def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two transposes in a row.
 
@@ -321,7 +321,7 @@ def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[
                   fix=fix_of(view.module.source, "write one transpose", changes))
 
 
-@rule("L122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO,
+@rule("W122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO,
       default_on=False)
 def reshape_of_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two reshapes in a row.
@@ -378,7 +378,7 @@ def holds(wide: DType, narrow: DType) -> bool:
     return wide.is_integral and wide.bits - wide.is_signed >= digits and (wide.is_signed or not narrow.is_signed)
 
 
-@rule("L123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE)
+@rule("W123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE)
 def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two conversions in a row where one does.
 
@@ -424,7 +424,7 @@ def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Find
                       fix=fix_of(view.module.source, f"convert {value.name}", changes))
 
 
-@rule("L131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
+@rule("W131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
       fix=Fixability.SAFE)
 def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Arithmetic that leaves its operand as it is: times one, plus zero, and with all bits set.
@@ -475,7 +475,7 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
 _CONSTANT = frozenset({"constant", "broadcast", "convert", "copy", "reshape"})
 
 
-@rule("L132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE)
+@rule("W132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE)
 def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An operation that undoes itself, twice.
 
@@ -507,7 +507,7 @@ def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield _bypass(view, instruction, inner.operands[0], f"this undoes {inner.name}")
 
 
-@rule("L133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO,
+@rule("W133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO,
       default_on=False)
 def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An element of a tuple that was made in the same computation.
@@ -543,7 +543,7 @@ def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Findin
                       f"{inner.name} is made in this computation")
 
 
-@rule("L134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO,
+@rule("W134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO,
       default_on=False)
 def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A tuple that is taken apart and put together again.
@@ -582,7 +582,7 @@ def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Findi
         yield _bypass(view, instruction, whole, f"these are the elements of {whole.name} again")
 
 
-@rule("L135", "constant-select", on=("select",), fix=Fixability.SAFE)
+@rule("W135", "constant-select", on=("select",), fix=Fixability.SAFE)
 def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A select that always takes the same side.
 
@@ -620,7 +620,7 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield _bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")
 
 
-@rule("L136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO,
+@rule("W136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO,
       default_on=False)
 def degenerate_reduce(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reduction over dimensions of one element.

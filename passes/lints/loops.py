@@ -87,7 +87,7 @@ def _holds(a: int, b: int, direction: str) -> bool:
     return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[direction]
 
 
-@rule("L401", "endless-loop", on=("while",))
+@rule("W401", "endless-loop", on=("while",))
 def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A loop that never ends.
 
@@ -137,7 +137,7 @@ def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       "forever", help="let the body change what the condition reads")
 
 
-@rule("L402", "trivial-loop", on=("while",))
+@rule("W402", "trivial-loop", on=("while",))
 def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A loop that runs never, or once.
 
@@ -170,7 +170,7 @@ def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help="write its body in its place" if count else "use its initial state")
 
 
-@rule("L403", "undeclared-trip-count", on=("while",), severity=Severity.INFO, default_on=False)
+@rule("W403", "undeclared-trip-count", on=("while",), severity=Severity.INFO, default_on=False)
 def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A loop whose number of iterations is known and not noted.
 
@@ -209,7 +209,7 @@ def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[F
                       help=f'backend_config={{"known_trip_count":{{"n":"{int(count)}"}}}}')
 
 
-@rule("L404", "constant-branch", on=("conditional",))
+@rule("W404", "constant-branch", on=("conditional",))
 def constant_branch(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conditional that always takes the same branch.
 
@@ -239,7 +239,7 @@ def constant_branch(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield Finding(instruction, f"the choice is always {str(value).lower()}", help="call that branch")
 
 
-@rule("L405", "same-branches", on=("conditional",))
+@rule("W405", "same-branches", on=("conditional",))
 def same_branches(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conditional all of whose branches are one computation on the same operands.
 
@@ -268,7 +268,7 @@ def same_branches(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield Finding(instruction, f"every branch is {branches[0].name}", help=f"call {branches[0].name}")
 
 
-@rule("L406", "effect-in-condition", on=("while",))
+@rule("W406", "effect-in-condition", on=("while",))
 def effect_in_condition(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A loop whose condition does something.
 

@@ -21,7 +21,7 @@ def is_narrow(element_type: str) -> bool:
     return element_type in ("bf16", "f16") or element_type.startswith(("f8", "f4", "f6"))
 
 
-@rule("L301", "narrow-dot", on=("dot", "convolution"), severity=Severity.INFO, default_on=False)
+@rule("W301", "narrow-dot", on=("dot", "convolution"), severity=Severity.INFO, default_on=False)
 def narrow_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dot whose result is rounded to 16 bits or less.
 
@@ -56,7 +56,7 @@ def narrow_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help="let the result be f32 (preferred_element_type)")
 
 
-@rule("L302", "rounded-dot", on=("convert",))
+@rule("W302", "rounded-dot", on=("convert",))
 def rounded_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dot that is rounded to a narrow type and then widened again.
 
@@ -93,7 +93,7 @@ def rounded_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help=f"let {dot.name} give {wide} (preferred_element_type={wide})")
 
 
-@rule("L303", "mixed-precision-dot", on=("dot", "convolution"), severity=Severity.INFO)
+@rule("W303", "mixed-precision-dot", on=("dot", "convolution"), severity=Severity.INFO)
 def mixed_precision_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dot of two element types.
 
@@ -127,7 +127,7 @@ def mixed_precision_dot(view: View, instruction: HloInstruction) -> Iterator[Fin
         yield Finding(instruction, f"{lhs.element_type} meets {rhs.element_type}", help="convert one operand")
 
 
-@rule("L304", "narrow-reduction", on=("reduce", "reduce-window"), in_fusions=True)
+@rule("W304", "narrow-reduction", on=("reduce", "reduce-window"), in_fusions=True)
 def narrow_reduction(view: View, instruction: HloInstruction, *, elements: int = 256) -> Iterator[Finding]:
     """A long sum that is accumulated in 16 bits or less.
 
@@ -172,7 +172,7 @@ def narrow_reduction(view: View, instruction: HloInstruction, *, elements: int =
                       help="convert to f32 first, and back after")
 
 
-@rule("L305", "narrow-all-reduce", on=("all-reduce", "all-reduce-start", "reduce-scatter"), severity=Severity.INFO,
+@rule("W305", "narrow-all-reduce", on=("all-reduce", "all-reduce-start", "reduce-scatter"), severity=Severity.INFO,
       default_on=False)
 def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int = 8) -> Iterator[Finding]:
     """A sum over devices in 16 bits or less.
@@ -209,7 +209,7 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
                       help="convert to f32 first, and back after")
 
 
-@rule("L306", "convert-ping-pong", on=("convert",), fix=Fixability.UNSAFE)
+@rule("W306", "convert-ping-pong", on=("convert",), fix=Fixability.UNSAFE)
 def convert_ping_pong(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A value that is narrowed and at once widened again.
 
@@ -251,7 +251,7 @@ def convert_ping_pong(view: View, instruction: HloInstruction) -> Iterator[Findi
                       fix=fix_of(view.module.source, f"use {value.name}", changes, is_safe=False))
 
 
-@rule("L307", "non-associative-reducer", on=FOLDS, in_fusions=True)
+@rule("W307", "non-associative-reducer", on=FOLDS, in_fusions=True)
 def non_associative_reducer(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reduction by an operation whose order matters.
 
@@ -292,7 +292,7 @@ def non_associative_reducer(view: View, instruction: HloInstruction) -> Iterator
                       help="add up and negate, multiply and invert, or loop")
 
 
-@rule("L308", "wrong-initial-value", on=("reduce", "reduce-window", "select-and-scatter"), in_fusions=True)
+@rule("W308", "wrong-initial-value", on=("reduce", "reduce-window", "select-and-scatter"), in_fusions=True)
 def wrong_initial_value(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reduction that starts from something else than the operation's neutral element.
 
@@ -346,7 +346,7 @@ def _is_lowest(initial: HloInstruction, value: float, opcode: str) -> bool:
     return value < -limit / 4 if opcode == "maximum" else value > limit / 4
 
 
-@rule("L309", "inexact-iota", on=("iota",), in_fusions=True)
+@rule("W309", "inexact-iota", on=("iota",), in_fusions=True)
 def inexact_iota(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Positions that their element type cannot count.
 
@@ -388,7 +388,7 @@ def _minus_one(view: View, value: HloInstruction) -> HloInstruction | None:
     return None
 
 
-@rule("L310", "cancelled-exponential", on=("subtract", "add"), severity=Severity.INFO, in_fusions=True)
+@rule("W310", "cancelled-exponential", on=("subtract", "add"), severity=Severity.INFO, in_fusions=True)
 def cancelled_exponential(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """e to the x, less one.
 
@@ -414,7 +414,7 @@ def cancelled_exponential(view: View, instruction: HloInstruction) -> Iterator[F
         yield Finding(instruction, f"{inner.name} less 1 loses digits near zero", help="use exponential-minus-one")
 
 
-@rule("L311", "cancelled-log", on=("log",), severity=Severity.INFO, in_fusions=True)
+@rule("W311", "cancelled-log", on=("log",), severity=Severity.INFO, in_fusions=True)
 def cancelled_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The logarithm of one plus something.
 
@@ -439,7 +439,7 @@ def cancelled_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help="use log-plus-one")
 
 
-@rule("L312", "float-equality", on=("compare",), severity=Severity.INFO, default_on=False)
+@rule("W312", "float-equality", on=("compare",), severity=Severity.INFO, default_on=False)
 def float_equality(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Computed floats that are compared for equality.
 
@@ -472,7 +472,7 @@ _WHOLE = frozenset({"floor", "ceil", "round-nearest-even", "round-nearest-afz", 
                     "clamp"})
 
 
-@rule("L313", "truncating-convert", on=("convert",), default_on=False, severity=Severity.INFO)
+@rule("W313", "truncating-convert", on=("convert",), default_on=False, severity=Severity.INFO)
 def truncating_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conversion of floats to integers that drops fractions.
 

@@ -15,7 +15,7 @@ from hlotool.passes.lints.view import View, readable
 _MIB = 1 << 20
 
 
-@rule("L201", "layout-copy", on=("copy",))
+@rule("W201", "layout-copy", on=("copy",))
 def layout_copy(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
     """A large array that is copied to change its layout.
 
@@ -51,7 +51,7 @@ def layout_copy(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -
                       help="let producer and user agree on a layout")
 
 
-@rule("L202", "materialised-broadcast", on=("broadcast",))
+@rule("W202", "materialised-broadcast", on=("broadcast",))
 def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
     """A large broadcast that has to be written to memory.
 
@@ -102,7 +102,7 @@ _WIDE = frozenset({"f64", "c128"})
 _HOT = ("dot", "convolution", "fft", "cholesky", "triangular-solve", "ragged-dot")
 
 
-@rule("L203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)
 def wide_hot_path(view: View) -> Iterator[Finding]:
     """Heavy operations in double precision.
 
@@ -136,7 +136,7 @@ def wide_hot_path(view: View) -> Iterator[Finding]:
         yield Finding(first, f"a {key[0]} in {key[1]}{more}", help="compute in f32 unless the digits are needed")
 
 
-@rule("L204", "double-promotion", on=("convert",))
+@rule("W204", "double-promotion", on=("convert",))
 def double_promotion(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An array that becomes double precision on the way.
 
@@ -163,7 +163,7 @@ def double_promotion(view: View, instruction: HloInstruction) -> Iterator[Findin
                       f"{old.element_type}, too")
 
 
-@rule("L205", "huge-constant", on=("constant",))
+@rule("W205", "huge-constant", on=("constant",))
 def huge_constant(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -> Iterator[Finding]:
     """A large array that is written into the module.
 
@@ -189,7 +189,7 @@ def huge_constant(view: View, instruction: HloInstruction, *, bytes: int = _MIB)
         yield Finding(instruction, f"the constant holds {readable(size)}", help="pass it as a parameter")
 
 
-@rule("L206", "constant-start", on=("dynamic-slice",), severity=Severity.INFO)
+@rule("W206", "constant-start", on=("dynamic-slice",), severity=Severity.INFO)
 def constant_start(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dynamic-slice whose start is constant.
 
@@ -215,7 +215,7 @@ def constant_start(view: View, instruction: HloInstruction) -> Iterator[Finding]
         yield Finding(instruction, "every start index is a constant", help="write a slice")
 
 
-@rule("L207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE)
+@rule("W207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE)
 def undeclared_index_order(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Indices that are sorted or unique, and not declared to be.
 
@@ -294,7 +294,7 @@ def _vectors(view: View, indices: HloInstruction, axis: int) -> list[tuple[int, 
     return [tuple(numbers[k:k + width]) for k in range(0, len(numbers), max(1, width))]
 
 
-@rule("L208", "sort-then-slice", on=("sort",), severity=Severity.INFO)
+@rule("W208", "sort-then-slice", on=("sort",), severity=Severity.INFO)
 def sort_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A sort of which only the first few elements are used.
 
@@ -325,7 +325,7 @@ def sort_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding
         yield Finding(instruction, f"{whole} elements are sorted, {max(kept)} are used", help="use topk")
 
 
-@rule("L209", "missed-aliasing", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W209", "missed-aliasing", on=Scope.MODULE, severity=Severity.INFO)
 def missed_aliasing(view: View, *, least: int = 16 * _MIB) -> Iterator[Finding]:
     """Results that could be written over parameters.
 
@@ -372,7 +372,7 @@ _EXPENSIVE = frozenset({"dot", "convolution", "sort", "fft", "cholesky", "triang
                         "all-to-all", "ragged-dot", "reduce-window"})
 
 
-@rule("L210", "loop-invariant-work", on=("while",))
+@rule("W210", "loop-invariant-work", on=("while",))
 def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int = 4096) -> Iterator[Finding]:
     """Expensive work in a loop that gives the same in each iteration.
 
@@ -430,7 +430,7 @@ def invariant_places(body: HloComputation) -> set[int]:
             and o.operands[0].opcode == "parameter" and o.attributes["index"] == n}
 
 
-@rule("L211", "transpose-into-dot", on=("dot",), severity=Severity.INFO, default_on=False)
+@rule("W211", "transpose-into-dot", on=("dot",), severity=Severity.INFO, default_on=False)
 def transpose_into_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dot of a transposed array.
 
@@ -459,7 +459,7 @@ def transpose_into_dot(view: View, instruction: HloInstruction) -> Iterator[Find
                           help=f"contract the dimensions of {operand.operands[0].name} themselves")
 
 
-@rule("L212", "host-transfer-in-loop", on=("infeed", "outfeed", "send", "recv", "custom-call"))
+@rule("W212", "host-transfer-in-loop", on=("infeed", "outfeed", "send", "recv", "custom-call"))
 def host_transfer_in_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A transfer to or from the host in each iteration of a loop.
 
@@ -499,7 +499,7 @@ def host_transfer_in_loop(view: View, instruction: HloInstruction) -> Iterator[F
                       "loop, or for many iterations at once")
 
 
-@rule("L213", "unfused-elementwise", on=tuple(o for o, r in OPS.items() if "elementwise" in r.flags and o != "copy"),
+@rule("W213", "unfused-elementwise", on=tuple(o for o, r in OPS.items() if "elementwise" in r.flags and o != "copy"),
       severity=Severity.INFO)
 def unfused_elementwise(view: View, instruction: HloInstruction, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
     """A large elementwise operation that was left alone.

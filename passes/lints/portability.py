@@ -41,7 +41,7 @@ def _vendor(target: str) -> str:
     return next((name for prefix, name in VENDORS.items() if target.startswith(prefix)), "")
 
 
-@rule("L601", "unknown-custom-call", on=Scope.MODULE)
+@rule("W601", "unknown-custom-call", on=Scope.MODULE)
 def unknown_custom_call(view: View) -> Iterator[Finding]:
     """A custom call that only its author knows.
 
@@ -82,7 +82,7 @@ def _targets(view: View) -> dict[str, tuple[HloInstruction, str]]:
     return {t: (i, f", and {counts[t] - 1} more in this module" if counts[t] > 1 else "") for t, i in first.items()}
 
 
-@rule("L602", "library-custom-call", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W602", "library-custom-call", on=Scope.MODULE, severity=Severity.INFO)
 def library_custom_call(view: View) -> Iterator[Finding]:
     """Custom calls of one vendor's library or one backend.
 
@@ -110,7 +110,7 @@ def library_custom_call(view: View) -> Iterator[Finding]:
                           "optimisation", part=_TARGET)
 
 
-@rule("L603", "host-callback", on=("custom-call",), severity=Severity.INFO)
+@rule("W603", "host-callback", on=("custom-call",), severity=Severity.INFO)
 def host_callback(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A call back into the process that made the module.
 
@@ -137,7 +137,7 @@ def host_callback(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       help="take the callback out before the module is kept", part=_TARGET)
 
 
-@rule("L604", "no-stablehlo-form", on=tuple(o for o, r in OPS.items() if r.lowering.refusal), in_fusions=True)
+@rule("W604", "no-stablehlo-form", on=tuple(o for o, r in OPS.items() if r.lowering.refusal), in_fusions=True)
 def no_stablehlo_form(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An operation that StableHLO does not have.
 
@@ -161,7 +161,7 @@ def no_stablehlo_form(view: View, instruction: HloInstruction) -> Iterator[Findi
                   help=OPS[instruction.opcode].replacement or "dump the module before optimisation")
 
 
-@rule("L605", "dynamic-shape", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W605", "dynamic-shape", on=Scope.MODULE, severity=Severity.INFO)
 def dynamic_shape(view: View) -> Iterator[Finding]:
     """Dimensions whose sizes are known only when the program runs.
 
@@ -204,7 +204,7 @@ def dynamic_shape(view: View) -> Iterator[Finding]:
                       help="give the sizes before exporting")
 
 
-@rule("L606", "deprecated-operation", on=tuple(o for o, r in OPS.items() if r.replacement), severity=Severity.INFO,
+@rule("W606", "deprecated-operation", on=tuple(o for o, r in OPS.items() if r.replacement), severity=Severity.INFO,
       in_fusions=True)
 def deprecated_operation(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An operation that is better written with another one.
@@ -229,7 +229,7 @@ def deprecated_operation(view: View, instruction: HloInstruction) -> Iterator[Fi
                   help=f"write {OPS[instruction.opcode].replacement}")
 
 
-@rule("L607", "undefined-random", on=("rng", "rng-bit-generator"), severity=Severity.INFO,
+@rule("W607", "undefined-random", on=("rng", "rng-bit-generator"), severity=Severity.INFO,
       in_fusions=True)
 def undefined_random(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Random numbers that differ from backend to backend, or from run to run.
@@ -259,7 +259,7 @@ def undefined_random(view: View, instruction: HloInstruction) -> Iterator[Findin
                       help="name the algorithm: rng_three_fry or rng_philox", part=r"\balgorithm=\w+")
 
 
-@rule("L608", "unordered-scatter", on=("scatter",), severity=Severity.INFO, default_on=False)
+@rule("W608", "unordered-scatter", on=("scatter",), severity=Severity.INFO, default_on=False)
 def unordered_scatter(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A scatter whose result depends on the order of updates.
 
@@ -302,7 +302,7 @@ def unordered_scatter(view: View, instruction: HloInstruction) -> Iterator[Findi
                       help="declare unique_indices=true where they are")
 
 
-@rule("L609", "unstable-sort", on=("sort",), severity=Severity.INFO)
+@rule("W609", "unstable-sort", on=("sort",), severity=Severity.INFO)
 def unstable_sort(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A sort of several arrays by one of them that may exchange equal keys.
 
@@ -335,7 +335,7 @@ def unstable_sort(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield Finding(instruction, "what stands beside equal keys comes in any order", help="add is_stable=true")
 
 
-@rule("L610", "rare-type", on=Scope.MODULE, severity=Severity.INFO, default_on=False)
+@rule("W610", "rare-type", on=Scope.MODULE, severity=Severity.INFO, default_on=False)
 def rare_type(view: View) -> Iterator[Finding]:
     """Element types that few backends have.
 

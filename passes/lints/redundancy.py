@@ -14,7 +14,7 @@ from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.view import View
 
 
-@rule("L101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE)
+@rule("W101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE)
 def unused_computation(view: View) -> Iterator[Finding]:
     """A computation that nothing calls.
 
@@ -52,7 +52,7 @@ def unused_computation(view: View) -> Iterator[Finding]:
                           fix=fix_of(view.module.source, f"remove {computation.name}", changes))
 
 
-@rule("L102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO)
 def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Finding]:
     """Computations that are the same, instruction by instruction.
 
@@ -119,7 +119,7 @@ def _value(name: str, value: Any, known: dict[HloComputation, Any]) -> Any:
     return value
 
 
-@rule("L103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
+@rule("W103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
 def dead_instruction(view: View, computation: HloComputation, *, free: bool = False) -> Iterator[Finding]:
     """An instruction whose value nothing uses.
 
@@ -180,7 +180,7 @@ _HEAVY = frozenset({"dot", "convolution", "reduce", "sort", "fft", "gather", "sc
                     "cholesky", "triangular-solve", "while", "call", "conditional", "all-reduce", "all-gather"})
 
 
-@rule("L104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE)
+@rule("W104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE)
 def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int = 1024) -> Iterator[Finding]:
     """The same operation on the same operands, twice.
 
@@ -239,7 +239,7 @@ def _at(view: View, instruction: HloInstruction, message: str) -> tuple[Note, ..
     return (Note(message, start, type(start)(start.line, start.column + len(instruction.name))),) if start.line else ()
 
 
-@rule("L105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)
 def unused_parameter(view: View, *, called: bool = False) -> Iterator[Finding]:
     """A parameter of the entry that nothing uses.
 
@@ -273,7 +273,7 @@ def unused_parameter(view: View, *, called: bool = False) -> Iterator[Finding]:
                               help="remove it here and in the caller")
 
 
-@rule("L106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO)
 def constant_foldable(view: View, computation: HloComputation, *, least: int = 2,
                       bytes: int = 4096) -> Iterator[Finding]:
     """Instructions that depend on constants only.
@@ -330,7 +330,7 @@ _MOVES = frozenset({"broadcast", "reshape", "iota", "bitcast", "copy", "convert"
                     "slice"})
 
 
-@rule("L107", "repeated-output", on=("tuple",), severity=Severity.INFO, default_on=False)
+@rule("W107", "repeated-output", on=("tuple",), severity=Severity.INFO, default_on=False)
 def repeated_output(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """One value at two places of the entry's result.
 
@@ -358,7 +358,7 @@ def repeated_output(view: View, instruction: HloInstruction) -> Iterator[Finding
         seen.add(operand)
 
 
-@rule("L108", "dead-loop-state", on=("while",), severity=Severity.INFO)
+@rule("W108", "dead-loop-state", on=("while",), severity=Severity.INFO)
 def dead_loop_state(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A value that a loop carries and nobody reads.
 

@@ -1,6 +1,6 @@
 """What a lint rule is: a generator of findings whose docstring is its documentation, its test and its example.
 
-    @rule("L201", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
+    @rule("W201", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
     def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         \"\"\"A transpose that moves nothing.
 
@@ -130,8 +130,8 @@ RULES: dict[str, Rule] = {}
 
 #: the first two characters of a code, and what the rules of that group are about
 CATEGORIES: Mapping[str, str] = {
-    "L1": "redundancy", "L2": "performance", "L3": "numerics", "L4": "control-flow", "L5": "collectives",
-    "L6": "portability", "L7": "style",
+    "W1": "redundancy", "W2": "performance", "W3": "numerics", "W4": "control-flow", "W5": "collectives",
+    "W6": "portability", "W7": "style",
 }
 
 

@@ -14,7 +14,7 @@ from hlotool.passes.lints.view import View
 _NUMBER = re.compile(r"(?:[._\-]\d+)+$")
 
 
-@rule("L701", "similar-names", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W701", "similar-names", on=Scope.COMPUTATION, severity=Severity.INFO)
 def similar_names(view: View, computation: HloComputation) -> Iterator[Finding]:
     """Names that differ only by case, or by the sign before their number.
 
@@ -48,7 +48,7 @@ def similar_names(view: View, computation: HloComputation) -> Iterator[Finding]:
                           part=re.escape(name))
 
 
-@rule("L702", "misleading-name", on=Scope.COMPUTATION, severity=Severity.INFO, default_on=False)
+@rule("W702", "misleading-name", on=Scope.COMPUTATION, severity=Severity.INFO, default_on=False)
 def misleading_name(view: View, computation: HloComputation) -> Iterator[Finding]:
     """An instruction that is named for another operation.
 
@@ -76,7 +76,7 @@ def misleading_name(view: View, computation: HloComputation) -> Iterator[Finding
                           help="rename it", part=re.escape(instruction.name))
 
 
-@rule("L703", "root-not-last", on=Scope.COMPUTATION, severity=Severity.INFO, default_on=False)
+@rule("W703", "root-not-last", on=Scope.COMPUTATION, severity=Severity.INFO, default_on=False)
 def root_not_last(view: View, computation: HloComputation) -> Iterator[Finding]:
     """A root with instructions behind it.
 

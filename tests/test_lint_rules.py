@@ -1,0 +1,242 @@
+"""Every lint rule: its documentation, its examples, its fix; fixes are proven by running before and after."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.diagnostics import CODES, Diagnostic, Severity
+from hlotool.ir import Position
+from hlotool.lint import Settings
+from hlotool.lint.fixes import fix
+from hlotool.passes.lints import CATEGORIES, RULES, Fixability, Rule, run
+
+MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
+FIXABLE = [r for r in RULES.values() if r.fixability is not Fixability.NONE]
+
+
+def name(rule: Rule) -> str:
+    return rule.name
+
+
+def codes(text: str, rule: Rule) -> list[str]:
+    """What the rule, and all that are on by default, say about a text."""
+    return [d.code for d in run(hlotool.parse(text), select=lambda r: r.default_on or r is rule)]
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=name)
+def test_the_bad_example_is_found_and_the_good_one_is_not(rule: Rule) -> None:
+    for text in (rule.bad, rule.good):
+        errors = [d for d in hlotool.verify(hlotool.parse(text)) if d.severity is Severity.ERROR]
+        assert not errors, text
+    assert codes(rule.bad, rule) == [rule.code]
+    assert codes(rule.good, rule) == []
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=name)
+def test_a_rule_is_documented_and_placed(rule: Rule) -> None:
+    assert re.fullmatch(r"W[1-7]\d\d", rule.code)
+    assert rule.category == CATEGORIES[rule.code[:2]]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    assert rule.summary.endswith(".") and rule.what and rule.why and rule.source
+    assert CODES[rule.code].name == rule.name and CODES[rule.code].source == rule.source
+    assert rule.severity in (Severity.WARNING, Severity.INFO)
+    text = rule.bad
+    (found,) = [d for d in run(hlotool.parse(text), select=lambda r: r is rule) if d.code == rule.code]
+    row = text.split("\n")[found.line - 1]
+    assert row[found.column - 1:found.end_column - 1].strip(), "nothing is underlined"
+    assert found.help
+    assert bool(found.fixes) == (rule.fixability is not Fixability.NONE)
+
+
+def test_what_issue_four_asks_for_is_there() -> None:
+    assert len(RULES) >= 40
+    assert len({r.name for r in RULES.values()}) == len(RULES)
+
+
+# Fixes.
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=name)
+def test_fixing_the_bad_example_gives_the_good_one(rule: Rule) -> None:
+    settings = Settings(select=(rule.code,))
+    fixed = fix(rule.bad, settings=settings, unsafe=True)
+    assert str(hlotool.parse(fixed.text)) == str(hlotool.parse(rule.good)), fixed.text
+    assert [d.code for d in fixed.applied] == [rule.code]
+    assert not fixed.refused
+    if rule.fixability is Fixability.UNSAFE:
+        assert not fix(rule.bad, settings=settings).is_changed
+
+
+SAFE = [r for r in FIXABLE if r.fixability is Fixability.SAFE]
+#: their operands or devices cannot be made up for the reference
+RUNNABLE = [r for r in SAFE if "replica_count" not in r.bad and "token[]" not in r.bad]
+
+
+def values(text: str) -> list[np.ndarray]:
+    """A module's results on arguments that differ from place to place, sorted and small enough to be indices."""
+    module = hlotool.parse(text)
+    arguments = []
+    for number, parameter in enumerate(module.entry.parameters()):
+        for _, shape in parameter.shape.leaves():
+            whole = np.arange(shape.size).reshape(shape.dims) % 7 - 2 * (number % 2)
+            arguments.append((whole * 0.5 if shape.dtype.is_floating else whole).astype(shape.dtype.numpy))
+    return hlotool.execute(module, arguments, executor="reference")
+
+
+@pytest.mark.parametrize("rule", RUNNABLE, ids=name)
+def test_a_safe_fix_keeps_every_bit(rule: Rule) -> None:
+    fixed = fix(rule.bad, settings=Settings(select=(rule.code,)))
+    assert fixed.is_changed
+    before, after = values(rule.bad), values(fixed.text)
+    assert len(before) == len(after)
+    for a, b in zip(before, after, strict=True):
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("path", [p for p in MODELS if "linear" not in p.name], ids=lambda p: p.name)
+def test_fixing_a_model_keeps_every_bit_and_verifies(path: Path) -> None:
+    text = path.read_text()
+    fixed = fix(text, path.name, Settings(select=("ALL",)))
+    assert not fixed.refused
+    module = hlotool.parse(fixed.text)
+    assert not [d for d in hlotool.verify(module) if d.severity is Severity.ERROR]
+    assert not [d for d in fixed.remaining for f in d.fixes if f.is_safe], "another round would fix more"
+    if fixed.is_changed and "replica" not in text and "num_partitions" not in text:
+        before, after = values(text), values(fixed.text)
+        assert [a.tobytes() for a in before] == [b.tobytes() for b in after]
+
+
+def test_what_is_not_fixed_stays_as_it_was_written() -> None:
+    text = """HloModule m   // a comment
+
+ENTRY main {   /* odd    spacing */
+  x = f32[2,3]{1,0}   parameter(0)
+  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}  // goes with its line
+  ROOT   y = f32[2,3]{1,0} add(f32[2,3]{1,0} %t,   %t), metadata={op_name="t"}
+}
+"""
+    fixed = fix(text)
+    assert fixed.text == text.replace(
+        "  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}  // goes with its line\n", "").replace(
+        "%t,   %t)", "%x,   %x)")
+    assert fixed.diff("m.hlo").count("\n-") == 2
+
+
+def test_fixes_that_overlap_are_made_in_turn() -> None:
+    text = """ENTRY main {
+  x = f32[4] parameter(0)
+  a = f32[4] reshape(x)
+  b = f32[4] convert(a)
+  c = f32[4] slice(b), slice={[0:4]}
+  d = f32[4] negate(c)
+  e = f32[4] negate(d)
+  ROOT y = f32[4] tanh(e)
+}
+"""
+    fixed = fix(text)
+    assert fixed.text == "ENTRY main {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] tanh(x)\n}\n"
+    assert len(fixed.applied) == 4
+
+
+def test_a_fix_that_would_break_the_module_is_refused_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hlotool.diagnostics import Fix
+    from hlotool.lint import fixes
+
+    text = "ENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] reshape(x)\n  ROOT y = f32[4] tanh(a)\n}\n"
+    real = fixes.lint
+
+    def lint(text: str, filename: str, settings: Settings) -> list[Diagnostic]:
+        broken = Fix("break it", Position(2, 3), Position(2, 4), "z")
+        found = Diagnostic("W999", "wrong", Severity.WARNING, 2, 3, 2, 4, filename, fixes=(broken,))
+        return [found, *real(text, filename, settings)]
+
+    monkeypatch.setattr(fixes, "lint", lint)
+    fixed = fixes.fix(text)
+    assert fixed.text == "ENTRY main {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] tanh(x)\n}\n"
+    assert [d.code for d in fixed.refused] == ["W999"]
+
+
+def test_mistakes_of_syntax_are_fixed_too() -> None:
+    text = "HloModule m\n\nENTRY main {\n  x = f32[4] parameter(0\n  ROOT y = f32[4] tanh(x)\n}\n"
+    fixed = fix(text, unsafe=True)
+    assert fixed.text == text.replace("parameter(0", "parameter(0)")
+    assert not fixed.remaining
+
+
+def test_names_in_attributes_and_comments_are_no_operands() -> None:
+    text = """index { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4] parameter(0)
+  z = f32[] constant(0)
+  index = f32[4] reshape(x)
+  ROOT y = f32[] reduce(/*index=0*/index, z), dimensions={0}, to_apply=index
+}
+"""
+    fixed = fix(text)
+    assert "reduce(/*index=0*/x, z), dimensions={0}, to_apply=index" in fixed.text
+
+
+# Options and selection.
+
+
+def test_options_are_the_keyword_parameters_of_a_rule() -> None:
+    rule = RULES["W205"]
+    assert rule.options == {"bytes": 1 << 20}
+    small = hlotool.parse("ENTRY main { ROOT c = f32[4] constant({1,2,3,4}) }")
+    assert not run(small)
+    assert [d.code for d in run(small, options={"huge-constant": {"bytes": 16}})] == ["W205"]
+
+
+def test_modules_that_were_not_read_from_a_text_have_findings_without_a_place() -> None:
+    module = hlotool.parse(RULES["W111"].bad)
+    module.source = None
+    (found,) = run(module)
+    assert (found.code, found.line, found.fixes) == ("W111", 0, ())
+
+
+# Where a rule must be silent.
+
+
+@pytest.mark.parametrize(("code", "text"), [
+    ("W321", "e = f32[4] exponential(x)  ROOT y = f32[4] log(e)"),
+    ("W321", "ROOT y = f32[4] log(x)"),
+    ("W322", "s = f32[4] multiply(x, x)  ROOT y = f32[4] sqrt(s)"),
+    ("W322", "o = f32[] constant(1)  k = f32[] constant(0.9)  n = f32[] parameter(1)  p = f32[] power(k, n)  "
+             "d = f32[] subtract(o, p)  ROOT y = f32[] sqrt(d)"),
+    ("W111", "ROOT y = f32[4] transpose(x), dimensions={0}, sharding={replicated}"),
+    ("W103", "k = token[] after-all()  o = token[] outfeed(x, k), outfeed_shape=f32[4]  ROOT y = f32[4] negate(x)"),
+    ("W331", "ROOT y = f32[4] negate(x)"),
+])
+def test_rules_are_silent_where_nothing_is_wrong(code: str, text: str) -> None:
+    module = hlotool.parse(f"ENTRY main {{ x = f32[4] parameter(0)  {text} }}")
+    assert not [f for d in run(module) if d.code == code for f in (d.fixes or (d,)) if code != "W111" or d.fixes]
+
+
+def test_signs_are_followed_into_fusions() -> None:
+    text = """HloModule m
+fused { p = f32[4] parameter(0)  ROOT y = f32[4] log(p) }
+ENTRY main { x = f32[4] parameter(0)  a = f32[4] OPERATION(x)
+             ROOT f = f32[4] fusion(a), kind=kLoop, calls=fused }"""
+    assert [d.code for d in run(hlotool.parse(text.replace("OPERATION", "abs")))] == ["W321"]
+    assert not run(hlotool.parse(text.replace("OPERATION", "exponential")))
+
+
+@pytest.mark.parametrize(("start", "limit", "step", "direction", "code"), [
+    (0, 10, 1, "LT", ""), (0, 0, 1, "LT", "W402"), (0, 1, 1, "LT", "W402"), (0, 0, 1, "LE", "W402"),
+    (10, 0, -1, "GT", ""), (0, 10, -1, "LT", "W401"), (0, 10, 0, "LT", "W401"), (10, 10, 0, "LT", "W402"),
+    (0, 8, 8, "NE", "W402"),
+])
+def test_trip_counts(start: int, limit: int, step: int, direction: str, code: str) -> None:
+    text = f"""cond {{ s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant({limit})  ROOT p = pred[] compare(i, n), direction={direction} }}
+body {{ s = (s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  k = s32[] constant({step})
+  j = s32[] add(i, k)  ROOT t = (s32[]) tuple(j) }}
+ENTRY main {{ i = s32[] constant({start})  t = (s32[]) tuple(i)
+  ROOT w = (s32[]) while(t), condition=cond, body=body }}"""
+    found = [d.code for d in run(hlotool.parse(text)) if d.code.startswith("W4")]
+    assert found == ([code] if code else [])
