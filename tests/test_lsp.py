@@ -49,8 +49,8 @@ class Session:
         self.client.exit(None)
         await self.client.stop()
 
-    async def open(self, text):
-        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(URI, "hlo", 0, text)))
+    async def open(self, text, uri=URI):
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "hlo", 0, text)))
         return await self.found()
 
     async def found(self):
@@ -180,6 +180,20 @@ def test_structure_formatting_and_completion():
         assert [i.label for i in operands][:2] == ["x", "zero"]
         attributes = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "zero),", 6))
         assert [i.label for i in attributes] == ["dimensions", "to_apply"]
+
+    in_session(conversation)
+
+
+def test_the_nearest_configuration_holds(tmp_path):
+    wide = "ENTRY e { x = f64[2] parameter(0)  ROOT y = f64[2] negate(f64[2] negate(x)) }"
+    (tmp_path / "hlotool.toml").write_text('severity = { ALL = "off" }\n')
+
+    async def conversation(session):
+        assert await session.open(wide)
+        assert not await session.open(wide, (tmp_path / "x.hlo").as_uri())
+        (tmp_path / "hlotool.toml").write_text("nonsense = 1\n")
+        [mistake] = await session.open(wide, (tmp_path / "y.hlo").as_uri())
+        assert "nonsense" in mistake.message
 
     in_session(conversation)
 

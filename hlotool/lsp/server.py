@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlparse
 
@@ -75,8 +76,15 @@ def _path(uri: str) -> str:
 
 
 def _looked_at(document: Document) -> list[Diagnostic]:
+    """The findings under the settings that the command would take for the file."""
+    from hlotool.lint import Settings
+    from hlotool.lint.config import read_config
+    from hlotool.lint.places import find_config
+
+    file = Path(document.filename)
     try:
-        return document.findings()
+        config = find_config([file.parent]) if file.is_absolute() else None
+        return document.findings((read_config(config) if config else Settings()).of_file(document.filename))
     except HloError as error:  # a configuration file with a mistake
         return error.diagnostics
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, Punctuation, String, Text, Whitespace
@@ -11,6 +12,7 @@ from hlotool.ir import DTYPES
 
 __all__ = ["HloLexer"]
 
+_groups: Callable[..., Any] = bygroups  # the stubs leave it untyped
 _NAME = r"%?[A-Za-z_][\w.\-]*"
 _HEX = r"-?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+\-]?\d+"
 
@@ -34,10 +36,10 @@ class HloLexer(RegexLexer):
             (r"(?<![\w.\-%])(?:HloModule|ENTRY|ROOT)(?![\w.\-])", Keyword.Declaration),
             (r"(?:true|false|inf|nan|-inf|-nan)(?![\w.\-])", Keyword.Constant),
             (words((*DTYPES, "token", "opaque", "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
-            (rf"({_NAME})(\s+)(=)(?!=)", bygroups(Name.Variable, Whitespace, Operator)),
-            (r"([A-Za-z_][\w\-]*)(=)", bygroups(Name.Attribute, Operator)),
-            (r"([a-z][\w\-]*)(\()", bygroups(Name.Function, Punctuation)),
-            (rf"({_NAME})(\s*)(\{{)(?=\s*\n)", bygroups(Name.Class, Whitespace, Punctuation)),
+            (rf"({_NAME})(\s+)(=)(?!=)", _groups(Name.Variable, Whitespace, Operator)),
+            (r"([A-Za-z_][\w\-]*)(=)", _groups(Name.Attribute, Operator)),
+            (r"([a-z][\w\-]*)(\()", _groups(Name.Function, Punctuation)),
+            (rf"({_NAME})(\s*)(\{{)(?=\s*\n)", _groups(Name.Class, Whitespace, Punctuation)),
             (r"[\dbf?]+_[\dio?]+->[\dbf?]+", Literal),
             (_HEX, Number.Float),
             (r"-?\d+\.\d*(?:[eE][+\-]?\d+)?|-?\d+[eE][+\-]?\d+", Number.Float),
