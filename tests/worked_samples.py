@@ -21,6 +21,7 @@ from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.world import Queues
 from hlotool.ir import Kind, Literal
 from hlotool.ops import OPS
+from hlotool.passes.legalize import legalized
 from hlotool.text import print_value
 
 _PLUMBING = ("parameter", "constant", "tuple", "get-tuple-element", "iota", "broadcast", "after-all")
@@ -93,7 +94,8 @@ def _about(text: str, name: str) -> str:
     if name in OPS:
         return ""
     try:
-        found = [i.opcode for i in hlotool.parse(text).entry.instructions if i.opcode not in _PLUMBING]
+        module = legalized(hlotool.parse(text))
+        found = [i.opcode for i in module.entry.instructions if i.opcode not in _PLUMBING]
     except HloError:
         found = []
     return f"// op: {found[0]}\n" if found else ""

@@ -33,6 +33,9 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import checked_executor, close_children, describe_executor
 from hlotool.ops import OPS
 
+#: how failures show in the row of dots
+_LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",
+            Status.TIME_OUT: "T", Status.UNSUPPORTED: "U", Status.PASS: "."}
 _RUN = pytest.StashKey["_Session"]()
 
 
@@ -190,8 +193,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
         return None
     status, verdict = Status(record["status"]), Verdict(record["verdict"])
     category = {Verdict.PASSED: "passed", Verdict.UNEXPLAINED: "failed"}.get(verdict, str(verdict))
-    letter = {Verdict.PASSED: ".", Verdict.UNEXPLAINED: status[0].upper()}.get(verdict, verdict[0])
-    return category, letter, str(status if verdict is Verdict.UNEXPLAINED else verdict).upper()
+    letter = {Verdict.PASSED: ".", Verdict.UNEXPLAINED: _LETTERS[status], Verdict.UNEXPECTED_PASS: "p"}
+    return category, letter.get(verdict, verdict[0]), str(status if verdict is Verdict.UNEXPLAINED else verdict).upper()
 
 
 class _Session:
@@ -263,8 +266,9 @@ class _Session:
             if name := self.config.getoption(option):
                 write(self.run, pathlib.Path(name))
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.run.collected and not self.config.getoption("collectonly", False):
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
+        is_usage = exitstatus == pytest.ExitCode.USAGE_ERROR
+        if self.run.collected and not is_usage and not self.config.getoption("collectonly", False):
             terminalreporter.section("conformance")
             terminalreporter.write_line(self.run.summary())
 

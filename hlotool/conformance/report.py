@@ -5,6 +5,7 @@ The JSON has the form of report.schema.json; HTML is one page that needs nothing
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import math
 import pathlib
@@ -100,12 +101,10 @@ class Run:
         """The report as JSON holds it."""
         from datetime import UTC, datetime
 
-        from hlotool import __version__
-
         verdicts = Counter(r["verdict"] for r in self.records.values())
         statuses = Counter(r["status"] for r in self.records.values())
         return {
-            "form": FORM, "tool": "hlotool", "version": __version__,
+            "form": FORM, "tool": "hlotool", "version": importlib.metadata.version("hlotool"),
             "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3), "executors": self.executors,
             "totals": {"collected": len(self.collected), "finished": len(self.records),
