@@ -1,11 +1,12 @@
 """Writes the library calls of CPU, GPU and TPU compilers as the operations that they stand for.
 
-    g = f32[2,4] custom-call(a, b), custom_call_target="__cublas$gemm",
-        backend_config={"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"], ...}, ...}
-
-becomes
-
-    g = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ENTRY main {                                  ENTRY main {
+      a = f32[2,3] parameter(0)                     a = f32[2,3] parameter(0)
+      b = f32[3,4] parameter(1)                     b = f32[3,4] parameter(1)
+      ROOT g = f32[2,4] custom-call(a, b),          ROOT g = f32[2,4] dot(a, b),
+        custom_call_target="__cublas$gemm",           lhs_contracting_dims={1}, rhs_contracting_dims={0}
+        backend_config={...}                      }
+    }
 
 A call whose configuration does not say enough stays, and why is among the module's notes. The rules are in
 lift_library_matmul.py, lift_library_convolution.py, lift_library_linalg.py and lift_library_other.py, each of which

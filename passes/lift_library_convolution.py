@@ -1,11 +1,17 @@
 """Writes the convolutions of GPU and CPU libraries as convolutions.
 
-    c = (f32[1,4,4,8], u8[0]) custom-call(x, filter, bias), custom_call_target="__cudnn$convBiasActivationForward",
-        window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, backend_config={"activation_mode":"kRelu", ...}
+    ENTRY main {                                  ENTRY main {
+      x = f32[1,4,2] parameter(0)                   x = f32[1,4,2] parameter(0)
+      w = f32[3,2,8] parameter(1)                   w = f32[3,2,8] parameter(1)
+      ROOT c = (f32[1,2,8], u8[0]) custom-call(     convolution = f32[1,2,8] convolution(x, w),
+        x, w), custom_call_target=                    window={size=3}, dim_labels=b0f_0io->b0f
+        "__cudnn$convForward", window={size=3},     workspace = u8[0] ...
+        dim_labels=b0f_0io->b0f                     ROOT c = (f32[1,2,8], u8[0]) tuple(convolution, workspace)
+    }                                             }
 
-becomes a convolution, the bias added to every feature, and a maximum with 0. Gradients become convolutions of the
-gradient with the filter turned around, or of the input with the gradient. Labels and window of a gradient are those of
-the convolution that it is the gradient of. Source: XLA, conv_rewriter.cc and cudnn_fused_conv_rewriter.cc.
+Biases, side inputs and activations become what they compute. Gradients become convolutions of the gradient with the
+filter turned around, or of the input with the gradient: their labels and window are those of the convolution that they
+are the gradient of. Source: XLA, conv_rewriter.cc and cudnn_fused_conv_rewriter.cc.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Writes the LAPACK calls of CPU compilers as the operations of linear algebra that HLO has.
 
-    s = f32[3,3] custom-call(a, b), custom_call_target="lapack_strsm_ffi", api_version=API_VERSION_TYPED_FFI,
-        backend_config={diag = 78 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8}
+    ENTRY main {                                  ENTRY main {
+      a = f32[3,3] parameter(0)                     a = f32[3,3] parameter(0)
+      b = f32[3,3] parameter(1)                     b = f32[3,3] parameter(1)
+      ROOT s = f32[3,3] custom-call(a, b),          ROOT s = f32[3,3] triangular-solve(a, b),
+        custom_call_target="lapack_strsm_ffi",        left_side=true, lower=true, unit_diagonal=false,
+        backend_config={side = 76 : ui8, ...}         transpose_a=TRANSPOSE
+    }                                             }
 
-becomes
-
-    s = f32[3,3] triangular-solve(a, b), left_side=true, lower=true, transpose_a=TRANSPOSE
-
-Letters are those of LAPACK's parameters, as characters. Factorisations that HLO has no operation for stay.
+Numbers are LAPACK's letters as characters. Factorisations that HLO has no operation for stay.
 """
 
 from __future__ import annotations

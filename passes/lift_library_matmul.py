@@ -1,9 +1,15 @@
 """Writes the matrix products of GPU and CPU libraries as dots.
 
-    g = (f32[2,4], s8[1024]) custom-call(a, b, bias), custom_call_target="__cublas$lt$matmul",
-        backend_config={"gemm_backend_config":{"alpha_real":2, "epilogue":"BIAS_RELU", ...}}
+    ENTRY main {                                  ENTRY main {
+      a = f32[2,3] parameter(0)                     a = f32[2,3] parameter(0)
+      b = f32[3,4] parameter(1)                     b = f32[3,4] parameter(1)
+      ROOT g = (f32[2,4], s8[9]) custom-call(a,     dot = f32[2,4] dot(a, b), lhs_contracting_dims={1}, ...
+        b), custom_call_target=                     zero = f32[] constant(0)
+        "__cublas$lt$matmul", backend_config=       zeros = f32[2,4] broadcast(zero), dimensions={}
+        {"gemm_backend_config":                     maximum = f32[2,4] maximum(dot, zeros)
+        {"epilogue":"RELU", ...}}                   ... ROOT g = (f32[2,4], s8[9]) tuple(maximum, workspace)
+    }                                             }
 
-becomes a dot, multiplied by 2, with the bias added to each row, and a maximum with 0; the workspace becomes zeros.
 Source of what calls mean: XLA, gemm_rewriter.cc (cuBLAS), onednn_contraction_rewriter.cc (oneDNN).
 """
 

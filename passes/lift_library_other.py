@@ -1,10 +1,11 @@
 """Writes calls of sorting, normalisation, scaled products and host code as the operations that they stand for.
 
-    t = (f32[4,3], s32[4,3]) custom-call(x), custom_call_target="TopK", called_computations={greater}
-
-becomes
-
-    t = (f32[4,3], s32[4,3]) topk(x), k=3, largest=true
+    ENTRY main {                                  ENTRY main {
+      x = f32[4,8] parameter(0)                     x = f32[4,8] parameter(0)
+      ROOT t = (f32[4,3], s32[4,3])                 ROOT t = (f32[4,3], s32[4,3]) topk(x), k=3, largest=true
+        custom-call(x),                           }
+        custom_call_target="TopK"
+    }
 """
 
 from __future__ import annotations

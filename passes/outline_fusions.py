@@ -1,12 +1,12 @@
 """Writes fusions as calls of the computations that they fuse, so that their boundaries are kept.
 
-    ROOT f = f32[4] fusion(x), kind=kLoop, calls=fused
+    ENTRY main {                                  ENTRY main {
+      x = f32[4] parameter(0)                       x = f32[4] parameter(0)
+      ROOT f = f32[4] fusion(x), kind=kLoop,        ROOT f = f32[4] call(x), to_apply=fused,
+        calls=fused                                   frontend_attributes={hlotool.fusion="kLoop"}
+    }                                             }
 
-becomes
-
-    ROOT f = f32[4] call(x), to_apply=fused, frontend_attributes={hlotool.fusion="kLoop"}
-
-or, with the option `composite`, the call that stands for a composite of the name hlotool.fusion.
+With the option `composite` the call stands for a composite of the name hlotool.fusion.
 """
 
 from __future__ import annotations

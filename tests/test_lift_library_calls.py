@@ -24,7 +24,8 @@ def call(target: str, result: str, operands: str, rest: str = "", config: Any = 
     shapes = operands.split()
     names = ", ".join(f"p{n}" for n in range(len(shapes)))
     lines = "".join(f"  p{n} = {s} parameter({n})\n" for n, s in enumerate(shapes))
-    written = "" if config is None else f", backend_config={config if isinstance(config, str) else json.dumps(config)}"
+    text = config if isinstance(config, str) else json.dumps(config)
+    written = "" if config is None else f", backend_config={text}"
     return hlotool.parse(f"HloModule m\n{head}\nENTRY e {{\n{lines}"
                          f"  ROOT r = {result} custom-call({names}), custom_call_target=\"{target}\"{rest}{written}\n}}")
 
