@@ -3,7 +3,8 @@
 Two floats of one type are n ULPs apart when n steps to the next representable value lead from one to the other;
 -0 and +0 are no step apart. Integers and pred have steps of one.
 The halves of a complex number are measured in the steps of the larger one: products and functions mix the halves, so
-that the smaller one is only as exact as the whole number is. NaN is no step away from NaN, and infinitely far from everything else.
+that the smaller one is only as exact as the whole number is. NaN is no step away from NaN, and infinitely far from
+everything else.
 """
 
 from __future__ import annotations

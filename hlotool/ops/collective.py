@@ -200,8 +200,9 @@ def _lift_all_reduce(r: Reader) -> HloInstruction:
 def drawn_groups(d: Draw) -> tuple[dict[str, Any], int]:
     """Devices, groups of one size in one of the group modes as attributes, and how many devices a group has."""
     mode = next((m for m in ("cross partition", "replicas and partitions", "flattened ids") if d.edge(m)), "replicas")
-    d.devices(*{"replicas": (4, 1), "cross partition": (1, 4)}.get(mode, (2, 2)))
-    count = {"replicas and partitions": 2}.get(mode, 4)
+    few = d.pick((2, 4))
+    d.devices(*{"replicas": (few, 1), "cross partition": (1, few)}.get(mode, (2, 2)))
+    count = {"replicas and partitions": 2, "flattened ids": 4}.get(mode, few)
     size = d.pick([n for n in (1, 2, 4) if n <= count])
     ids = d.shuffled(range(count))
     groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, count, size))
@@ -342,6 +343,9 @@ def all_gather_shape(*operands: Shape, dimensions: Ints, replica_groups: Replica
 
 
 def _emit_all_gather_of(e: Emitter, instruction: HloInstruction, operands: Sequence[Value], shape: Shape) -> Value:
+    if not shape.is_tuple and not shape.size:
+        # StableHLO gathers no empty dimension.
+        return e.constant(np.zeros(shape.dims, shape.dtype.numpy), shape)
     return e.op("stablehlo.all_gather", operands, shape, {
         "all_gather_dim": i64(instruction.attributes["dimensions"][0]), **group_attributes(instruction)})
 

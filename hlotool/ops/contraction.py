@@ -13,7 +13,7 @@ from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
-from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
+from hlotool.ops.numbers import Array, computed, converted, narrow, wide_dtype
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_in_range, require_unique, same_size
 
@@ -496,10 +496,10 @@ def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lh
     for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
         value = converted(operand, target)
         if scale.ndim:
-            spread = scale.astype(np.float64)
+            spread = converted(scale, target)
             for axis, (d, s) in enumerate(zip(value.shape, scale.shape, strict=True)):
                 spread = np.repeat(spread, d // s, axis=axis)
-            value = narrow(value.astype(np.float64) * spread, np.dtype(target))
+            value = computed(np.multiply, value, spread)
         sides.append(value)
     return contract(sides[0], sides[1], (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
                     target)

@@ -125,10 +125,10 @@ def _exchanged(r: Reader, operand: HloInstruction, result: Shape) -> HloInstruct
 
 def _drawn_plain_groups(d: Draw) -> tuple[dict[str, Any], int]:
     """Groups of replicas, or for an edge of partitions: what operations without use_global_device_ids take."""
-    is_partitions = d.edge("cross partition")
-    d.devices(*((1, 4) if is_partitions else (4, 1)))
-    size, ids = d.pick((1, 2, 4)), d.shuffled(range(4))
-    groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, 4, size))
+    is_partitions, count = d.edge("cross partition"), d.pick((2, 4))
+    d.devices(*((1, count) if is_partitions else (count, 1)))
+    size, ids = d.pick((1, 2, count)), d.shuffled(range(count))
+    groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, count, size))
     return {"replica_groups": f"{{{groups}}}", "channel_id": 1 if is_partitions else None}, size
 
 
@@ -385,10 +385,9 @@ def _lift_collective_permute(r: Reader) -> HloInstruction:
 
 
 def _draw_collective_permute(d: Draw) -> None:
-    is_partitions = d.edge("cross partition")
-    d.devices(*((1, 4) if is_partitions else (4, 1)))
-    count = d.between(0, 4)
-    pairs = zip(d.shuffled(range(4))[:count], d.shuffled(range(4)), strict=False)
+    is_partitions, devices = d.edge("cross partition"), d.pick((2, 4))
+    d.devices(*((1, devices) if is_partitions else (devices, 1)))
+    pairs = zip(d.shuffled(range(devices))[:d.between(0, devices)], d.shuffled(range(devices)), strict=False)
     numbers: dict[str, Any] = {"source_target_pairs": "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}",
                "channel_id": 1 if is_partitions else None}
     operand = d.argument(d.dims(0))

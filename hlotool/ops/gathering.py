@@ -406,7 +406,7 @@ def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints
     if index_vector_dim == indices.ndim:
         indices = indices[..., None]
     vectors = np.moveaxis(indices, index_vector_dim, -1).astype(np.int64)
-    dims, places = operands[0].shape, np.indices(updates[0].shape).reshape(updates[0].ndim, -1)
+    dims, places = operands[0].shape, np.indices(updates[0].shape).reshape(updates[0].ndim, updates[0].size)
     batch = places[[i for i in range(updates[0].ndim) if i not in update_window_dims]]
     target = np.zeros((len(dims), places.shape[1]), np.int64)
     starts = vectors[tuple(batch)]

@@ -174,7 +174,7 @@ def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> 
         # Complex transforms take the operand's own sizes: XLA and StableHLO bind fft_length for real ones only.
         return operand
     expected = (*fft_length[:-1], _half(last)) if fft_type == "IRFFT" else fft_length
-    require(all(map(same_size, inner, expected)), "fft-c5",
+    require(min(fft_length) >= 0 and all(map(same_size, inner, expected)), "fft-c5",
             f"the operand is {text}; {fft_type} of length {{{listed(fft_length)}}} needs [...,{listed(expected)}]")
     if fft_type == "RFFT":
         return Shape.array("c64" if operand.element_type == "f32" else "c128", (*operand.dims[:-1], _half(last)), None,

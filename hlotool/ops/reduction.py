@@ -15,7 +15,7 @@ from hlotool.ops.called import (
 )
 from hlotool.ops.convolution import window_output
 from hlotool.ops.dilated_windows import emit_select_and_scatter
-from hlotool.ops.drawing import ORDERLESS, Draw, shape_text
+from hlotool.ops.drawing import ORDERLESS, Draw, Undrawable, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.loops import emit_loop
@@ -266,6 +266,8 @@ def _lift_select_and_scatter(r: Reader) -> HloInstruction:
 
 
 def _draw_select_and_scatter(d: Draw) -> None:
+    if d.kind.is_complex:
+        raise Undrawable
     dims = d.dims(size=6)
     window, places = _drawn_window(d, dims, dilations=False)
     operand = d.argument(dims, edges=("zeros", "limits"))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
-from hlotool.ops.drawing import Draw
+from hlotool.ops.drawing import Draw, Undrawable
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import Array, wide_dtype
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims
 from hlotool.ops.values import Callee, apply
 
@@ -38,11 +39,11 @@ def sort_shape(*operands: Shape, dimensions: tuple[int, ...], to_apply: HloCompu
     parameters = to_apply.parameters()
     for i, parameter in enumerate(found):
         operand = operands[i // 2]
-        pair = parameters[i // 2 * 2:i // 2 * 2 + 2]
-        culprit = odd_one([*((p, p.shape) for p in pair), (None, scalar(operand))], same_up_to_precision)
-        require(parameter.is_scalar and same_up_to_precision(parameter, scalar(operand)), "sort-c5",
-                f"parameter {i} of {to_apply.name} is {parameter.text(False)}, "
-                f"operand {i // 2} is {operand.text(False)}", culprit)
+        if not (parameter.is_scalar and same_up_to_precision(parameter, scalar(operand))):
+            pair = [(p, p.shape) for p in parameters[i // 2 * 2:i // 2 * 2 + 2]]
+            raise ConstraintError("sort-c5", f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand "
+                                  f"{i // 2} is {operand.text(False)}",
+                                  odd_one([*pair, (None, scalar(operand))], same_up_to_precision))
     return operands[0] if len(operands) == 1 else Shape.tuple(*operands)
 
 
@@ -67,6 +68,8 @@ def _lift_sort(r: Reader) -> HloInstruction:
 
 def _draw_sort(d: Draw) -> None:
     """Keys, and for an edge values that a stable sort keeps in order where keys are equal."""
+    if d.kind.is_complex:
+        raise Undrawable
     dims = d.dims(size=9)
     is_stable = d.edge("stable")
     order = "TOTALORDER" if d.kind.is_floating else None
@@ -94,7 +97,7 @@ def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False,
         return operands[0] if len(operands) == 1 else operands
     axis = dimensions[0]
     moved = [np.moveaxis(a, axis, -1) for a in operands]
-    lines = [a.reshape(-1, a.shape[-1]) for a in moved]
+    lines = [a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) for a in moved]
     order = _order(lines, to_apply)
     rows = np.arange(order.shape[0])[:, None]
     found = tuple(np.moveaxis(a[rows, order].reshape(m.shape), -1, axis) for a, m in zip(lines, moved, strict=True))
@@ -200,6 +203,8 @@ def _lift_topk(r: Reader) -> HloInstruction:
 
 
 def _draw_topk(d: Draw) -> None:
+    if d.kind.is_complex:
+        raise Undrawable
     operand = d.argument(d.dims(size=8))
     d.add("topk", operand, k=d.between(min(1, operand.dims[-1]), operand.dims[-1]),
           largest=d.edge("smallest") is False)
