@@ -4,13 +4,14 @@
     hlotool convert model.hlo -o model.mlirbc   StableHLO bytecode
     hlotool convert model.hlo --target 1.0.0 -o model.mlirbc    a portable artifact
     hlotool convert model.mlir                  HLO text
+    hlotool convert open.mlir --arg-shapes f32[8,16] f32[16]    of a program that leaves dimensions open
+    hlotool convert model.mlirbc --to stablehlo --generic       StableHLO in another form
     hlotool convert models/ -o converted/       a file for each module
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import re
 import sys
 from collections import Counter
@@ -36,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bytecode", action="store_true", help="StableHLO as MLIR bytecode")
     parser.add_argument("--target", metavar="VERSION",
                         help="a portable artifact that StableHLO VERSION (such as 1.0.0) reads")
+    parser.add_argument("--arg-shapes", nargs="+", metavar="SHAPE",
+                        help="the arguments' shapes (f32[8,16] or [8,16]) of StableHLO that leaves dimensions open")
+    group = parser.add_argument_group("text")
+    group.add_argument("--generic", action="store_true", help="StableHLO text in MLIR's generic form")
+    group.add_argument("--locations", action="store_true", help="StableHLO text with names, files and lines")
+    group.add_argument("--elide", type=int, metavar="N",
+                       help="leave out the values of constants of more than N elements; such text cannot be read back")
     add_lifting(parser)
 
 
@@ -77,26 +85,27 @@ def _loss_report() -> Any:
 def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
     """The input in the wanted form. Raises HloError."""
     if to == "hlo":
-        return encoded(str(loaded.module()))
+        from hlotool.text import PrintOptions, print_module
+
+        return encoded(print_module(loaded.module(args.arg_shapes), PrintOptions(elide_above=args.elide)))
     if sys.stdout.isatty() and args.output is None and _is_binary(args):
         complain("bytecode is not for terminals; -o FILE writes it")
         raise SystemExit(2)
-    module = _stablehlo(loaded, args)
-    if args.target:
-        from hlotool.mlir import write_artifact
+    from hlotool.mlir import TextForm, program_bytes, program_text
 
-        return write_artifact(module, args.target)
+    program = _stablehlo(loaded, args)
     if _is_binary(args):
-        out = io.BytesIO()
-        module.operation.write_bytecode(out)
-        return out.getvalue()
-    return encoded(f"{module}\n")
+        return program_bytes(program, args.target)
+    return encoded(program_text(program, TextForm(args.generic, args.locations, args.elide)))
 
 
 def _stablehlo(loaded: Loaded, args: argparse.Namespace) -> Any:
-    """The MLIR module of an input: StableHLO that is written again as StableHLO passes through HLO."""
-    from hlotool.mlir import to_stablehlo
+    """The MLIR module of an input; of StableHLO the program itself."""
+    from hlotool.mlir import to_stablehlo, without_chlo
 
+    if loaded.is_stablehlo:
+        program = loaded.program(args.arg_shapes)
+        return without_chlo(program) if args.no_chlo else program
     return to_stablehlo(loaded.module(), options=lift_options(args), losses=args.losses)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
@@ -26,11 +27,26 @@ class Loaded:
     input: Input | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
-    def module(self) -> HloModule:
-        """The module that the input holds, whatever its form. Raises HloError."""
+    def module(self, arg_shapes: Sequence[str] | None = None) -> HloModule:
+        """The module that the input holds, whatever its form; `arg_shapes` close a StableHLO program's open dimensions.
+
+        Raises HloError.
+        """
         if self.input is None:
             raise HloError(self.diagnostics)
-        return module_of(self.input)
+        return module_of(self.input, arg_shapes)
+
+    def program(self, arg_shapes: Sequence[str] | None = None) -> Any:
+        """The MLIR module of a StableHLO input as it is, but for the shapes. Raises HloError."""
+        from hlotool.mlir import read_program, refined
+
+        assert self.input is not None
+        given = self.input
+        try:
+            program = read_program(given.source.text if given.source is not None else given.data)
+            return program if arg_shapes is None else refined(program, arg_shapes)
+        except HloError as error:
+            raise HloError([_named(d, given) for d in error.diagnostics]) from error
 
     @property
     def is_stablehlo(self) -> bool:
@@ -52,8 +68,8 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
             yield Loaded(path, None, error.diagnostics)
 
 
-def module_of(given: Input) -> HloModule:
-    """The module of an input. Raises HloError."""
+def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModule:
+    """The module of an input; see Loaded.module. Raises HloError."""
     if given.kind == "hlo":
         from hlotool.passes.read import parse_source
 
@@ -67,7 +83,7 @@ def module_of(given: Input) -> HloModule:
     from hlotool.mlir import from_stablehlo
 
     try:
-        return from_stablehlo(given.source.text if given.source is not None else given.data)
+        return from_stablehlo(given.source.text if given.source is not None else given.data, arg_shapes=arg_shapes)
     except HloError as error:
         raise HloError([_named(d, given) for d in error.diagnostics]) from error
 
