@@ -26,6 +26,7 @@ SIDE_DOORS = {
     "hlotool.text.reading": "files and streams; only commands read those",
     "hlotool.text.proto": "needs protobuf",
     "hlotool.mlir.artifact": "needs jaxlib",
+    "hlotool.lsp.server": "needs pygls",
 }
 #: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
 FOREIGN = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.metadata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,6 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from hlotool import __version__
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.lsp import features
 from hlotool.lsp.document import Document
@@ -27,7 +27,8 @@ class HloServer(LanguageServer):
     """Keeps the open texts, each read once for every version of it."""
 
     def __init__(self) -> None:
-        super().__init__("hlotool", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
+        super().__init__("hlotool", importlib.metadata.version("hlotool"),
+                         text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         #: uri -> version and document
         self._open: dict[str, tuple[int | None, Document]] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
@@ -77,9 +78,7 @@ def _path(uri: str) -> str:
 
 def _looked_at(document: Document) -> list[Diagnostic]:
     """The findings under the settings that the command would take for the file."""
-    from hlotool.lint import Settings
-    from hlotool.lint.config import read_config
-    from hlotool.lint.places import find_config
+    from hlotool.lint import Settings, find_config, read_config
 
     file = Path(document.filename)
     try:
