@@ -1,0 +1,90 @@
+"""Text to a verified StableHLO module, against XLA's parser, its lifter, and MLIR reading what it gives.
+
+    python tests/benchmarks/bench_convert.py            the six largest dumps of ../shared/corpus
+    python tests/benchmarks/bench_convert.py --quick    the largest samples
+
+Both run in one process, in turn; the table shows medians of processor time and their ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench_text import CORPUS, ROOT, silenced
+from rich.console import Console
+from rich.table import Table
+
+import hlotool
+from hlotool.mlir.context import make_context
+
+
+def inputs(quick: bool) -> Iterator[tuple[str, str]]:
+    """Name and text of every input."""
+    folder = ROOT / "samples" / "models" if quick or not CORPUS.exists() else CORPUS
+    for path in sorted(folder.glob("*.hlo"), key=lambda p: -p.stat().st_size)[:6]:
+        yield path.name.removesuffix(".hlo").replace("tools_benchmarks_hlo_hlo_", "").replace(
+            "backends_cpu_benchmarks_hlo_", ""), path.read_text()
+
+
+def by_xla(text: str) -> Any:
+    """XLA's way: parse, lift, and read the bytecode, which the lifter does not verify."""
+    from jax.extend.mlir import ir
+    from jaxlib import _hlo, _jax
+
+    module = _hlo.hlo_module_from_text(text)
+    code = _jax.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())
+    context = make_context()
+    # What it leaves in its own dialect is read unverified.
+    context.allow_unregistered_dialects = True
+    with context:
+        found = ir.Module.parse(code, context)
+        found.operation.verify()
+        return found
+
+
+def by_hlotool(text: str) -> Any:
+    """Ours: parse and lift, which verifies."""
+    return hlotool.to_stablehlo(hlotool.parse(text))
+
+
+def medians(rounds: int, *functions: Callable[[], object]) -> list[float]:
+    """Median processor time of each function, called in turn."""
+    times: list[list[float]] = [[] for _ in functions]
+    for _ in range(rounds):
+        for function, found in zip(functions, times, strict=True):
+            gc.collect()
+            start = time.process_time()
+            result = function()
+            found.append(time.process_time() - start)
+            del result
+    return [statistics.median(found) for found in times]
+
+
+def main() -> int:
+    """Measure and print one table."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--quick", action="store_true")
+    arguments.add_argument("--rounds", type=int, default=3)
+    given = arguments.parse_args()
+    table = Table(title=f"hlotool {hlotool.__version__}: text to verified StableHLO, medians of {given.rounds}")
+    for name, where in (("input", "left"), ("MB", "right"), ("XLA s", "right"), ("parse s", "right"),
+                        ("parse and lift s", "right"), ("ratio", "right")):
+        table.add_column(name, justify=where)  # type: ignore[arg-type]
+    for name, text in inputs(given.quick):
+        with silenced():
+            peer, reading, ours = medians(given.rounds, lambda t=text: by_xla(t), lambda t=text: hlotool.parse(t),
+                                          lambda t=text: by_hlotool(t))
+        table.add_row(name[:48], f"{len(text) / 1e6:.1f}", f"{peer:.3f}", f"{reading:.3f}", f"{ours:.3f}",
+                      f"{ours / peer:.2f}")
+    Console(width=120).print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
