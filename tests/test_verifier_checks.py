@@ -11,6 +11,7 @@ from verifier_checks import Check, checks
 
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.ir import HloModule
 from hlotool.passes.verify import verify
 
 TABLE = checks()
@@ -34,7 +35,22 @@ def test_check_of_built_module(check: Check) -> None:
     assert verify(build(False), check.profile) == []
 
 
-@pytest.mark.parametrize("check", [c for c in COVERED if not c.built], ids=lambda c: c.id)
+@pytest.mark.parametrize("check", [c for c in COVERED if c.call("-")], ids=lambda c: c.id)
+def test_check_of_builder_call(check: Check) -> None:
+    with pytest.raises(HloError) as caught:
+        built_by(check, "-")
+    assert [d.code for d in caught.value.diagnostics] == [check.code], check.text
+    assert verify(built_by(check, "+")) == []
+
+
+def built_by(check: Check, side: str) -> HloModule:
+    """The module that a call of a builder with the check's parameters gives."""
+    b = hlotool.XlaBuilder()
+    values = {name: b.Parameter(i, shape, name) for i, (name, shape) in enumerate(check.parameters().items())}
+    return b.build(eval(check.call(side), {"b": b, **values}))
+
+
+@pytest.mark.parametrize("check", [c for c in COVERED if not c.built and not c.call("-")], ids=lambda c: c.id)
 def test_check(check: Check) -> None:
     bad, good = check.module("-"), check.module("+")
     found = findings(bad, check.profile)

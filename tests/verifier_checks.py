@@ -11,6 +11,7 @@ A file holds the checks of a group. An entry begins with the line `ID code [prof
 
 `c` adds computations, `h` attributes of the header; `-c`, `+h`, ... add them to one side only. `; ` ends a line. A
 side that begins with HloModule is a whole module. Computations such as add.f32, lt.s32 need not be written.
+`-b`, `+b` are calls of a builder b that has those parameters, for what is refused when it is called.
 `= name` names a pair of tests/built_modules.py, for what HLO text cannot express.
 A check that nothing reports is an entry `ID none`, and its `#` lines end with the reason, `! ...`.
 """
@@ -42,6 +43,15 @@ class Check:
     def built(self) -> str:
         """The name of the pair of built modules, or ""."""
         return next((t for kind, t in self.lines if kind == "="), "")
+
+    def call(self, side: str) -> str:
+        """The builder call of a side, or ""."""
+        return next((t for kind, t in self.lines if kind == f"{side}b"), "")
+
+    def parameters(self) -> dict[str, str]:
+        """The shapes of the parameters by name."""
+        words = " ".join(t for kind, t in self.lines if kind == "p")
+        return {found[1]: found[2].strip() for found in re.finditer(r"(\w+):(.+?)(?= \w+:|$)", words)}
 
     def module(self, side: str) -> str:
         """The module of a side, `-` or `+`."""
@@ -92,7 +102,7 @@ def read(path: Path) -> list[Check]:
             found[-1].text += line[1:].strip() + " "
         elif line.strip():
             kind, _, rest = line.partition(" ")
-            if kind not in ("p", "c", "h", "=", "-", "+", "-c", "+c", "-h", "+h", "-p", "+p"):
+            if kind not in ("p", "c", "h", "=", "-", "+", "-c", "+c", "-h", "+h", "-p", "+p", "-b", "+b"):
                 raise ValueError(f"{path.name}: {line}")
             found[-1].lines.append((kind, rest.strip()))
     return found

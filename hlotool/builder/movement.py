@@ -82,9 +82,11 @@ def reshape(b: Core, operand: Any, dimensions: Any, inferred_dimension: int | No
         sizes = tuple(shape.size // others if s == -1 and others else s for s in sizes)
     demand(all(s >= 0 for s in sizes), UNBOUNDED_RESHAPE,
            f"dimensions are {list(sizes)}; they must be known and not negative")
-    demand(not (shape.dynamic and UNBOUNDED in shape.dims), UNBOUNDED_RESHAPE,
+    is_unbounded = UNBOUNDED in shape.dims
+    is_bounded = any(shape.is_dynamic_dim(d) and n != UNBOUNDED for d, n in enumerate(shape.dims))
+    demand(not (is_bounded and is_unbounded), UNBOUNDED_RESHAPE,
            f"the operand is {shape.text(False)}, bounded and unbounded at once")
-    flags = _carried_flags(shape, sizes, inferred_dimension) if shape.dynamic else ()
+    flags = _carried_flags(shape, sizes, inferred_dimension) if is_bounded else ()
     return _reshape_to(b, made, Shape.array(shape.element_type, sizes, None, flags), inferred_dimension)
 
 
@@ -96,8 +98,11 @@ def _reshape_to(b: Core, operand: Any, shape: Shape, inferred: int | None) -> Xl
 def _carried_flags(shape: Shape, sizes: Sequence[int], inferred: int | None) -> tuple[bool, ...]:
     """Which dimensions of the result are dynamic. XLA: ShapeInference::InferReshapeShape."""
     flags = [False] * len(sizes)
+    ones = {d for d in range(shape.rank) if shape.is_dynamic_dim(d) and shape.dims[d] == 1}
+    for d in ones:
+        flags[_place_of_one(shape, d, sizes)] = True
     for old, new in _factors(shape.dims, sizes):
-        dynamic = [d for d in old if shape.is_dynamic_dim(d)]
+        dynamic = [d for d in old if shape.is_dynamic_dim(d) and d not in ones]
         if not dynamic:
             continue
         what = f"the operand is {shape.text(False)}, dimensions are {list(sizes)}"
@@ -110,15 +115,20 @@ def _carried_flags(shape: Shape, sizes: Sequence[int], inferred: int | None) -> 
             flags[inferred] = True
             continue
         wide = [d for d in new if sizes[d] != 1]
-        if shape.dims[dynamic[0]] == 1:
-            edge = [d for d in (new[0], new[-1]) if d in (0, len(sizes) - 1)]
-            demand(bool(edge), ONE_IN_THE_MIDDLE,
-                   f"{what}: dimension {dynamic[0]}, of size 1, is neither first nor last")
-            flags[edge[0]] = True
-        else:
-            # The most major part takes what the size is at run time.
-            flags[wide[0] if wide else new[0]] = True
+        # The most major part takes what the size is at run time.
+        flags[wide[0] if wide else new[0]] = True
     return tuple(flags)
+
+
+def _place_of_one(shape: Shape, dimension: int, sizes: Sequence[int]) -> int:
+    """Where a dynamic dimension of size 1 goes: it stays, or stands first or last."""
+    if len(sizes) == shape.rank and sizes[dimension] == 1:
+        return dimension
+    found = next((d for d in (0, len(sizes) - 1) if sizes and sizes[d] == 1), None)
+    demand(found is not None, ONE_IN_THE_MIDDLE, f"the operand is {shape.text(False)}, dimensions are {list(sizes)}: "
+           f"dimension {dimension}, of size 1, is neither first nor last")
+    assert found is not None
+    return found
 
 
 def _factors(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
