@@ -12,9 +12,9 @@ from hlotool.ir import HloModule, Source
 from hlotool.text.reading import Input, joined, read_inputs
 
 
-def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read") -> None:
+def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read", is_optional: bool = False) -> None:
     """The positional argument of every command."""
-    parser.add_argument("paths", nargs="+", metavar="PATH",
+    parser.add_argument("paths", nargs="*" if is_optional else "+", metavar="PATH",
                         help=f"{what}: files, folders, patterns, or - for standard input; HLO text, StableHLO text "
                              "and bytecode, portable artifacts and HloModuleProto are told apart by content")
 

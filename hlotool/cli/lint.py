@@ -14,18 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.console import report
+from hlotool.cli import lint_fix
+from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths
 from hlotool.diagnostics import HloError
 from hlotool.diagnostics.formats import ALIASES, FORMATS
 
 if TYPE_CHECKING:
+    from hlotool.ir import Source
     from hlotool.lint import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_paths(parser, "modules to check")
+    add_paths(parser, "modules to check", is_optional=True)
     _add_rules(parser)
+    lint_fix.add_arguments(parser)
     _add_output(parser)
     folders = parser.add_argument_group("folders")
     folders.add_argument("--exclude", metavar="PATTERN", action="append", help="pass over these files of folders")
@@ -49,6 +52,9 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-config", action="store_true", help="read no configuration file")
     group.add_argument("--baseline", metavar="FILE", help="report only what this file does not list")
     group.add_argument("--write-baseline", metavar="FILE", help="list today's findings in this file")
+    group.add_argument("--rules", action="store_true", help="list the rules, as a table or as --format json, and stop")
+    group.add_argument("--explain", metavar="CODE", action="append",
+                       help="say what a code, rule, constraint or operation means, and stop")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -69,19 +75,30 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     args.format = ALIASES.get(args.format, args.format)
+    if args.rules or args.explain:
+        from hlotool.cli.lint_rules import show
+
+        return show(args)
+    if not args.paths:
+        complain("hlo-lint: name files or folders to check, or - for standard input")
+        return 2
     try:
         settings = _settings(args)
-    except HloError as error:
-        report(error.diagnostics, _configuration_text(error))
+        if args.show_settings:
+            from hlotool.cli.lint_report import show_settings
+
+            show_settings(settings)
+            return 0
+        from hlotool.cli.lint_run import lint_paths
+
+        if args.fix or args.diff:
+            code = lint_fix.fix_paths(args, settings)
+            if code or args.diff or args.paths == ["-"]:
+                return code
+        return lint_paths(args, settings)
+    except HloError as error:  # the configuration's or the baseline's
+        report(error.diagnostics, _texts(error))
         return 2
-    if args.show_settings:
-        from hlotool.cli.lint_report import show_settings
-
-        show_settings(settings)
-        return 0
-    from hlotool.cli.lint_run import lint_paths
-
-    return lint_paths(args, settings)
 
 
 def _settings(args: argparse.Namespace) -> Settings:
@@ -91,19 +108,20 @@ def _settings(args: argparse.Namespace) -> Settings:
     file = None if args.no_config else Path(args.config) if args.config else _nearest_config(args.paths)
     settings = Settings()
     if file is not None:
-        from hlotool.lint.config import read_config
+        from hlotool.lint import read_config
 
         settings = read_config(file)
     changes = _changes(args)
     if changes:
-        from hlotool.lint.config import changes_of
+        from hlotool.lint import changes_of
 
-        settings = settings.changed(changes_of(changes, "<command line>", settings.profiles))
+        settings = settings.changed(changes_of({"plugins": settings.plugins, **changes}, "<command line>",
+                                               settings.profiles))
     return replace(settings, baseline=args.baseline or settings.baseline)
 
 
 def _nearest_config(paths: list[str]) -> Path | None:
-    from hlotool.lint.places import find_config
+    from hlotool.lint import find_config
 
     found = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths if p != "-"]
     try:
@@ -129,8 +147,8 @@ def _changes(args: argparse.Namespace) -> Mapping[str, Any]:
     return changes
 
 
-def _configuration_text(error: HloError) -> dict[str, Any]:
-    """The text of the configuration file that an error is about, for its frames."""
+def _texts(error: HloError) -> dict[str, Source]:
+    """The text of the file that an error is about, for its frames."""
     from hlotool.ir import Source
 
     names = {d.filename for d in error.diagnostics if d.line}

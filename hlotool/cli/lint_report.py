@@ -20,7 +20,7 @@ from hlotool.ir import Source
 from hlotool.lint import Settings
 
 if TYPE_CHECKING:
-    from hlotool.lint.by_pass import Introduced
+    from hlotool.lint import Introduced
 
 #: frames of one rule in one file, where the settings say nothing
 _MOST_FRAMES = 10

@@ -15,8 +15,7 @@ from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.diagnostics.render import counted, in_order
-from hlotool.lint import FAIL_ON, Settings
-from hlotool.lint.files import FileFindings, Job, Texts, lint_files
+from hlotool.lint import FAIL_ON, FileFindings, Job, Settings, Texts, lint_files
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
@@ -44,7 +43,7 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
 
 def _files(paths: Sequence[str], settings: Settings) -> tuple[list[str], Counter[str]]:
     """Files to lint, folders resolved; and what was skipped in those."""
-    from hlotool.lint.dumps import read_folder
+    from hlotool.lint import read_folder
 
     found: list[str] = []
     skipped: Counter[str] = Counter()
@@ -89,13 +88,13 @@ def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
 def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
     if not settings.plugins:
         return ()
-    from hlotool.lint.plugins import load_plugins
+    from hlotool.lint import load_plugins
 
     return load_plugins()
 
 
 def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:
-    from hlotool.lint.by_pass import introduced
+    from hlotool.lint import introduced
 
     outcome.by_pass = list(introduced(results))
     return [d for module in outcome.by_pass for d in module.diagnostics]
@@ -103,7 +102,7 @@ def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagn
 
 def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diagnostic]:
     """The findings that the baseline does not list. Raises HloError for a baseline that cannot be read."""
-    from hlotool.lint.baseline import read_baseline
+    from hlotool.lint import read_baseline
 
     baseline = read_baseline(path)
     new = baseline.new(found, outcome.sources)
@@ -112,7 +111,7 @@ def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diag
 
 
 def _write_baseline(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> int:
-    from hlotool.lint.baseline import baseline_text
+    from hlotool.lint import baseline_text
 
     write_whole(path, baseline_text(path, found, outcome.sources).encode("utf-8", "replace"))
     complain(f"{counted(len(found), 'finding')} listed in {path}")

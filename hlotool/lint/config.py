@@ -17,6 +17,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity, at
 from hlotool.ir import Source
 from hlotool.lint.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
 from hlotool.lint.places import KeyPath, place_of
+from hlotool.lint.plugins import load_plugins
 from hlotool.lint.settings import FAIL_ON, SEVERITIES, Override, Settings
 from hlotool.passes.lints import CATEGORIES, RULES
 from hlotool.passes.verify import PROFILES
@@ -98,8 +99,8 @@ class _Reader:
         if not isinstance(values, Mapping):
             self.problem(BAD_SETTING, f"{_name(path)} is {_shown(values)}; it is a table", path)
             return {}
-        if not path and isinstance(own := values.get("profiles"), Mapping):
-            self.profiles = (*PROFILES, *own)
+        if not path:
+            self._prepare(values)
         found: dict[str, Any] = {}
         for key, value in values.items():
             check = keys.get(key.replace("_", "-"))
@@ -112,6 +113,13 @@ class _Reader:
         if "per_file_ignores" in found:
             found["overrides"] = (*found.pop("per_file_ignores"), *found.get("overrides", ()))
         return found
+
+    def _prepare(self, values: Mapping[str, Any]) -> None:
+        """Know the profiles that the values declare, and the rules of packages, before any is named."""
+        if isinstance(own := values.get("profiles"), Mapping):
+            self.profiles = (*PROFILES, *own)
+        if values.get("plugins") is not False:
+            load_plugins()
 
     def wrong(self, path: KeyPath, value: Any, wanted: str) -> None:
         """Report a value that is not what its key takes."""

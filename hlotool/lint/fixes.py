@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
 from hlotool.ir import Source
+from hlotool.lint.codes import NOT_FIXABLE
 from hlotool.lint.lint import lint
 from hlotool.lint.settings import Settings
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
+from hlotool.text.reading import split_modules
 
 #: rounds of fixing; what a fix uncovers is fixed in the next one
 _ROUNDS = 12
@@ -155,3 +157,31 @@ def _sound(text: str, faults: _Faults, chosen: Sequence[_Choice], filename: str,
     half = len(chosen) // 2
     first = _sound(text, faults, chosen[:half], filename, beside)
     return [*first, *_sound(text, faults, chosen[half:], filename, [*beside, *first])]
+
+
+def fix_file(text: str, filename: str, settings: Settings | None = None, *, unsafe: bool = False) -> Fixed:
+    """`fix` for the text of a file, which may hold several modules; each is fixed for itself.
+
+    Line ends stay what they are. Raises HloError for a log whose lines have prefixes: the module is not written there
+    as it is read.
+    """
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    parts = split_modules(plain, filename)
+    if any(source.text not in plain for source in parts):
+        raise HloError([Diagnostic(NOT_FIXABLE, "the lines have a logger's prefixes, so they cannot be rewritten",
+                                   filename=filename, help="take the module out of the log first")])
+    pieces: list[str] = []
+    results: list[Fixed] = []
+    at = 0
+    for source in parts:
+        start = plain.index(source.text, at)
+        result = fix(source.text, filename, settings, unsafe=unsafe)
+        pieces += [plain[at:start], result.text]
+        results.append(result)
+        at = start + len(source.text)
+    fixed = "".join([*pieces, plain[at:]])
+    if "\r\n" in text:
+        fixed = fixed.replace("\n", "\r\n")
+    return Fixed(text, fixed if any(r.is_changed for r in results) else text,
+                 tuple(d for r in results for d in r.applied), tuple(d for r in results for d in r.refused),
+                 tuple(d for r in results for d in r.remaining))

@@ -62,7 +62,7 @@ def suppress(found: Sequence[Diagnostic], source: Source | None, settings: Setti
             kept.append(diagnostic)
     remarks = [*(_unused(comments, source, settings) if is_complete and settings.unused_suppressions else ()),
                *(_without_reason(comments, source) if settings.require_reason else ())]
-    return [*kept, *problems, *settings.apply(remarks)], len(found) - len(kept)
+    return [*kept, *settings.apply([*problems, *remarks])], len(found) - len(kept)
 
 
 def _unused(comments: Iterable[_Suppression], source: Source, settings: Settings) -> Iterator[Diagnostic]:

@@ -1,0 +1,83 @@
+"""`hlotool lint --fix` and `--diff`: fixes written to the files that they mend, each file whole or not at all."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+
+if TYPE_CHECKING:
+    from hlotool.lint import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("fixes")
+    group.add_argument("--fix", action="store_true", help="write the fixes that keep every value, then report the rest")
+    group.add_argument("--unsafe-fixes", action="store_true",
+                       help="with --fix or --diff: also those that may change values or what was meant")
+    group.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
+
+
+def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
+    """Fix files, or print the changes; exit code 1 where --diff has something to show, 2 for unreadable files."""
+    from hlotool.diagnostics import HloError
+    from hlotool.diagnostics.render import concise
+    from hlotool.lint import fix_file
+
+    changed, made, is_unreadable = 0, 0, False
+    for name in _files(args.paths, settings):
+        text = _text(name)
+        if text is None:
+            is_unreadable = True
+            continue
+        shown = "<stdin>" if name == "-" else name
+        try:
+            fixed = fix_file(text, shown, settings.of_file(name), unsafe=args.unsafe_fixes)
+        except HloError as error:
+            is_unreadable |= bool(report(error.diagnostics))
+            continue
+        for refused in fixed.refused:
+            complain(f"not fixed, for the module would not verify: {concise(refused)}")
+        changed, made = changed + fixed.is_changed, made + len(fixed.applied)
+        if args.diff:
+            write_bytes(encoded(fixed.diff(shown)))
+        elif name == "-":
+            write_bytes(encoded(fixed.text))
+        elif fixed.is_changed:
+            write_whole(Path(name), encoded(fixed.text))
+    if not args.quiet:
+        what = "would be made" if args.diff else "made"
+        complain(f"{made} fix{'' if made == 1 else 'es'} {what} in {changed} file{'' if changed == 1 else 's'}")
+    return 2 if is_unreadable else int(args.diff and changed > 0)
+
+
+def _files(paths: list[str], settings: Settings) -> Iterator[str]:
+    """The files that paths name: folders as the linter reads them, patterns resolved."""
+    from hlotool.lint import read_folder
+
+    for path in dict.fromkeys(paths):
+        if os.path.isdir(path):
+            yield from (f for f in read_folder(path).files if not settings.fits(f, settings.exclude))
+        elif not os.path.exists(path) and glob.has_magic(path):
+            yield from sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
+        else:
+            yield path
+
+
+def _text(name: str) -> str | None:
+    """The text of a file; None, with a word about it, where there is none to be fixed."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        complain(f"{name}: {error.strerror or error}")
+        return None
+    if data.startswith((b"\x1f\x8b", b"ML\xefR")) or b"\0" in data[:4096]:
+        complain(f"{name}: only HLO text can be fixed")
+        return None
+    return data.decode("utf-8", "surrogateescape")
