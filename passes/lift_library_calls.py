@@ -67,17 +67,14 @@ def known_targets() -> frozenset[str]:
     return frozenset(RULES)
 
 
-def has_library_calls(module: HloModule) -> bool:
-    """Whether an instruction calls a library that is known here."""
-    found = {i.attributes.get("custom_call_target") for i in module.instructions() if i.opcode == "custom-call"}
-    return bool(found) and not found.isdisjoint(known_targets())
-
-
 def without_library_calls(module: HloModule) -> tuple[HloModule, list[Lifted]]:
     """The module itself where it calls no library that is known here, else a changed copy; and what was met."""
-    if not has_library_calls(module):
+    calling = {c for c in module.computations if any(i.opcode == "custom-call" for i in c.instructions)}
+    targets = known_targets() if calling else frozenset()
+    calling = {c for c in calling if _calls(c, targets)}
+    if not calling:
         return module, []
-    copy = clone_module(module)
+    copy = clone_module(module, calling.__contains__)
     return copy, lift_library_calls_recovering(copy)
 
 
@@ -87,10 +84,14 @@ def _note(module: HloModule, lifted: list[Lifted]) -> None:
                severity=Severity.INFO) for one in lifted if one.reason)]
 
 
+def _calls(computation: HloComputation, targets: frozenset[str]) -> bool:
+    return any(i.attributes.get("custom_call_target") in targets for i in computation.instructions)
+
+
 def _lift(module: HloModule, targets: frozenset[str]) -> list[Lifted]:
     editor, found = ModuleEditor(module), []
     for computation in list(module.computations):
-        if any(i.attributes.get("custom_call_target") in targets for i in computation.instructions):
+        if _calls(computation, targets):
             found.extend(_lift_computation(editor, computation, targets))
     return found
 

@@ -8,15 +8,19 @@ from typing import Any
 
 from hlotool.ir.attributes import Attributes
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
-from hlotool.ir.walk import callees_first, post_order
+from hlotool.ir.walk import called_by, callees_first, post_order
 
 
-def clone_module(module: HloModule) -> HloModule:
-    """A module of new computations and instructions under the same names."""
+def clone_module(module: HloModule, changing: Callable[[HloComputation], bool] | None = None) -> HloModule:
+    """A module of new computations and instructions under the same names.
+
+    With `changing` the other computations are shared, unless they lead to one that is to be changed.
+    """
     copies: dict[HloComputation, HloComputation] = {}
     for computation in callees_first(module):
-        copies[computation] = clone_computation(computation, computation.name, copies)
-    return replace(module, computations=[copies[c] for c in module.computations], tables=dict(module.tables),
+        if changing is None or changing(computation) or any(c in copies for c in called_by(computation)):
+            copies[computation] = clone_computation(computation, computation.name, copies)
+    return replace(module, computations=[copies.get(c, c) for c in module.computations], tables=dict(module.tables),
                    entry=copies.get(module.entry, module.entry), notes=list(module.notes))
 
 

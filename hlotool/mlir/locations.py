@@ -37,6 +37,7 @@ class Locations:
         self._ir = ir
         self._tables = tables or {}
         self._frames: dict[int, Any] = {}
+        self._files: dict[int, Any] = {}
         self._name = ir.Location.name
         self._known: dict[str, Any] = {}
         self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
@@ -82,24 +83,28 @@ class Locations:
     def _frame(self, number: int) -> Any:
         """A row of StackFrames: where it is, at where it was called from."""
         found = self._frames.get(number)
-        if found is None:
-            places = [place for frame in self._stack(number) if (place := self._file_location(frame)) is not None]
-            location = places[0] if places else self._ir.Location.unknown()
-            found = self._frames[number] = (
-                self._ir.Location.callsite(location, places[1:]) if len(places) > 1 else location)
-        return found
-
-    def _stack(self, number: int) -> list[int]:
-        """The rows of FileLocations from a stack frame outwards."""
-        found: list[int] = []
-        while number and len(found) < _DEEPEST and (row := self._row("StackFrames", number)):
-            found.append(row.get("file_location_id", 0))
+        if found is not None:
+            return found
+        chain: list[int] = []
+        while number and len(chain) < _DEEPEST and number not in self._frames and self._row("StackFrames", number):
+            chain.append(number)
             # Text counts parents from one: 1 stands for none.
-            number = row.get("parent_frame_id", 1) - 1
-        return found
+            number = self._row("StackFrames", number).get("parent_frame_id", 1) - 1
+        caller = self._frames.get(number) if chain else self._ir.Location.unknown()
+        for frame in reversed(chain):
+            place = self._file_location(self._row("StackFrames", frame).get("file_location_id", 0))
+            if place is not None:
+                caller = place if caller is None else self._ir.Location.callsite(place, [caller])
+            self._frames[frame] = self._ir.Location.unknown() if caller is None else caller
+        return self._ir.Location.unknown() if caller is None else caller
 
     def _file_location(self, number: int) -> Any:
-        row = self._row("FileLocations", number)
+        """A row of FileLocations, remembered; None where it names no file."""
+        if number not in self._files:
+            self._files[number] = self._read_file_location(self._row("FileLocations", number))
+        return self._files[number]
+
+    def _read_file_location(self, row: Mapping[str, int]) -> Any:
         file = self._string("FileNames", row.get("file_name_id", 0))
         if not file:
             return None
