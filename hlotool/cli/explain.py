@@ -14,12 +14,15 @@ import textwrap
 from typing import Any
 
 from hlotool.cli.console import complain
+from hlotool.cli.lint_rules import rule_record
 from hlotool.cli.ops import as_record, operands_of
 from hlotool.diagnostics import CODES
 from hlotool.ops import OPS, Op
+from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
-_ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution")
+_ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution", "hlotool.lint.codes",
+          "hlotool.passes.legalize", "hlotool.passes.lints")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,13 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 
-def run(args: argparse.Namespace) -> int:
+def load_codes() -> None:
+    """Import what defines codes, so that CODES has them all."""
     for room in _ROOMS:
         importlib.import_module(room)
+
+
+def run(args: argparse.Namespace) -> int:
+    load_codes()
     found = [(word, _look_up(word)) for word in args.words]
     for word, record in found:
         if record is None:
-            close = difflib.get_close_matches(word, [*OPS, *CODES], 1)
+            close = difflib.get_close_matches(word, [*OPS, *CODES, *(c.name for c in CODES.values())], 1)
             complain(f"hlotool explain: nothing is called {word!r}" + (f"; did you mean {close[0]}?" if close else ""))
     records = [record for _, record in found if record is not None]
     if args.format == "json":
@@ -47,14 +55,24 @@ def run(args: argparse.Namespace) -> int:
 def _look_up(word: str) -> dict[str, Any] | None:
     if word in OPS:
         return {"title": f"{word}({operands_of(OPS[word])})", **as_record(OPS[word])}
-    if word in CODES:
-        code = CODES[word]
+    rule = next((r for r in RULES.values() if word in (r.code, r.name)), None)
+    if rule is not None:
+        return _rule(rule)
+    code = CODES.get(word) or next((c for c in CODES.values() if c.name == word), None)
+    if code is not None:
         return {"title": f"{code.code}: {code.name}", "doc": code.summary, "source": code.source}
     owner = _owner(word)
     if owner is not None:
         return {"title": f"{word}: a constraint of {owner.opcode}", "doc": owner.constraints[word],
                 "source": owner.source}
     return None
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    """What a lint rule's page says."""
+    parts = [rule.summary, rule.what, f"Why: {rule.why}", f"Bad:\n\n{textwrap.indent(rule.bad, '  ')}",
+             f"Good:\n\n{textwrap.indent(rule.good, '  ')}"]
+    return {"title": f"{rule.code}: {rule.name}", "doc": "\n\n".join(parts), **rule_record(rule)}
 
 
 def _owner(label: str) -> Op | None:
@@ -70,6 +88,10 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("StableHLO", ", ".join(record.get("stablehlo", ()))),
         ("ULPs", f"{record['ulps']:g}" if record.get("ulps") else ""),
         ("flags", ", ".join(record.get("flags", ()))),
+        ("category", record.get("category", "")),
+        ("severity", record.get("severity", "") + ("" if record.get("default", True) else ", off by default")),
+        ("fix", {"safe": "yes", "unsafe": "yes, with --unsafe-fixes"}.get(record.get("fix", ""), "")),
+        ("options", ", ".join(f"{k} = {json.dumps(v)}" for k, v in record.get("options", {}).items())),
         ("source", record.get("source", "")),
     ]
     return [(name, text) for name, text in rows if text]
