@@ -46,7 +46,7 @@ _STATUSES = {"E103": Status.RUN_ERROR, "E104": Status.CRASH, "E105": Status.TIME
              "X101": Status.UNSUPPORTED, "X103": Status.UNSUPPORTED, "X104": Status.UNSUPPORTED}
 #: how runtimes say that they do not have something; the interpreter says so with its last words
 _NOT_THERE = {
-    "E102": re.compile(r": UNIMPLEMENTED: "),
+    "E102": re.compile(r": UNIMPLEMENTED: |Invalid XLA PrimitiveType"),
     "E103": re.compile(r": UNIMPLEMENTED: "),
     "E104": re.compile(r"LLVM ERROR: (Unsupported op|Operation \S+ is unsupported|.* (are|is) not supported|"
                        r".* only supported when)"),

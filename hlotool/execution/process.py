@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import pickle
+import re
 import select
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 _LENGTH = 8
+#: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November
+_COMPLAINT = re.compile(r"ERROR|Check failed|what\(\)|^F\d{4} ")
 
 
 class Crashed(Exception):
@@ -116,8 +119,7 @@ class Process:
             return f"exit code {code}"
         errors.seek(0)
         lines = errors.read().decode(errors="replace").strip().splitlines()
-        said = next((row for row in lines if "ERROR" in row or "Check failed" in row or "what()" in row),
-                    lines[-1] if lines else "")
+        said = next((row for row in lines if _COMPLAINT.search(row)), lines[-1] if lines else "")
         return f"exit code {code}" + (f": {said.strip()[:300]}" if said else "")
 
 
