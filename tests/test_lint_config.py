@@ -177,7 +177,7 @@ severity = { W103 = "info" }
 """)
     settings = read_config(tmp_path / "hlotool.toml")
     name = str(tmp_path / "old" / "a.hlo")
-    assert settings.of_file(name).ignore == ("W103",) and not settings.of_file(str(tmp_path / "a.hlo")).ignore
+    assert settings.of_file(name).never == ("W103",) and not settings.of_file(str(tmp_path / "a.hlo")).never
     assert settings.of_file("x.txt", "after_optimizations").severity == {"W103": "error"}
     loud = settings.of_file("/x/y.gpu.hlo")
     assert loud.severity == {"W103": "info"} and loud.profile == "unoptimized"

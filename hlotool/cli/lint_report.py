@@ -151,7 +151,7 @@ def show_settings(settings: Settings) -> None:
     print(f"# settings from {settings.file}" if settings.file else "# no configuration file")
     for item in dataclasses.fields(settings):
         value = getattr(settings, item.name)
-        if item.name in ("root", "file"):
+        if item.name in ("root", "file", "never"):
             continue
         note = "" if value != getattr(defaults, item.name) else "  # default"
         print(f"{item.name.replace('_', '-')} = {json.dumps(_plain(value))}{note}")

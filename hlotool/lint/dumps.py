@@ -31,6 +31,7 @@ _OTHERS: Mapping[str, str] = {
     "memory-report": "memory usage", "thunk_sequence": "thunks", "thunk-sequence": "thunks", "debug_options": "options",
     "flagfile": "options", "execution_profile": "profiles", "autotune_results": "autotuning results",
     "snapshot": "arguments", "hlo_metadata": "metadata", "gpu_target_config": "options",
+    "compile_options": "options", "topology": "options",
 }
 #: endings of other files
 _OTHER_ENDINGS: Mapping[str, str] = {

@@ -44,6 +44,8 @@ class Settings:
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    #: ignored whatever selects it: what overrides of single files ignore
+    never: tuple[str, ...] = ()
     severity: Mapping[str, str] = field(default_factory=dict)
     #: options of rules, by rule name
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -71,7 +73,7 @@ class Settings:
         """
         own = self.profiles.get(changes.get("profile", ""))
         merged = dict(changes) if own is None else {**changes, "profile": "unoptimized", **own}
-        for name in ("extend_select", "ignore"):
+        for name in ("extend_select", "ignore", "never"):
             if name in merged:
                 merged[name] = (*getattr(self, name), *merged[name])
         for name in ("severity", "rules"):
@@ -85,7 +87,7 @@ class Settings:
         for override in self.overrides:
             if (not override.files or self.fits(path, override.files)) \
                     and (not override.stages or stage in override.stages):
-                found = found.changed(override.changes)
+                found = found.changed(_of_override(override.changes))
         return found
 
     def fits(self, path: str, patterns: Iterable[str]) -> bool:
@@ -102,7 +104,7 @@ class Settings:
 
     def apply(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         """The findings that are not ignored, each with its severity."""
-        if not self.ignore and not self.severity and not self.select:
+        if not (self.ignore or self.never or self.severity or self.select):
             return list(diagnostics)
         return [d for found in diagnostics if (d := self._applied(found)) is not None]
 
@@ -121,9 +123,18 @@ class Settings:
 
     def _has(self, code: str, name: str, category: str, is_default: bool) -> bool:
         """Whether what selects a code is more exact than what ignores it."""
+        if any(_fit(s, code, name, category) >= 0 for s in self.never):
+            return False
         selected = max((_fit(s, code, name, category) for s in (*self.select, *self.extend_select)), default=-1)
         ignored = max((_fit(s, code, name, category) for s in self.ignore), default=-1)
         return max(selected, 0 if is_default else -1) > ignored
+
+
+def _of_override(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an override changes: where it selects nothing, what it ignores is ignored whatever is selected elsewhere."""
+    if "ignore" not in changes or "select" in changes or "extend_select" in changes:
+        return changes
+    return {**{k: v for k, v in changes.items() if k != "ignore"}, "never": changes["ignore"]}
 
 
 def selector_fits(selector: str, found: Diagnostic) -> bool:
