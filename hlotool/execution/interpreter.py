@@ -14,6 +14,10 @@ from typing import Any
 
 from hlotool.execution.process import Refusal
 
+#: operations at which the interpreter ends its process; a child that starts again takes seconds
+_ABSENT = frozenset(f"stablehlo.{name}" for name in (
+    "batch_norm_grad", "batch_norm_inference", "batch_norm_training", "cholesky", "custom_call", "fft", "rng",
+    "rng_bit_generator", "set_dimension_size", "triangular_solve", "uniform_dequantize", "uniform_quantize"))
 #: operations in which devices wait for each other
 _MEETINGS = (b"all_reduce", b"all_gather", b"reduce_scatter", b"all_to_all", b"collective_", b"send", b"recv")
 
@@ -31,8 +35,8 @@ def answer(code: bytes, replicas: int, partitions: int,
     bindings.register_interpreter_dialect(context)
     with context, ir.Location.unknown():
         module = ir.Module.parse(code)
-        if b"chlo" in code:
-            _expand(module)
+        _expand(module)
+        _require_known(module)
         wrapped, outputs = _wrapped(module, replicas, partitions)
         module = ir.Module.parse(wrapped)
         found = []
@@ -49,13 +53,32 @@ def _require_processors(code: bytes, devices: int) -> None:
         raise Refusal("unsupported", f"the interpreter lets {processors} devices meet here, the module has {devices}")
 
 
+def _require_known(module: Any) -> None:
+    from jax.extend.mlir import ir
+
+    found = []
+
+    def look(operation: Any) -> Any:
+        found.append(operation.name)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    for name in found:
+        if name in _ABSENT:
+            raise Refusal("unsupported", f"the interpreter does not have {name}")
+
+
 def _expand(module: Any) -> None:
-    """Replace the client dialect's operations, which the interpreter does not have, by what StableHLO makes of them."""
+    """Replace the client dialect's and deprecated operations, which the interpreter does not have."""
     from jaxlib.mlir.dialects import stablehlo as bindings
     from jaxlib.mlir.passmanager import PassManager
 
     bindings.register_stablehlo_passes()
-    PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+    passes = "chlo-legalize-to-stablehlo, stablehlo-legalize-deprecated-ops"
+    try:
+        PassManager.parse(f"builtin.module(func.func({passes}))").run(module.operation)
+    except Exception as error:
+        raise Refusal("unsupported", f"the module holds what StableHLO cannot expand: {error}") from error
 
 
 def _parts(array: Any) -> list[Any]:

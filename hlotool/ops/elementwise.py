@@ -153,7 +153,20 @@ def _nearest_away(x: Array) -> Array:
 
 
 def _logistic(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
+    power = np.exp(-x)
+    # NumPy divides by an infinite complex number to NaN.
+    return np.where(np.isinf(power), 0, 1 / (1 + power)) if x.dtype.kind == "c" else np.asarray(1 / (1 + power))
+
+
+def _less_one(x: Array) -> Array:
+    found = np.expm1(x)
+    # Whatever the direction, e to the power of -inf is 0.
+    return np.where(x.real == -np.inf, -1, found) if x.dtype.kind == "c" else found
+
+
+def _log_plus_one(x: Array) -> Array:
+    # NumPy's magnitude overflows before the numbers do.
+    return np.where(np.abs(x) > 2.0 ** 60, np.log(x), np.log1p(x)) if x.dtype.kind == "c" else np.log1p(x)
 
 
 def _rsqrt(x: Array) -> Array:
@@ -226,7 +239,7 @@ cosh = unary("cosh", ufunc("cosh"), FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowe
 erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8)
 exponential = unary("exponential", ufunc("exp"), FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True,
                     ulps=4, builder="Exp")
-exponential_minus_one = unary("exponential-minus-one", ufunc("expm1"), FLOAT_OR_COMPLEX,
+exponential_minus_one = unary("exponential-minus-one", _less_one, FLOAT_OR_COMPLEX,
                               "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
                               builder="Expm1")
 floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True)
@@ -235,7 +248,7 @@ imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part
 is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neither infinite nor NaN.",
                   result=_pred_shape, raw=True)
 log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
-log_plus_one = unary("log-plus-one", ufunc("log1p"), FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
+log_plus_one = unary("log-plus-one", _log_plus_one, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
                      accuracy=True, ulps=4, builder="Log1p")
 logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8)
 negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg")

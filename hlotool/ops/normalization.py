@@ -80,7 +80,7 @@ def _draw_batch_norm(d: Draw) -> None:
     row = (dims[at],)
 
     def some(dims: tuple[int, ...] = row) -> Drawn:
-        return d.argument(dims, edges=("nan", "infinite"))
+        return d.argument(dims, edges=("nan",))
 
     variance = d.parameter([np.abs(d.values(row, edges=())) + np.ones(row, d.kind.numpy)], d.dtype)
     operands = {"batch-norm-training": lambda: [some(dims), some(), some()],
