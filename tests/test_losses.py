@@ -1,0 +1,212 @@
+"""What StableHLO cannot hold: reported, refused when asked, and restored on the way back."""
+
+import json
+
+import pytest
+
+import hlotool
+from hlotool.cli.main import main
+from hlotool.diagnostics import HloError
+from hlotool.ir import HloModule
+from hlotool.mlir import LiftOptions, LossReport
+
+MODULE = """HloModule m, is_scheduled=true, alias_passthrough_params=true, \
+entry_computation_layout={(f32[2,3]{0,1:T(8,128)S(5)}, f32[3,4]{1,0})->f32[2,4]{1,0}}
+
+FileNames
+1 "a.py"
+2 "b.py"
+
+FunctionNames
+1 "f"
+2 "g"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=4 end_column=9}
+2 {file_name_id=2 function_name_id=2 line=7 end_line=7 column=4 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+%fused (x: f32[2,4]) -> f32[2,4] {
+  %x = f32[2,4] parameter(0)
+  ROOT %y = f32[2,4] tanh(%x)
+}
+
+ENTRY %main (p: f32[2,3], q: f32[3,4]) -> f32[2,4] {
+  %p = f32[2,3]{0,1:T(8,128)S(5)} parameter(0), origin={{"p"}}
+  %q = f32[3,4] parameter(1)
+  %d = f32[2,4]{1,0:S(1)} dot(%p, %q), lhs_contracting_dims={1}, rhs_contracting_dims={0}, backend_config={"a":1}, \
+metadata={op_type="dot" op_name="jit(f)/dot" stack_frame_id=2}
+  %e = f32[2,4]{0,1} exponential(%d), control-predecessors={%d}, statistics={visualizing_index=1,a=1,b=2}
+  %k = f32[2,4] constant({...})
+  %n = f32[2,4] add(%e, %k)
+  %f = f32[2,4] fusion(%n), kind=kLoop, calls=%fused, backend_config={"x":2}
+  ROOT %r = f32[2,4] add(%n, %f)
+}
+"""
+#: code -> (count, carried) of a fusion that is inlined
+LOST = {"X301": (2, 2), "X302": (1, 1), "X303": (2, 2), "X305": (1, 1), "X306": (1, 1), "X307": (2, 1), "X308": (1, 1),
+        "X309": (2, 2), "X310": (1, 1), "X311": (1, 0), "X315": (1, 0)}
+
+
+def by_line(module: HloModule) -> list[str]:
+    """The text, the attributes of each line in one order."""
+    return [", ".join(sorted(line.split(", "))) for line in str(module).splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("fusions", ["call", "composite"])
+@pytest.mark.parametrize("form", ["module", "bytecode", "text with locations"])
+def test_the_way_back_restores_everything(fusions: str, form: str) -> None:
+    import io
+
+    module = hlotool.parse(MODULE)
+    program = hlotool.to_stablehlo(module, options=LiftOptions(fusions=fusions))  # type: ignore[arg-type]
+    source = program
+    if form == "bytecode":
+        out = io.BytesIO()
+        program.operation.write_bytecode(out)
+        source = out.getvalue()
+    elif form != "module":
+        source = program.operation.get_asm(enable_debug_info=True)
+    assert by_line(hlotool.from_stablehlo(source)) == by_line(module)
+
+
+def test_inlined_fusions_alone_do_not_come_back() -> None:
+    back = str(hlotool.from_stablehlo(hlotool.to_stablehlo(hlotool.parse(MODULE))))
+    assert "fusion" not in back
+    assert "%y = f32[2,4] tanh(%n)" in back
+    assert "constant({...})" in back
+
+
+def test_without_attributes_nothing_is_restored() -> None:
+    program = hlotool.to_stablehlo(hlotool.parse(MODULE), options=LiftOptions(carry=False))
+    assert "hlotool.lost" not in str(program)
+    back = str(hlotool.from_stablehlo(program))
+    assert "S(1)" not in back
+    assert "is_scheduled" not in back
+
+
+def test_report_counts_and_places() -> None:
+    report = LossReport()
+    hlotool.to_stablehlo(hlotool.parse(MODULE, "m.hlo"), losses=report)
+    (record,) = report.records()
+    assert {row["code"]: (row["count"], row["carried"]) for row in record["counts"]} == LOST
+    (config, _) = [loss for loss in record["losses"] if loss["code"] == "X307"]
+    assert config == {"code": "X307", "instruction": "d", "line": 27, "column": 3, "detail": 'backend_config={"a":1}',
+                      "carried": True}
+    lines = report.text().splitlines()
+    assert lines[0] == f"m.hlo: {len(report)} losses, 12 of them carried as attributes"
+    assert '  X307 lost-backend-config: 2 (1 carried): 27:3 d: backend_config={"a":1}; 31:3 f: backend_config={"x":2}' \
+        in lines
+
+
+def test_call_sites_of_stack_frames_are_locations() -> None:
+    text = hlotool.to_stablehlo(hlotool.parse(MODULE)).operation.get_asm(enable_debug_info=True)
+    assert 'loc("b.py":7:4 to :9)' in text
+    assert "loc(callsite(" in text
+
+
+def test_what_says_nothing_is_no_loss() -> None:
+    report = LossReport()
+    hlotool.to_stablehlo(hlotool.parse("""HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[3,2]{1,0}}
+ENTRY e {
+  p = f32[2,3]{1,0} parameter(0), sharding={replicated}, frontend_attributes={a="b"}
+  t = f32[3,2]{1,0} transpose(p), dimensions={1,0}, metadata={op_name="x" source_file="a.py" source_line=3}
+  g = (f32[3,2]{1,0}) tuple(t)
+  ROOT r = f32[3,2]{1,0} get-tuple-element(g), index=0
+}"""), losses=report)
+    assert list(report) == []
+    assert report.text() == "<string>: nothing is lost"
+
+
+def test_vanished_and_synchronous_instructions_are_named() -> None:
+    report = LossReport()
+    hlotool.to_stablehlo(hlotool.parse("""HloModule m
+ENTRY e {
+  p = f32[2] parameter(0)
+  c = f32[2] copy(p), sharding={replicated}
+  s = (f32[2], f32[2], u32[]) copy-start(c)
+  d = f32[2] copy-done(s)
+  ROOT n = f32[2] negate(d)
+}"""), losses=report)
+    assert {(loss.code, loss.name) for loss in report} >= {("X313", "c"), ("X310", "c"), ("X312", "d")}
+
+
+BAD = """HloModule m
+ENTRY e {
+  p = f32[2] parameter(0)
+  a = f32[2] frobnicate(p), backend_config={"x":1}
+  b = f32[2] add(a, p)
+  c = f32[2] custom-call(b), custom_call_target="mine"
+  ROOT d = f32[3] bitcast(b)
+}"""
+
+
+def test_strict_refuses_every_loss_in_one_run() -> None:
+    with pytest.raises(HloError) as caught:
+        hlotool.to_stablehlo(hlotool.parse(MODULE), options=LiftOptions(strict=True))
+    found = [d.code for d in caught.value.diagnostics]
+    assert {code: found.count(code) for code in found} == {code: count for code, (count, _) in LOST.items()}
+
+
+def test_what_has_no_form_is_refused_or_kept_opaque_and_comes_back() -> None:
+    module = hlotool.parse(BAD)
+    with pytest.raises(HloError) as caught:
+        hlotool.to_stablehlo(module)
+    assert [(d.code, d.line) for d in caught.value.diagnostics] == [("X101", 4), ("X104", 7)]
+    report = LossReport()
+    program = hlotool.to_stablehlo(module, options=LiftOptions(opaque=True), losses=report)
+    assert str(program).count("stablehlo.custom_call @hlotool.opaque") == 2
+    assert [(loss.code, loss.name) for loss in report] == [("X316", "a"), ("X316", "d")]
+    back = hlotool.from_stablehlo(program)
+    assert [(i.opcode, i.attributes) for i in back.instructions()] == [
+        (i.opcode, i.attributes) for i in module.instructions()]
+
+
+def test_an_opaque_instruction_keeps_its_computations() -> None:
+    module = hlotool.parse("""HloModule m
+f {
+  x = f32[] parameter(0)
+  ROOT y = f32[] negate(x)
+}
+
+ENTRY e {
+  p = f32[2] parameter(0)
+  t = (f32[2], s32[]) frobnicate(p), to_apply=f, dimensions={1,2}
+  ROOT g = f32[2] get-tuple-element(t), index=0
+}""")
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module, options=LiftOptions(opaque=True)))
+    assert "(f32[2], s32[]) frobnicate(%p), to_apply=%f, dimensions={1,2}" in str(back)
+
+
+def test_missing_values_do_not_run() -> None:
+    text = "HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}"
+    assert "custom_call @hlotool.elided" in str(hlotool.to_stablehlo(hlotool.parse(text)))
+    with pytest.raises(HloError) as caught:
+        hlotool.execute(hlotool.parse(text), [])
+    assert [d.code for d in caught.value.diagnostics] == ["X102"]
+
+
+def test_command_line(tmp_path, capsys) -> None:
+    path = tmp_path / "m.hlo"
+    path.write_text(MODULE)
+    assert main(["convert", str(path), "-o", str(tmp_path / "m.mlir"), "--loss-report", str(tmp_path / "l.json")]) == 0
+    assert json.loads((tmp_path / "l.json").read_text())[0]["module"] == "m"
+    assert main(["convert", str(path), "-o", str(tmp_path / "n.mlir"), "--strict"]) == 1
+    assert "error[X305]" in capsys.readouterr().err
+    assert not (tmp_path / "n.mlir").exists()
+    assert main(["convert", str(path), "-o", str(tmp_path / "n.mlir"), "--loss-report", "-", "--fusions=call",
+                 "--no-loss-attributes"]) == 0
+    assert "X307 lost-backend-config: 2 (0 carried)" in capsys.readouterr().out
+    text = (tmp_path / "n.mlir").read_text()
+    assert "call @fused" in text
+    assert "hlotool.lost" not in text
+    path.write_text(BAD)
+    assert main(["convert", str(path)]) == 1
+    assert main(["convert", str(path), "--allow-opaque"]) == 0
+    assert "hlotool.opaque" in capsys.readouterr().out
+    path.write_text("HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT e = f32[4] erf(p)\n}")
+    assert main(["convert", str(path), "--no-chlo"]) == 0
+    assert "chlo" not in capsys.readouterr().out
