@@ -53,7 +53,7 @@ def print_outcome(outcome: Outcome, args: argparse.Namespace) -> None:
 
         text = written(args.format, Findings(outcome.found, outcome.files, outcome.sources, __version__))
     if outcome.by_pass is not None and args.format in ("full", "concise"):
-        text = "\n".join(filter(None, (text, *map(_passes, outcome.by_pass))))
+        text = "\n".join(filter(None, (text, *_passes(outcome.by_pass))))
     if args.output:
         write_whole(Path(args.output), (f"{text}\n" if text else "").encode("utf-8", "surrogateescape"))
     elif text:
@@ -120,13 +120,15 @@ def _statistics(outcome: Outcome, format: str) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _passes(module: Introduced) -> str:
-    """What each pass of a module introduced, in the order of the passes."""
-    head = f"{module.module}: {module.dumps} dumps, {counted(module.before, 'finding')} before the first pass"
-    if not module.passes:
-        return f"{head}, none introduced"
-    rows = [f"  {made:>10}  {stay:>4}  {name}" for name, (made, stay) in module.passes.items()]
-    return "\n".join([head, "  introduced  stay  by", *rows])
+def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
+    """What each pass of each module introduced, in the order of the passes."""
+    for module in modules:
+        if module.passes:
+            yield f"{module.module}: {module.dumps} dumps, {counted(module.before, 'finding')} before the first pass"
+            yield "  introduced  stay  by"
+            yield from (f"  {made:>10}  {stay:>4}  {name}" for name, (made, stay) in module.passes.items())
+    if quiet := sum(not module.passes for module in modules):
+        yield f"{counted(quiet, 'module')} of which no pass introduced anything"
 
 
 def _summary(outcome: Outcome) -> str:
