@@ -495,8 +495,10 @@ def _emit_reduce_scatter(e: Emitter, instruction: HloInstruction, operands: Sequ
     attributes = {"scatter_dimension": i64(instruction.attributes["dimensions"][0]), **group_attributes(instruction)}
     shape = instruction.shape
     results = shape.elements if shape.is_tuple else (shape,)
+    # StableHLO scatters no empty dimension.
     found = [e.op("stablehlo.reduce_scatter", [value], result, attributes,
                   [e.region(instruction.attributes["to_apply"])])
+             if result.size else e.constant(np.zeros(result.dims, result.dtype.numpy), result)
              for value, result in zip(operands, results, strict=True)]
     return tuple(found) if shape.is_tuple else found[0]
 

@@ -9,7 +9,10 @@ from hlotool.ops.numbers import Array, bit_length, dtype_of, from_bits, signed_b
 
 
 def divided(lhs: Array, rhs: Array) -> Array:
-    """Quotient towards zero; x / 0 has all bits set. Floats and complex: IEEE."""
+    """Quotient towards zero; x / 0 has all bits set. Floats: IEEE; complex: C99, Annex G."""
+    if lhs.dtype.kind == "c":
+        # NumPy makes NaN of a finite number divided by an infinite one.
+        return np.where(np.isfinite(lhs) & np.isinf(rhs), 0, np.divide(lhs, rhs))
     if lhs.dtype.kind not in "iu":
         return np.divide(lhs, rhs)
     safe = np.where(rhs == 0, np.ones_like(rhs), rhs)
