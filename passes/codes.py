@@ -81,5 +81,8 @@ FFT_LENGTH = define("V266", "fft-length", "fft_length is not the operand's own s
 ORIGIN = define("V267", "origin-tree", "the tree of origins has other leaves than the shape", CHECKS)
 SEED = define("V268", "bad-seed-call", "GetRngSeed with operands, or a result that is not u64[]", CHECKS)
 
+RECOVERY = define("V269", "bad-recovery-module", "a module quoted in origin_recovery_table that cannot be read",
+                  "xla/hlo/parser/hlo_parser.cc")
+
 #: codes of findings that leave the module usable
 WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN})

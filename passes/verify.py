@@ -139,6 +139,10 @@ class _Checker:
         for name in instruction.attributes:
             if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
                 yield unknown_attribute(record, name)
+            value = instruction.attributes[name]
+            for shape in value if isinstance(value, tuple) else (value,):
+                if isinstance(shape, Shape):
+                    yield from (f._replace(part=rf"\b{re.escape(name)}\s*=") for f in verify_shape(shape))
         if instruction.shape is not None:
             yield from verify_shape(instruction.shape)
         yield from _shape_findings(record, instruction)

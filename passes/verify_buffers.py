@@ -19,12 +19,15 @@ _WRITERS = frozenset({"custom-call", "dynamic-update-slice", "while", "condition
 
 def verify_buffers(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
+    held = {shape for shape in {i.shape for i in module.instructions()} if _holds(shape)}
     for computation in module.computations:
         has_buffers = False
         for instruction in computation.instructions:
+            if not held and instruction.opcode != "custom-call":
+                continue
             target = instruction.attributes.get("custom_call_target") if instruction.attributes else None
-            if instruction.shape is None or not (target in _RULES or any(
-                    map(_holds, (instruction.shape, *(o.shape for o in instruction.operands))))):
+            touched = (instruction.shape, *(o.shape for o in instruction.operands))
+            if instruction.shape is None or not (target in _RULES or not held.isdisjoint(touched)):
                 continue
             has_buffers = True
             yield from _instruction(module, computation, instruction, str(target))

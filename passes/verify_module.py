@@ -74,11 +74,12 @@ def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagno
     own = set(map(id, computation.instructions))
     done: set[int] = set()
     for instruction in computation.instructions:
-        for operand in instruction.operands:
+        later = [o for o in instruction.operands if id(o) not in done]
+        for operand in later:
             if id(operand) not in own:
                 yield report(module, instruction, FOREIGN_OPERAND,
                              f"the operand {operand.name} belongs to another computation")
-        if any(id(o) not in done for o in instruction.operands) and _reaches_itself(instruction):
+        if later and _reaches_itself(instruction):
             yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
         done.add(id(instruction))
 

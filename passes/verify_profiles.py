@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
 from hlotool.passes.codes import (
     BROADCAST_ORDER,
@@ -14,9 +15,11 @@ from hlotool.passes.codes import (
     MODULE_NAME,
     ORIGIN,
     PRECISION,
+    RECOVERY,
     SHARED_NAME,
 )
 from hlotool.passes.report import report
+from hlotool.text import parse, unquote
 
 _WARNING = Severity.WARNING
 
@@ -25,6 +28,7 @@ def verify_values(module: HloModule) -> Iterator[Diagnostic]:
     """Constants without values, lengths that are ignored, origins that fit no shape, a module without a name."""
     if module.source is not None and re.match(r"\s*HloModule[ \t]*(?:,|\n|$)", module.source.text):
         yield report(module, None, MODULE_NAME, "the module has no name", severity=_WARNING)
+    yield from _recovery(module)
     for instruction in module.instructions():
         opcode, attributes = instruction.opcode, instruction.attributes
         if opcode == "constant":
@@ -40,6 +44,25 @@ def verify_values(module: HloModule) -> Iterator[Diagnostic]:
             yield report(module, instruction, ORIGIN,
                          f"the origins are not those of a value of shape {shape.text(False)}", part=r"\borigin\s*=",
                          severity=_WARNING)
+
+
+_QUOTED_MODULE = re.compile(r'"((?:[^"\\]|\\.)*?\bENTRY\b(?:[^"\\]|\\.)*)"')
+
+
+def _recovery(module: HloModule) -> Iterator[Diagnostic]:
+    """What cannot be read in the modules, quoted in the header, that recover values of before a pass."""
+    table, source = module.attributes.get("origin_recovery_table"), module.source
+    if not isinstance(table, Raw) or source is None:
+        return
+    start = source.text.find(table.text)
+    for quoted in _QUOTED_MODULE.finditer(table.text):
+        try:
+            parse(unquote(quoted[0]) if "\\" in quoted[1] else quoted[1])
+        except HloError as error:
+            first = error.diagnostics[0]
+            place = source.position(start + quoted.start(1)).line + first.line - 1
+            yield replace(first, code=RECOVERY, message=f"a recovery module: {first.message}", line=place,
+                          end_line=place, filename=source.filename, notes=(), fixes=())
 
 
 def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:

@@ -16,6 +16,11 @@ def post_order(computation: HloComputation) -> list[HloInstruction]:
     done: set[int] = set()
     order: list[HloInstruction] = []
     for start in computation.instructions:
+        if not start.control_predecessors() and all(id(o) in done for o in start.operands):
+            if id(start) not in done:
+                done.add(id(start))
+                order.append(start)
+            continue
         stack = [(start, False)]
         while stack:
             instruction, ready = stack.pop()

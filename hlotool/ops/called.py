@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.ops.registry import require
+from hlotool.ops.registry import ConstraintError, require
 
 
 def same_up_to_precision(a: Shape, b: Shape) -> bool:
@@ -83,15 +83,7 @@ def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits:
     require(len(results) == n, label, f"{name} gives {len(results)} results, {n} needed")
     for i, result in enumerate(results):
         require(result.is_scalar, label, f"result {i} of {name} is {result.text(False)}, which is no scalar")
-        culprit = odd_reducer_part(computation, i, (scalar(inits[i]), scalar(inputs[i])))
-        require(result.compatible(found[i]), label,
-                f"result {i} of {name} is {result.text(False)}, "
-                f"its accumulator parameter {i} is {found[i].text(False)}", culprit)
-        pairs = ((scalar(inits[i]), "the initial value"), (scalar(inputs[i]), "the element type of the operand"),
-                 (found[n + i], f"parameter {n + i}"))
-        for other, what in pairs:
-            require(same_up_to_precision(result, other), label,
-                    f"result {i} of {name} is {result.text(False)}, {what} is {other.text(False)}", culprit)
+        _require_agreement(computation, i, (scalar(inits[i]), scalar(inputs[i])), label, name)
         require(found[n + i].is_scalar, label, f"parameter {n + i} of {name} is {found[n + i].text(False)}, no scalar")
     return results
 
@@ -102,3 +94,18 @@ def odd_reducer_part(computation: HloComputation, index: int, given: Sequence[Sh
     inner = (giver(computation, index), parameters[index], parameters[len(parameters) // 2 + index])
     votes = [*((i, i.shape) for i in inner), *((None, s) for s in given)]
     return odd_one(votes, same_up_to_precision)
+
+
+def _require_agreement(computation: HloComputation, index: int, given: Sequence[Shape], label: str, name: str) -> None:
+    """A result is what its accumulator is, and up to precision what the array, its start and its parameter are."""
+    found = parameter_shapes(computation)
+    element = len(found) // 2 + index
+    result, accumulator = result_shapes(computation)[index], found[index]
+    pairs = ((given[0], "the initial value"), (given[1], "the element type of the operand"),
+             (found[element], f"parameter {element}"))
+    wrong = next(((o, what) for o, what in pairs if not same_up_to_precision(result, o)), None)
+    if not result.compatible(accumulator):
+        wrong = accumulator, f"its accumulator parameter {index}"
+    if wrong is not None:
+        raise ConstraintError(label, f"result {index} of {name} is {result.text(False)}, {wrong[1]} is "
+                              f"{wrong[0].text(False)}", odd_reducer_part(computation, index, given))

@@ -60,6 +60,7 @@ from hlotool.text.scan import (
     skip_blank,
     split_commas,
 )
+from hlotool.text.shapes_text import has_orders
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
 UNDEFINED = define("P011", "undefined-operand", "an operand that the computation does not define", SYNTAX)
@@ -585,6 +586,9 @@ class InstructionReader(Reports):
             operand = self._element(computation, operand, index, cut)
             if operand is None:
                 return None
+        if shape is not None and shape is not operand.shape and not has_orders(shape):
+            self.report(OPERAND_SHAPE, f"{shape}: minor-to-major is no permutation of the dimensions",
+                        cut.start, cut.end)
         if shape is not None and not self._agree(shape, operand.shape):
             self.report(OPERAND_SHAPE, f"{cut.name} is written as {shape.without_layout()} here, it is "
                         f"{operand.shape.without_layout()}", cut.start, cut.end,

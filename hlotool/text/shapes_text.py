@@ -273,3 +273,11 @@ def _array(name: str, dims: tuple[tuple[int, bool], ...], layout: Layout | None,
     if not sizes and layout is not None and str(layout) == "{}":
         layout = None
     return Shape.array(name, sizes, layout, tuple(dynamic for _, dynamic in dims))
+
+
+@functools.lru_cache(65536)
+def has_orders(shape: Shape) -> bool:
+    """Whether each layout in a shape lists every dimension once."""
+    layout = shape.layout
+    return all(map(has_orders, shape.elements)) and (
+        layout is None or sorted(layout.minor_to_major) == list(range(shape.rank)))
