@@ -1,17 +1,4 @@
-"""Reads the sample files: cases split by `// -----`, each opened by `// key: value` lines.
-
-    // name: halves go away from zero
-    // input: f32[2] {0.5, -2.5}
-    // expect: f32[2] {1, -3}
-    ENTRY main { x = f32[2] parameter(0)  ROOT y = f32[2] round-nearest-afz(x) }
-    // -----
-    // error: [round-nearest-afz-c1]
-    ENTRY main { ... }
-
-Keys: `name`; `input` (one line an argument) and `expect` (one line a result, tuples flattened), each a shape and
-a value in HLO's literal syntax; `error` (one line a diagnostic, its code in brackets); `note` (prose). Collectives
-write `input@1:` and `expect@1:` for replica 1 (nothing: replica 0) and `replicas: 2`, `partitions: 2`. Other keys
-are kept in `directives`.
+"""Reads files of cases; hlotool/conformance/samples.py says what stands in them.
 
 Golden files (tests/golden) have an input and an expectation in each case, split by `// ==>`; `Case.halves` gives
 both and `check_golden` compares or, under `pytest --update-golden`, rewrites.
@@ -20,17 +7,18 @@ both and `check_golden` compares or, under `pytest --update-golden`, rewrites.
 from __future__ import annotations
 
 import pathlib
-import re
 from dataclasses import dataclass, field
 from typing import Any
+
+from hlotool.conformance.samples import literal, sections
+
+__all__ = ["GOLDEN", "SAMPLES", "Case", "check_golden", "literal", "load", "load_ops"]
 
 SAMPLES = pathlib.Path(__file__).parents[1] / "samples"
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 _ARROW = "\n// ==>\n"
-_SPLIT = re.compile(r"^// -----.*$", re.M)
-_DIRECTIVE = re.compile(r"^// ([\w-]+)(?:@(\d+))?: *(.*)$")
 
 
 @dataclass
@@ -83,16 +71,7 @@ class Case:
 
 def load(path: pathlib.Path) -> list[Case]:
     """The cases of one file."""
-    text, cases, at = path.read_text(), [], 0
-    for chunk in [*_SPLIT.finditer(text), None]:
-        end = chunk.start() if chunk else len(text)
-        body, line = text[at:end], text.count("\n", 0, at) + 1
-        found = [_DIRECTIVE.match(row) for row in body.splitlines()]
-        directives = [(m[1], int(m[2] or 0), m[3]) for m in found if m]
-        if body.strip():
-            cases.append(Case(path, line, body, directives))
-        at = chunk.end() if chunk else end
-    return cases
+    return [Case(path, s.line, s.text, list(s.directives)) for s in sections(path.read_text())]
 
 
 def check_golden(case: Case, found: str, *, update: bool) -> None:
@@ -111,12 +90,3 @@ def load_ops(opcodes: set[str] | None = None) -> list[Case]:
     """The cases of samples/ops, of those opcodes only where given."""
     files = sorted((SAMPLES / "ops").glob("*.hlo"))
     return [c for f in files if opcodes is None or f.stem in opcodes for c in load(f)]
-
-
-def literal(text: str) -> Any:
-    """`f32[2] {1, 2}` as a NumPy array, read by the product's own parser."""
-    import hlotool
-
-    shape, _, value = text.partition(" ")
-    module = hlotool.parse(f"ENTRY main {{ ROOT c = {shape} constant({value}) }}")
-    return module.entry.root.literal.array
