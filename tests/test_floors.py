@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
 FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "ops": 4, "passes": 5, "mlir": 6, "builder": 7,
-          "execution": 7, "conformance": 8, "lint": 8, "lsp": 9, "cli": 10}
+          "execution": 7, "conformance": 8, "lint": 8, "lsp": 9, "jax": 9, "cli": 10}
 FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
 FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]
 TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py")]
