@@ -140,7 +140,10 @@ def _run(case: Case, executor: str, time_limit: float) -> Outcome:
         try:
             expected = _values(case, NUMPY, rows, time_limit)
         except HloError as error:
-            return Outcome(Status.UNSUPPORTED, f"the reference gives nothing to compare with: {_sentence(error)}")
+            # What has no defined value cannot be judged; any other failure of the reference is a failure.
+            undefined = all(d.code in ("E106", "E108") for d in error.diagnostics)
+            return Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
+                           f"the reference gives nothing to compare with: {_sentence(error)}")
     return _compared(case, found, found if expected is None else expected)
 
 
