@@ -23,7 +23,7 @@ TYPES = ("f32", "s4", "u64", "c64", "u32")
 
 
 @functools.cache
-def drawn(opcode: str, count: int = 2, seed: int = 0) -> tuple[Case, ...]:
+def drawn(opcode: str, count: int = 1, seed: int = 0) -> tuple[Case, ...]:
     """Some cases of an operation over a few types."""
     return tuple(c for t in TYPES for c in generate(opcode, t, seed, count))
 
@@ -108,7 +108,7 @@ SAMPLES = {"pjrt:cpu": ("f32", "s32"), "stablehlo": ("f32", "s8")}
 def test_executors_agree_or_the_difference_is_explained(executor: str) -> None:
     expectations, unexplained = shipped(), []
     for number, opcode in enumerate(OPS):
-        for case in generate(opcode, SAMPLES[executor][number % 2], 0, 3):
+        for case in itertools.islice(generate(opcode, SAMPLES[executor][number % 2], 0, 4), number % 4, number % 4 + 1):
             if not any(e.covers(case, facts(executor)) for e in expectations):
                 outcome = judge(case, executor)
                 verdict, _ = judged(case, facts(executor), outcome, expectations)

@@ -16,10 +16,10 @@ from hlotool.execution.process import Refusal
 
 #: operations at which the interpreter ends its process; a child that starts again takes seconds
 _ABSENT = frozenset(f"stablehlo.{name}" for name in (
-    "batch_norm_grad", "batch_norm_inference", "batch_norm_training", "cholesky", "custom_call", "fft", "rng",
-    "rng_bit_generator", "set_dimension_size", "triangular_solve", "uniform_dequantize", "uniform_quantize"))
+    "batch_norm_grad", "batch_norm_inference", "batch_norm_training", "cholesky", "custom_call", "fft", "recv", "rng",
+    "rng_bit_generator", "send", "set_dimension_size", "triangular_solve", "uniform_dequantize", "uniform_quantize"))
 #: operations in which devices wait for each other
-_MEETINGS = (b"all_reduce", b"all_gather", b"reduce_scatter", b"all_to_all", b"collective_", b"send", b"recv")
+_MEETINGS = (b"all_reduce", b"all_gather", b"reduce_scatter", b"all_to_all", b"collective_")
 
 
 def answer(code: bytes, replicas: int, partitions: int,
