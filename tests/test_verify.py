@@ -109,3 +109,111 @@ def test_shapes_that_must_be_written(line: str) -> None:
     with pytest.raises(HloError) as caught:
         hlotool.parse(f"ENTRY e {{\n  x = f32[4] parameter(0)\n  y = {line}\n  ROOT z = negate(y)\n}}")
     assert [(d.code, d.line) for d in caught.value.diagnostics] == [("V104", 3)]
+
+
+def fixed(text: str, code: str) -> str:
+    """The text with the first fix of the first finding of that code."""
+    found = next(d for d in hlotool.lint(text) if d.code == code)
+    lines = text.split("\n")
+    for edit in found.fixes[0].edits:
+        line = lines[edit.start.line - 1]
+        assert edit.start.line == edit.end.line
+        lines[edit.start.line - 1] = line[:edit.start.column - 1] + edit.replacement + line[edit.end.column - 1:]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("bad", "code", "is_safe"), [
+    (BODY.replace("negate", "nagate"), "V101", False),
+    (BODY.replace("negate(x)", "reverse(x), dimension={0}"), "V102", False),
+    (BODY.replace("ROOT r = f32[2]", "ROOT r = f32[3]"), "V103", False),
+    (BODY.replace("ROOT r = f32[2]", "ROOT r = f32[3]{0:T(128)}"), "V103", False),
+    ("ENTRY e {\n  x = pred[2] parameter(0)\n  ROOT r = pred[2] logical-and(x, x)\n}\n", "V101", True),
+])
+def test_fixes_mend(bad: str, code: str, is_safe: bool) -> None:
+    assert next(d for d in hlotool.lint(bad) if d.code == code).fixes[0].is_safe == is_safe
+    mended = fixed(bad, code)
+    assert errors(mended) == [], mended
+
+
+def test_fix_keeps_the_written_layout() -> None:
+    assert "f32[2]{0:T(128)} negate" in fixed(BODY.replace("ROOT r = f32[2]", "ROOT r = f32[3]{0:T(128)}"), "V103")
+
+
+def test_old_forms_name_the_pass_that_rewrites_them() -> None:
+    text = "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT r = f32[2] cross-replica-sum(x)\n}\n"
+    assert "hlotool opt --passes=legalize" in next(d for d in hlotool.lint(text) if d.code == "V101").help
+
+
+LOOP = """below {
+  s = s32[] parameter(0)
+  n = s32[] constant(3)
+  ROOT t = pred[] compare(s, n), direction=LT
+}
+step {
+  i = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT j = s32[] add(i, one)
+}
+ENTRY e {
+  x = s32[] parameter(0)
+  y = s32[] while(x), condition=below, body=step
+  ROOT z = s32[] while(y), condition=below, body=step
+}
+"""
+FOLD = """f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=f
+}
+"""
+ORDER = """f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] sort(x), dimensions={0}, to_apply=f
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "was", "now", "code", "line"), [
+    (LOOP, "  s = s32[] parameter(0)\n  n = s32[]", "  s = u32[] parameter(0)\n  n = u32[]", "while-c1", 2),
+    (LOOP, "  ROOT j = s32[] add(i, one)", "  j = s32[] add(i, one)\n  ROOT k = u32[] convert(j)", "while-c3", 10),
+    (LOOP, "x = s32[] parameter(0)", "x = u32[] parameter(0)", "while-c1", 13),
+    (FOLD, "  ROOT c = f32[] add(a, b)", "  d = f32[] add(a, b)\n  ROOT c = s32[] convert(d)", "reduce-c4", 5),
+    (FOLD, "a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)",
+     "a = s32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] negate(b)", "reduce-c4", 2),
+    (FOLD, "x = f32[4]", "x = s32[4]", "reduce-c4", 9),
+    (ORDER, "b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b)",
+     "b = s32[] parameter(1)\n  ROOT c = pred[] compare(a, a)", "sort-c5", 3),
+], ids=lambda v: "" if "\n" in str(v) else str(v))
+def test_what_alone_differs_is_blamed(text: str, was: str, now: str, code: str, line: int) -> None:
+    """A parameter or result that disagrees with all others, which agree, is at fault: once, whoever calls it."""
+    assert errors(text) == []
+    assert was in text
+    assert errors(text.replace(was, now)) == [(code, line)]
+
+
+@pytest.mark.parametrize(("line", "code"), [
+    ("ROOT t = token[] outfeed(x, k), outfeed_shape=f32[2]{-1}", "V113"),
+    ("ROOT r = f32[2] negate(f32[2]{3} x)", "P014"),
+    ('ROOT r = f32[2] custom-call(x), custom_call_target="t", operand_layout_constraints={f32[2]{1}}', "V113"),
+])
+def test_layouts_inside_statements(line: str, code: str) -> None:
+    text = f"ENTRY e {{\n  x = f32[2] parameter(0)\n  k = token[] after-all()\n  {line}\n}}\n"
+    assert [c for c, at in errors(text) if at == 4] == [code]
+
+
+def test_recovery_modules_are_read() -> None:
+    """origin_recovery_table quotes modules; a fault in one is reported on its line."""
+    table = ('HloModule m, origin_recovery_table={\n  {"a"} : {"b"},\n  "\n    ENTRY r {\n      p = f32[2] parameter(0)\n'
+             '      ROOT q = f32[2] negate(OPERAND)\n    }\n  "\n}\n')
+    assert errors(table.replace("OPERAND", "p") + BODY) == []
+    assert errors(table.replace("OPERAND", "nothing") + BODY) == [("V269", 6)]

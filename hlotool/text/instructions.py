@@ -400,7 +400,8 @@ class InstructionReader(Reports):
                 return None
             operand = table[found[2]]
             shape = self._shapes.get(found[1]) or self._quick_shape(found[1], -1)
-            if shape is None or not (shape is operand.shape or self._agree(shape, operand.shape)):
+            if shape is None or not (
+                    shape is operand.shape or (self._agree(shape, operand.shape) and has_orders(shape))):
                 return None
             operands.append(operand)
             at = found.end()
