@@ -6,7 +6,7 @@ Python's spelling.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import typing
 
 from hlotool.builder.builder import XlaBuilder, free
 from hlotool.builder.forms import FORMS
@@ -25,7 +25,7 @@ from hlotool.builder.numbers import (
 from hlotool.builder.problems import SemanticsWarning
 from hlotool.builder.to_python import to_python
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from hlotool.builder.free import *  # noqa: F403 - the functions, which __getattr__ finds
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:  # a function is called Any, too
     if name.startswith("_") or (find(name) is None and camel(name) not in FORMS):
         raise AttributeError(f"module 'hlotool.builder' has no attribute {name!r}")
     return free(name)

@@ -47,7 +47,8 @@ def _check(small: Shape, large: Shape, dimensions: tuple[int, ...], what: str) -
         demand(n == m or 1 in (n, m) or UNBOUNDED in (n, m), SIZES,
                f"{what}: dimension {i} of the smaller operand has {n} elements, dimension {d} of the larger {m}")
         flags = small.is_dynamic_dim(i), large.is_dynamic_dim(d)
-        demand(flags[0] == flags[1] or UNBOUNDED in (n, m) or (n == 1 and not flags[0]) or (m == 1 and not flags[1]), DYNAMIC,
+        stretches = (n == 1 and not flags[0]) or (m == 1 and not flags[1])
+        demand(flags[0] == flags[1] or stretches or UNBOUNDED in (n, m), DYNAMIC,
                f"{what}: dimension {i} of the smaller operand and {d} of the larger are not both dynamic")
     demand(list(dimensions) == sorted(set(dimensions)), ORDER,
            f"{what}: broadcast_dimensions {list(dimensions)} do not strictly increase")

@@ -12,6 +12,7 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     contraction,
     control,
     elementwise,
+    library,
     movement,
     random,
     reduction,

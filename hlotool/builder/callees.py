@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.codes import NO_COMPUTATION
 from hlotool.builder.functions import today
 from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.places import HERE
 from hlotool.builder.problems import Refused, demand
 from hlotool.ir import HloComputation, HloModule, Shape, callees_first, clone_computation
 
@@ -70,7 +71,7 @@ def _reached(computation: HloComputation) -> HloModule:
 def traced(b: Core, function: Callable[..., Any], shapes: Sequence[Shape], name: str = "") -> HloComputation:
     """The computation of a Python function of values: called once, with parameters of the shapes."""
     names = _parameter_names(function, shapes)
-    with b.building(name or _name(function)) as body:
+    with b.building(name or _name(function), is_users=not is_ours(function)) as body:
         # A function of the elements gets the elements of a tuple.
         spread = len(shapes) == 1 and shapes[0].is_tuple and len(names) != 1
         given = [today(b, "Parameter", i, s, "state" if spread else names[i]) for i, s in enumerate(shapes)]
@@ -78,6 +79,12 @@ def traced(b: Core, function: Callable[..., Any], shapes: Sequence[Shape], name:
             given = [today(b, "GetTupleElement", given[0], i).named(n) for i, n in enumerate(names)]
         body.root = result_of(b, function(*given), shapes).instruction
         return b.finished(body)
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether a function belongs to the builder itself."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(HERE)
 
 
 def _name(function: Callable[..., Any]) -> str:
@@ -94,7 +101,7 @@ def _parameter_names(function: Callable[..., Any], shapes: Sequence[Shape]) -> l
         return [f"p{i}" for i in range(count)]
     rows = list(signature.parameters.values())
     if any(p.kind is p.VAR_POSITIONAL for p in rows):
-        members = len(shapes[0].elements) if count == 1 and shapes[0].is_tuple and len(rows) == 1 else count
+        members = len(shapes[0].elements) if count == 1 and shapes[0].is_tuple else count
         return [f"p{i}" for i in range(members)]
     takes = [p.name for p in rows if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = sum(p.default is p.empty for p in rows if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))

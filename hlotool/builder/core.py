@@ -339,17 +339,27 @@ class Core:
             made.computation = self.finished(body)
 
     @contextlib.contextmanager
-    def building(self, name: str) -> Iterator[Body]:
-        """Make calls go to a new computation; the user's own calls, also when the builder is at work itself."""
+    def building(self, name: str, *, is_users: bool = True) -> Iterator[Body]:
+        """Make calls go to a new computation; they are the user's own also while the builder is at work itself."""
         body = Body(name)
         depth, place = self._depth, self._place
         self._bodies.append(body)
-        self._depth = 0
+        if is_users:
+            self._depth = 0
         try:
             yield body
         finally:
             self._bodies.remove(body)
             self._depth, self._place = depth, place
+
+    @contextlib.contextmanager
+    def users_calls(self) -> Iterator[None]:
+        """Calls inside are the user's own, though the builder is at work itself."""
+        depth, self._depth = self._depth, 0
+        try:
+            yield
+        finally:
+            self._depth = depth
 
     def finished(self, body: Body) -> HloComputation:
         """The computation of a body, with its result, put among those of the module."""

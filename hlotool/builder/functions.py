@@ -107,11 +107,11 @@ def find(name: str) -> Function | None:
     return found
 
 
-def today(b: Core, name: str, *args: Any) -> XlaOp:
+def today(b: Core, name: str, *args: Any, **keywords: Any) -> XlaOp:
     """What the function of that name builds today, whatever document the builder follows."""
     found = find(name)
     assert found is not None, name
-    made: XlaOp = found.call(b, *args)
+    made: XlaOp = found.call(b, *args, **keywords)
     return made
 
 

@@ -1,8 +1,9 @@
 """The methods of XlaBuilder. Made by `python -m hlotool.builder.stubs`: do not edit."""
 
 import builtins
+import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -10,22 +11,23 @@ from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.ir import HloComputation, HloModule, Shape
 
 #: a value of the program, or a constant
-Operand: TypeAlias = XlaOp | np.ndarray[Any, Any] | np.generic | complex | Sequence[Any]
+Operand: TypeAlias = XlaOp | np.ndarray[typing.Any, typing.Any] | np.generic | complex | Sequence[typing.Any]
 #: a Shape, its text, a pair of element type and dimensions, or an array of it
-ShapeLike: TypeAlias = Shape | str | builtins.tuple[Any, ...] | list[Any] | np.ndarray[Any, Any]
+ShapeLike: TypeAlias = (
+    Shape | str | builtins.tuple[typing.Any, ...] | list[typing.Any] | np.ndarray[typing.Any, typing.Any])
 #: a computation, another builder, or a function of values
-Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., Any] | Any
+Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., typing.Any] | typing.Any
 
 class Unnamed(TypedDict, total=False):
     """What every function takes besides its own parameters."""
 
-    sharding: Any
-    metadata: Any
-    frontend_attributes: Any
-    backend_config: Any
+    sharding: typing.Any
+    metadata: typing.Any
+    frontend_attributes: typing.Any
+    backend_config: typing.Any
     control_predecessors: Sequence[XlaOp] | None
-    statistics: Any
-    origin: Any
+    statistics: typing.Any
+    origin: typing.Any
 
 
 class Common(Unnamed, total=False):
@@ -40,7 +42,7 @@ class Methods:
     def Acos(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -49,7 +51,7 @@ class Methods:
     def Acosh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -74,28 +76,36 @@ class Methods:
         """The first operand, after the token."""
     def AfterAll(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp:
         """A token that waits for all others: `AfterAll([t, u])`."""
+    def All(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """Whether all predicates hold."""
     def AllGather(
             self,
             operand: Operand,
             all_gather_dimension: int,
             shard_count: int,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            layout: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            layout: typing.Any = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Join the operands of a group's members along a dimension; shard_count is the number of members."""
-    def AllGatherDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+    def AllGatherDone(
+            self,
+            start: typing.Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Wait for all-gather-start and give what it gathered."""
     def AllGatherStart(
             self,
             *operands: Operand,
-            dimensions: Any,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            use_global_device_ids: Any = False,
-            constrain_layout: Any = False,
+            dimensions: typing.Any,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            use_global_device_ids: typing.Any = False,
+            constrain_layout: typing.Any = False,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -104,23 +114,29 @@ class Methods:
             self,
             operand: Operand,
             computation: Applied | None = None,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             shape_with_layout: ShapeLike | None = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Fold the operands of a group's members, element by element; the sum where no computation is given."""
-    def AllReduceDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+    def AllReduceDone(
+            self,
+            start: typing.Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Wait for all-reduce-start and give what it computed."""
     def AllReduceStart(
             self,
             *operands: Operand,
-            to_apply: Any,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            use_global_device_ids: Any = False,
-            constrain_layout: Any = False,
+            to_apply: typing.Any,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            use_global_device_ids: typing.Any = False,
+            constrain_layout: typing.Any = False,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -131,9 +147,9 @@ class Methods:
             split_dimension: int | None = None,
             concat_dimension: int | None = None,
             split_count: int | None = None,
-            replica_groups: Any = None,
-            layout: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            layout: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another."""
@@ -145,10 +161,37 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Logical and of pred, of the bits of integers."""
+    def Any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """Whether one of the predicates holds."""
+    def ArgMax(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where the greatest element along an axis stands; the first of several."""
+    def ArgMin(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where the least element along an axis stands; the first of several."""
+    def ArgSort(
+            self,
+            operand: Operand,
+            axis: int = -1,
+            is_descending: bool = False,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Where the elements along an axis stand, in their order."""
     def Asin(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -157,7 +200,7 @@ class Methods:
     def Asinh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -165,10 +208,10 @@ class Methods:
         """Inverse hyperbolic sine."""
     def AsyncDone(
             self,
-            previous: Any,
-            calls: Any = None,
-            async_execution_thread: Any = 'main',
-            async_group_id: Any = None,
+            previous: typing.Any,
+            calls: typing.Any = None,
+            async_execution_thread: typing.Any = 'main',
+            async_group_id: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -184,12 +227,12 @@ class Methods:
         """Start a computation that goes on while others run; AsyncDone waits for it."""
     def AsyncUpdate(
             self,
-            previous: Any,
+            previous: typing.Any,
             *operands: Operand,
-            calls: Any = None,
-            output_to_operand_aliasing: Any = None,
-            async_group_id: Any = None,
-            async_execution_thread: Any = 'main',
+            calls: typing.Any = None,
+            output_to_operand_aliasing: typing.Any = None,
+            async_group_id: typing.Any = None,
+            async_execution_thread: typing.Any = 'main',
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -205,12 +248,46 @@ class Methods:
     def Atanh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Inverse hyperbolic tangent."""
+    def AvgPool(
+            self,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            counts_include_padding: bool = True,
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The mean of each window over the spatial dimensions; padding counts as zeros, or not at all."""
+    def AvgPoolGrad(
+            self,
+            out_backprop: typing.Any,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            counts_include_padding: bool = True,
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The gradient of AvgPool for its operand."""
+    def BatchDot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            transpose_lhs: bool = False,
+            transpose_rhs: bool = False,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The product of matrices in the last two dimensions; the others count through both."""
     def BatchNormGrad(
             self,
             operand: Operand,
@@ -230,8 +307,8 @@ class Methods:
             offset: Operand,
             mean: Operand,
             variance: Operand,
-            epsilon: Any,
-            feature_index: Any,
+            epsilon: typing.Any,
+            feature_index: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -242,8 +319,8 @@ class Methods:
             operand: Operand,
             scale: Operand,
             offset: Operand,
-            epsilon: Any,
-            feature_index: Any,
+            epsilon: typing.Any,
+            feature_index: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -251,8 +328,8 @@ class Methods:
         """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well."""
     def Bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Read the operand's memory as another shape and layout (the default layout where none is written)."""
-    def BitcastConvert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def BitcastConvertType(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp:
+    def BitcastConvert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def BitcastConvertType(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Read the bits of each element as another type; a last dimension makes up for different widths."""
     def Broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp:
         """Put dimensions of those sizes in front; the operand is repeated along them."""
@@ -264,13 +341,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Give the operand the sizes out_dim_size; its dimension i becomes dimension broadcast_dimensions[i]."""
+    def BroadcastTo(self, operand: Operand, dims: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+        """The operand in other dimensions, as NumPy broadcasts: the last ones meet, and those of size 1 stretch."""
     def BuildPartitionId(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def Call(self, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp:
         """Call a computation: `Call(computation, a, b)` or `Call(computation, [a, b])`."""
     def Cbrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -281,7 +360,7 @@ class Methods:
     def Cholesky(
             self,
             a: Operand,
-            lower: Any = False,
+            lower: typing.Any = False,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -296,8 +375,8 @@ class Methods:
     def CollectiveBroadcast(
             self,
             operand: Operand,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Every member of a group gets the first member's operand."""
@@ -305,14 +384,14 @@ class Methods:
             self,
             operand: Operand,
             source_target_pairs: Sequence[builtins.tuple[int, int]],
-            channel_id: Any = None,
-            inplace: Any = None,
+            channel_id: typing.Any = None,
+            inplace: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Send each source's operand to its target; who gets nothing has zeros."""
     def CollectivePermuteDone(
             self,
-            start: Any,
+            start: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -321,9 +400,9 @@ class Methods:
     def CollectivePermuteStart(
             self,
             *operands: Operand,
-            source_target_pairs: Any,
-            channel_id: Any = None,
-            slice_sizes: Any = None,
+            source_target_pairs: typing.Any,
+            channel_id: typing.Any = None,
+            slice_sizes: typing.Any = None,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -364,9 +443,9 @@ class Methods:
     def Conditional(
             self,
             predicate: Operand,
-            *rest: Any,
-            branch_computations: Any = None,
-            branch_operands: Any = None,
+            *rest: typing.Any,
+            branch_computations: typing.Any = None,
+            branch_operands: typing.Any = None,
             true_operand: Operand | None = None,
             true_computation: Applied | None = None,
             false_operand: Operand | None = None,
@@ -374,22 +453,29 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """One of two computations by pred[], or one of several by s32[]."""
-    def Constant(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def ConstantLiteral(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp:
+    def Conj(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The complex conjugate; floats stay themselves."""
+    def Constant(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantLiteral(
+            self,
+            literal: typing.Any,
+            element_type: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """A constant: a number, a list of numbers, a NumPy array, a Literal, or HLO's text of one: "f32[2] {1, 2}"."""
-    def ConstantR0(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def ConstantR1(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def ConstantR2(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR0(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR1(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR2(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def Conv(
             self,
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
+            padding: typing.Any = 'VALID',
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """A convolution with padding SAME or VALID; lhs is batch, feature, space..., rhs output, input, space..."""
@@ -398,12 +484,12 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
-            dimension_numbers: Any = None,
+            padding: typing.Any = None,
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """A convolution with padding in pairs and dimension numbers, without dilation."""
@@ -412,14 +498,14 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             lhs_dilation: Iterable[int] | None = None,
             rhs_dilation: Iterable[int] | None = None,
-            dimension_numbers: Any = None,
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             window_reversal: Iterable[bool] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -429,12 +515,12 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
-            dimension_numbers: Any = None,
+            padding: typing.Any = 'VALID',
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """A convolution with padding SAME or VALID and dimension numbers."""
@@ -443,42 +529,42 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """A convolution with padding in pairs; lhs is batch, feature, space..., rhs output, input, space..."""
-    def Convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def ConvertElementType(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp:
+    def Convert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def ConvertElementType(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Convert every element to another type, as C++'s static_cast does."""
     def Convolution(
             self,
             lhs: Operand,
             rhs: Operand,
-            *sparsity: Any,
-            dim_labels: Any,
-            window: Any = None,
-            feature_group_count: Any = 1,
-            batch_group_count: Any = 1,
-            operand_precision: Any = None,
-            sparsity_config: Any = None,
-            convolution_kind: Any = 'fprop',
+            *sparsity: typing.Any,
+            dim_labels: typing.Any,
+            window: typing.Any = None,
+            feature_group_count: typing.Any = 1,
+            batch_group_count: typing.Any = 1,
+            operand_precision: typing.Any = None,
+            sparsity_config: typing.Any = None,
+            convolution_kind: typing.Any = 'fprop',
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Slide the kernel over the image and sum the products at each place."""
     def Copy(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """The same value, possibly in another layout or memory."""
-    def CopyDone(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
+    def CopyDone(self, start: typing.Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Wait for a copy and give it."""
     def CopyStart(
             self,
             operand: Operand,
-            cross_program_prefetch_index: Any = None,
-            is_cross_program_prefetch: Any = False,
+            cross_program_prefetch_index: typing.Any = None,
+            is_cross_program_prefetch: typing.Any = False,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -487,7 +573,7 @@ class Methods:
     def Cos(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -496,7 +582,7 @@ class Methods:
     def Cosh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -505,7 +591,7 @@ class Methods:
     def Cosine(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -517,28 +603,101 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def CreateScalarAddComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Add."""
+    def CreateScalarAndComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: And."""
+    def CreateScalarEqComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Eq, in the total order of
+        floats."""
+    def CreateScalarGeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Ge, in the total order of
+        floats."""
+    def CreateScalarGtComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Gt, in the total order of
+        floats."""
+    def CreateScalarLeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Le, in the total order of
+        floats."""
+    def CreateScalarLtComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Lt, in the total order of
+        floats."""
+    def CreateScalarMaxComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Max."""
+    def CreateScalarMinComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Min."""
+    def CreateScalarMulComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Mul."""
+    def CreateScalarNeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """A comparator of operands of those element types: the first two are compared by Ne, in the total order of
+        floats."""
+    def CreateScalarOrComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Or."""
+    def CreateScalarXorComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars: Xor."""
     def CreateToken(self, **common: Unpack[Common]) -> XlaOp:
         """A token that waits for nothing."""
-    def CrossReplicaSum(self, operand: Operand, replica_groups: Any = None, **common: Unpack[Common]) -> XlaOp:
+    def CrossReplicaSum(
+            self,
+            operand: Operand,
+            replica_groups: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """AllReduce that adds; of pred it is or."""
+    def CumulativeMax(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The greatest of all elements up to each along an axis, or from each on."""
+    def CumulativeProduct(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Products of all elements up to each along an axis, or from each on."""
+    def CumulativeSum(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Sums of all elements up to each along an axis, or from each on."""
     def CustomCall(
             self,
             call_target_name: str,
             operands: Operand = (),
             shape: ShapeLike | None = None,
             opaque: str | None = None,
-            operand_shapes_with_layout: Iterable[Any] | None = None,
+            operand_shapes_with_layout: Iterable[typing.Any] | None = None,
             has_side_effect: bool = False,
-            output_operand_aliasing: Any = (),
-            literal: Any = None,
-            window: Any = None,
-            dnums: Any = None,
-            schedule: Any = None,
-            api_version: Any = None,
-            called_computations: Sequence[Any] | None = None,
+            output_operand_aliasing: typing.Any = (),
+            literal: typing.Any = None,
+            window: typing.Any = None,
+            dnums: typing.Any = None,
+            schedule: typing.Any = None,
+            api_version: typing.Any = None,
+            called_computations: Sequence[typing.Any] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Call a function that the platform knows by name; `opaque` is handed over as it is."""
+    def Dequantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 'f32',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The floats (operand - zero_point) * scale."""
+    def Digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The slope of Lgamma; NaN at 0, -1, -2, ..."""
     def Div(
             self,
             lhs: Operand,
@@ -557,7 +716,7 @@ class Methods:
     def Domain(
             self,
             operand: Operand,
-            domain: Any,
+            domain: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -567,8 +726,8 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """The product of vectors and matrices."""
@@ -576,9 +735,9 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
-            dimension_numbers: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_numbers: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             algorithm: str | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -586,7 +745,7 @@ class Methods:
     def DynamicReshape(
             self,
             operand: Operand,
-            dim_sizes: Sequence[Any],
+            dim_sizes: Sequence[typing.Any],
             new_size_bounds: Iterable[int],
             dims_are_dynamic: Sequence[bool],
             **common: Unpack[Common]
@@ -600,6 +759,14 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Cut a block at start indices that are computed; starts are clamped so that the block fits."""
+    def DynamicSliceInMinorDims(
+            self,
+            operand: Operand,
+            starts: Sequence[typing.Any],
+            sizes: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """DynamicSlice of the last dimensions, the others whole."""
     def DynamicUpdateSlice(
             self,
             operand: Operand,
@@ -608,6 +775,26 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Overwrite a block at start indices that are computed; starts are clamped so that the block fits."""
+    def DynamicUpdateSliceInMinorDims(
+            self,
+            operand: Operand,
+            update: Operand,
+            starts: Sequence[typing.Any],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """DynamicUpdateSlice of the last dimensions."""
+    def Eigh(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp:
+        """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w)."""
+    def Einsum(
+            self,
+            subscripts: str,
+            lhs: Operand,
+            rhs: typing.Any | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """An Einstein sum of one operand or two: "ij,jk->ik"."""
+    def Epsilon(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The distance from 1 to the next float."""
     def Eq(
             self,
             lhs: Operand,
@@ -628,16 +815,20 @@ class Methods:
     def Erf(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Error function."""
+    def ErfInv(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
+    def Erfc(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
     def Exp(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -646,7 +837,7 @@ class Methods:
     def Expm1(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -655,7 +846,7 @@ class Methods:
     def Exponential(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -663,15 +854,40 @@ class Methods:
     def ExponentialMinusOne(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def Fft(self, operand: Operand, fft_type: Any, fft_length: Iterable[int], **common: Unpack[Common]) -> XlaOp:
+    def FakeQuantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 's8',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """What is left of floats after Quantize and Dequantize."""
+    def Fft(
+            self,
+            operand: Operand,
+            fft_type: typing.Any,
+            fft_length: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Fourier transform over the last dimensions: fft_type is FFT, IFFT, RFFT or IRFFT."""
     def Floor(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Greatest whole number that is not above."""
+    def ForEachIndex(
+            self,
+            number: typing.Any,
+            body: Callable[..., typing.Any],
+            init: Sequence[typing.Any],
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Call body(i, *values) for i in 0 ... number - 1; it gives the next values, and the loop the last ones."""
     def Full(self, shape: ShapeLike, value: Operand, **common: Unpack[Common]) -> XlaOp:
         """One number, or a scalar, in a shape."""
     def FullLike(self, operand: Operand, value: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -679,9 +895,9 @@ class Methods:
     def Fusion(
             self,
             *operands: Operand,
-            kind: Any,
-            calls: Any,
-            output_to_operand_aliasing: Any = None,
+            kind: typing.Any,
+            calls: typing.Any,
+            output_to_operand_aliasing: typing.Any = None,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -692,7 +908,7 @@ class Methods:
             self,
             operand: Operand,
             start_indices: Operand,
-            dimension_numbers: Any,
+            dimension_numbers: typing.Any,
             slice_sizes: Iterable[int],
             indices_are_sorted: bool = False,
             **common: Unpack[Common]
@@ -715,8 +931,12 @@ class Methods:
     ) -> XlaOp:
         """Where lhs not below rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
         operands of different shapes are broadcast."""
+    def Gelu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """x times the probability that a normal number is below it."""
     def GetDimensionSize(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """The size that a dimension has when the program runs, s32[]."""
+    def GetMatrixDiagonal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The elements of the diagonal."""
     def GetTupleElement(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp:
         """The element of a tuple at an index that is a number."""
     def Gt(
@@ -736,19 +956,29 @@ class Methods:
     ) -> XlaOp:
         """Where lhs above rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
         operands of different shapes are broadcast."""
+    def IdentityMatrix(
+            self,
+            element_type: typing.Any,
+            rows: int,
+            columns: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Ones on the diagonal, zeros elsewhere."""
     def Imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Imaginary part; zeros for floats."""
-    def Index(self, operand: Operand, key: Any, **common: Unpack[Common]) -> XlaOp:
+    def Index(self, operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """What `operand[key]` builds: slices and numbers as NumPy reads them, values of the program as start
         indices."""
     def IndexConditional(
             self,
             branch_index: Operand,
-            branch_computations: Sequence[Any],
-            branch_operands: Any,
+            branch_computations: Sequence[typing.Any],
+            branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Conditional by s32[]."""
+    def IndexSelect(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """The slices along an axis that stand at the indices."""
     def Infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
         """The next value of the infeed."""
     def InfeedWithToken(
@@ -759,10 +989,31 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """The next value of the infeed after a token, and the token after it: a tuple."""
+    def Inverse(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The inverse of square matrices."""
     def Iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp:
         """Numbers that count up along one dimension; also `Iota(element_type, size)`."""
     def IsFinite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Whether each element is neither infinite nor NaN."""
+    def IsInf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Where a float is infinite, of either sign."""
+    def IsNan(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Where a float is not a number."""
+    def IsNegInf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Where a float is minus infinity."""
+    def IsNegZero(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Where a float is -0."""
+    def IsPosInf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Where a float is plus infinity."""
+    def LayerNorm(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            epsilon: float = 1e-05,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Normalised along the last dimension, then scaled and moved."""
     def Le(
             self,
             lhs: Operand,
@@ -780,10 +1031,12 @@ class Methods:
     ) -> XlaOp:
         """Where lhs not above rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
         operands of different shapes are broadcast."""
+    def Lgamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The logarithm of the gamma function's magnitude."""
     def Log(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -792,29 +1045,35 @@ class Methods:
     def Log1p(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Natural logarithm of one more, exact near 0."""
+    def LogDet(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The sign of the determinant and the logarithm of its magnitude: a tuple."""
     def LogPlusOne(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def LogSoftmax(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
+        """The logarithm of Softmax, without leaving the range of floats."""
     def Logistic(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """1 / (1 + e^-x)."""
+    def LowerTriangle(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """The elements on and below a diagonal, zeros above."""
     def Lt(
             self,
             lhs: Operand,
@@ -840,6 +1099,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Apply a computation of scalars to the elements of operands: `Map([x, y], computation, dimensions)`."""
+    def MapRows(
+            self,
+            operand: Operand,
+            body: Callable[[typing.Any], typing.Any],
+            axis: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Call body on each slice along an axis, one after the other, and stack what it gives along the first
+        dimension."""
     def Max(
             self,
             lhs: Operand,
@@ -848,6 +1116,31 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """The greater; NaN if either is; pred: or."""
+    def MaxFiniteValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The greatest finite element."""
+    def MaxPool(
+            self,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The greatest element of each window over the spatial dimensions: those between the first and the last."""
+    def MaxPoolGrad(
+            self,
+            out_backprop: typing.Any,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The gradient of MaxPool for its operand."""
+    def MaxValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """What no element is above: infinity, or the greatest integer."""
     def Maximum(
             self,
             lhs: Operand,
@@ -855,6 +1148,10 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def Mean(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """The mean of floats along axes; along all by default."""
+    def Median(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
+        """The element in the middle along an axis; the mean of two where their number is even."""
     def Min(
             self,
             lhs: Operand,
@@ -863,6 +1160,10 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """The less; NaN if either is; pred: and."""
+    def MinFiniteValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The least finite element."""
+    def MinValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """What no element is below: minus infinity, or the least integer."""
     def Minimum(
             self,
             lhs: Operand,
@@ -888,9 +1189,9 @@ class Methods:
         """The high half of the product of twice the width."""
     def MultiCollectivePermute(
             self,
-            operands: Sequence[Any],
+            operands: Sequence[typing.Any],
             source_target_pairs: Sequence[builtins.tuple[int, int]],
-            channel_id: Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """CollectivePermute of several operands at once; gives a tuple."""
@@ -901,6 +1202,8 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def NanValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Not a number."""
     def Ne(
             self,
             lhs: Operand,
@@ -921,8 +1224,20 @@ class Methods:
     def Neg(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Minus each element; integers wrap."""
     def Negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def NextAfter(self, from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The float after one in the direction of another."""
     def Not(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Logical not of pred, complement of the bits of integers."""
+    def One(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The scalar 1."""
+    def OneHot(
+            self,
+            indices: typing.Any,
+            depth: int,
+            element_type: typing.Any = 'f32',
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """A new last dimension with 1 at the index, 0 elsewhere."""
     def OnesLike(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """Ones of an operand's shape."""
     def OptBarrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -953,7 +1268,13 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Give a value to the outfeed after a token; what it makes is the token after it."""
-    def Pad(self, operand: Operand, padding_value: Operand, padding_config: Any, **common: Unpack[Common]) -> XlaOp:
+    def Pad(
+            self,
+            operand: Operand,
+            padding_value: Operand,
+            padding_config: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Put the padding value around and between the elements: (low, high, interior) for each dimension."""
     def PadInDim(
             self,
@@ -977,6 +1298,8 @@ class Methods:
     def PartitionID(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def PartitionId(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """The number of the partition, u32[]."""
+    def Philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
     def Popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def PopulationCount(
             self,
@@ -1001,6 +1324,21 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def Product(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """The product along axes; along all by default."""
+    def QR(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp:
+        """A = Q R with Q orthogonal and R upper triangular: a tuple."""
+    def QrDecomposition(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def Quantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 's8',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The nearest integers to operand / scale + zero_point, held within the element type."""
     def RaggedAllToAll(
             self,
             input: Operand,
@@ -1009,8 +1347,8 @@ class Methods:
             output: Operand,
             output_offsets: Operand,
             recv_sizes: Operand,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Send slices of different sizes to the members of a group, which place them in `output`."""
@@ -1019,32 +1357,77 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             group_sizes: Operand,
-            dimension_numbers: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_numbers: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """A product for each group of rows, of the sizes that an array holds."""
+    def RandomBernoulli(self, key: typing.Any, mean: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
+        """pred in the dimensions of a shape, true with a probability, of a key."""
+    def RandomBits(self, key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
+        """Random u32 or u64 in a shape, the same for the same key (u32[2], u64[] or a number)."""
+    def RandomIntegers(
+            self,
+            key: typing.Any,
+            low: int,
+            high: int,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Integers in [low, high), of a key; uniform as far as the remainder of 64 bits is."""
+    def RandomNormal(
+            self,
+            key: typing.Any,
+            mu: Operand,
+            sigma: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Floats, normal with mean mu and standard deviation sigma, of a key."""
+    def RandomUniform(
+            self,
+            key: typing.Any,
+            low: typing.Any,
+            high: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Floats, uniform in [low, high), of a key."""
     def Real(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Real part; floats stay themselves."""
-    def Recv(self, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def Reciprocal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """1 / x."""
+    def Recv(self, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The value that comes over a channel."""
     def RecvDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
         """Wait for what `RecvStart` asked for: the data and a token."""
-    def RecvFromHost(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def RecvFromHost(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The value that comes from the host, and the token after it: a tuple."""
-    def RecvStart(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def RecvStart(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The first half of RecvWithToken, HLO's recv."""
-    def RecvToHost(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def RecvWithToken(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def RecvToHost(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def RecvWithToken(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """The value that comes over a channel after a token, and the token after it: a tuple."""
-    def RecvWithTokens(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def RecvWithTokens(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def Reduce(
             self,
             operands: Operand,
             init_values: Operand,
             computation: Applied,
-            dimensions_to_reduce: Any = None,
+            dimensions_to_reduce: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Fold operands along dimensions by a computation, from initial values; by default along all."""
@@ -1056,11 +1439,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Fold an operand along all its dimensions."""
+    def ReduceMax(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """The greatest element along axes; along all by default."""
+    def ReduceMin(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """The least element along axes; along all by default."""
     def ReducePrecision(
             self,
             operand: Operand,
-            exponent_bits: Any,
-            mantissa_bits: Any,
+            exponent_bits: typing.Any,
+            mantissa_bits: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1072,9 +1459,9 @@ class Methods:
             computation: Applied,
             scatter_dimension: int,
             shard_count: int,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            layout: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            layout: typing.Any = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -1086,7 +1473,7 @@ class Methods:
             computation: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
+            padding: typing.Any = 'VALID',
             base_dilations: Iterable[int] | None = None,
             window_dilations: Iterable[int] | None = None,
             **common: Unpack[Common]
@@ -1101,10 +1488,12 @@ class Methods:
             window_strides: Iterable[int] | None = None,
             base_dilations: Iterable[int] | None = None,
             window_dilations: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """ReduceWindow in the order of the C++ function, with padding in pairs."""
+    def Relu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Zero where the operand is negative."""
     def Rem(
             self,
             lhs: Operand,
@@ -1127,7 +1516,7 @@ class Methods:
     def Reshape(
             self,
             operand: Operand,
-            dimensions: Any,
+            dimensions: typing.Any,
             inferred_dimension: int | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -1139,7 +1528,7 @@ class Methods:
             self,
             a: Operand,
             b: Operand,
-            distribution: Any,
+            distribution: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1147,7 +1536,7 @@ class Methods:
         """Independent random numbers: uniform in [a, b), or normal with mean a and standard deviation b."""
     def RngBitGenerator(
             self,
-            algorithm: Any,
+            algorithm: typing.Any,
             initial_state: Operand,
             shape: ShapeLike,
             **common: Unpack[Common]
@@ -1155,7 +1544,7 @@ class Methods:
         """Random bits and the state after them: a tuple. algorithm is rng_default, rng_three_fry or rng_philox."""
     def RngGetAndUpdateState(
             self,
-            delta: Any,
+            delta: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1186,21 +1575,23 @@ class Methods:
     def Rsqrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """1 / square root; -0 gives -inf."""
+    def ScalarLike(self, prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp:
+        """A number as a scalar of an operand's element type."""
     def ScaledDot(
             self,
             lhs: Operand,
             lhs_scale: Operand,
             rhs: Operand,
             rhs_scale: Operand,
-            dimension_number: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_number: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """DotGeneral of operands that are multiplied by scales, block by block."""
@@ -1221,7 +1612,7 @@ class Methods:
             scatter_indices: Operand,
             updates: Operand,
             update_computation: Applied,
-            dimension_numbers: Any,
+            dimension_numbers: typing.Any,
             indices_are_sorted: bool = False,
             unique_indices: bool = False,
             **common: Unpack[Common]
@@ -1235,7 +1626,7 @@ class Methods:
             select: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None,
-            padding: Any,
+            padding: typing.Any,
             source: Operand,
             init_value: Operand,
             scatter: Applied,
@@ -1248,33 +1639,48 @@ class Methods:
             select: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None,
-            padding: Any,
+            padding: typing.Any,
             source: Operand,
             init_value: Operand,
             scatter: Applied,
             **common: Unpack[Common]
     ) -> XlaOp:
         """SelectAndScatter with padding in pairs."""
-    def Send(self, operand: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def SelfAdjointEig(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def Send(self, operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Send a value over a channel, and wait until it is away; what it makes is a token."""
     def SendDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
         """Wait until what `SendStart` began is away."""
-    def SendStart(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def SendStart(self, operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The first half of SendWithToken, HLO's send."""
     def SendToHost(
             self,
             operand: Operand,
             token: Operand,
             shape_with_layout: ShapeLike | None = None,
-            handle: Any = 1,
+            handle: typing.Any = 1,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Send a value to the host."""
-    def SendWithToken(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp:
+    def SendWithToken(
+            self,
+            operand: Operand,
+            token: Operand,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Send a value over a channel after a token; what it makes is the token after it."""
-    def SendWithTokens(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def SendWithTokens(
+            self,
+            operand: Operand,
+            token: Operand,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def SetDimensionSize(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """Let a dimension have a size that is computed; its present size becomes the bound."""
+    def SetMatrixDiagonal(self, operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The operand with another diagonal."""
     def ShiftLeft(
             self,
             lhs: Operand,
@@ -1301,10 +1707,12 @@ class Methods:
         """Bits moved down, zeros entering; past the width: 0."""
     def Sign(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|."""
+    def Silu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """x times Logistic(x)."""
     def Sin(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1313,7 +1721,7 @@ class Methods:
     def Sine(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1321,7 +1729,7 @@ class Methods:
     def Sinh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1346,6 +1754,18 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Slice along one dimension, the others whole."""
+    def SliceInMinorDims(
+            self,
+            operand: Operand,
+            start: Iterable[int],
+            end: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Slice the last dimensions, the others whole."""
+    def Softmax(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
+        """Exponentials that add up to 1 along an axis."""
+    def Solve(self, a: Operand, b_: Operand, **common: Unpack[Common]) -> XlaOp:
+        """x with A x = b, for square matrices A and the columns of b."""
     def Sort(
             self,
             operands: Operand,
@@ -1355,15 +1775,30 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Sort along a dimension, by default the last; several operands move together and give a tuple."""
+    def SortAscending(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
+        """The elements along an axis, rising."""
+    def SortByKey(
+            self,
+            keys: typing.Any,
+            values: typing.Any,
+            axis: int = -1,
+            is_descending: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Keys in order and the values that belong to them: a tuple; equal keys keep their order."""
+    def SortDescending(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
+        """The elements along an axis, falling."""
     def Sqrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Square root, the principal one."""
+    def Square(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """x times x."""
     def StochasticConvert(
             self,
             operand: Operand,
@@ -1377,7 +1812,7 @@ class Methods:
             self,
             operand: Operand,
             random: Operand,
-            new_element_type: Any,
+            new_element_type: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Convert floats to a narrower type, rounding up as often as the random bits say."""
@@ -1396,17 +1831,24 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def Sum(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
+        """The sum along axes; along all by default."""
+    def Svd(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^T, s falling, the thin form."""
     def Switch(
             self,
             branch_index: Operand,
-            branch_computations: Sequence[Any],
-            branch_operands: Any,
+            branch_computations: Sequence[typing.Any],
+            branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def TakeAlong(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """For each place of the indices, the element that stands there along an axis, and at that place along
+        others."""
     def Tan(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1415,15 +1857,25 @@ class Methods:
     def Tanh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Hyperbolic tangent."""
+    def ThreeFry2x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
     def TopK(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
         """The k greatest (or least) elements along the last dimension, and where they stood."""
     def Topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def TorchGather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def TorchIndexSelect(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def Transpose(
             self,
             operand: Operand,
@@ -1431,6 +1883,10 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Dimension i of the result is dimension permutation[i] of the operand; by default the order is reversed."""
+    def TransposeInMinorDims(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The last two dimensions exchanged."""
+    def TriangleMask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """Where column - row is at most `diagonal`."""
     def TriangularSolve(
             self,
             a: Operand,
@@ -1438,12 +1894,30 @@ class Methods:
             left_side: bool,
             lower: bool,
             unit_diagonal: bool,
-            transpose_a: Any = 'NO_TRANSPOSE',
+            transpose_a: typing.Any = 'NO_TRANSPOSE',
             **common: Unpack[Common]
     ) -> XlaOp:
         """Solve op(a) x = b (left_side) or x op(a) = b for a triangular a."""
     def Tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp:
         """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
+    def UpdateSlice(
+            self,
+            operand: Operand,
+            update: Operand,
+            start: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Overwrite a block at indices that are numbers."""
+    def UpdateSliceInMinorDims(
+            self,
+            operand: Operand,
+            update: Operand,
+            start: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Overwrite a block of the last dimensions, at indices that are numbers."""
+    def UpperTriangle(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """The elements on and above a diagonal, zeros below."""
     def While(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp:
         """Apply body to a value as long as condition holds of it; a list stands for a tuple."""
     def Xor(
@@ -1454,13 +1928,17 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Logical exclusive or of pred, of the bits of integers."""
+    def Zero(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The scalar 0."""
+    def Zeros(self, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
+        """Zeros in a shape."""
     def ZerosLike(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """Zeros of an operand's shape."""
     def abs(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def acos(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1468,7 +1946,7 @@ class Methods:
     def acosh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1489,26 +1967,33 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def after_all(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def all(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def all_gather(
             self,
             operand: Operand,
             all_gather_dimension: int,
             shard_count: int,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            layout: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            layout: typing.Any = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def all_gather_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def all_gather_done(
+            self,
+            start: typing.Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def all_gather_start(
             self,
             *operands: Operand,
-            dimensions: Any,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            use_global_device_ids: Any = False,
-            constrain_layout: Any = False,
+            dimensions: typing.Any,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            use_global_device_ids: typing.Any = False,
+            constrain_layout: typing.Any = False,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -1516,21 +2001,27 @@ class Methods:
             self,
             operand: Operand,
             computation: Applied | None = None,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             shape_with_layout: ShapeLike | None = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def all_reduce_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def all_reduce_done(
+            self,
+            start: typing.Any,
+            *,
+            shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def all_reduce_start(
             self,
             *operands: Operand,
-            to_apply: Any,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            use_global_device_ids: Any = False,
-            constrain_layout: Any = False,
+            to_apply: typing.Any,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            use_global_device_ids: typing.Any = False,
+            constrain_layout: typing.Any = False,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -1540,9 +2031,9 @@ class Methods:
             split_dimension: int | None = None,
             concat_dimension: int | None = None,
             split_count: int | None = None,
-            replica_groups: Any = None,
-            layout: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            layout: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def and_(
@@ -1552,10 +2043,33 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def arg_max(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def arg_min(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def arg_sort(
+            self,
+            operand: Operand,
+            axis: int = -1,
+            is_descending: bool = False,
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def asin(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1563,17 +2077,17 @@ class Methods:
     def asinh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def async_done(
             self,
-            previous: Any,
-            calls: Any = None,
-            async_execution_thread: Any = 'main',
-            async_group_id: Any = None,
+            previous: typing.Any,
+            calls: typing.Any = None,
+            async_execution_thread: typing.Any = 'main',
+            async_group_id: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1587,12 +2101,12 @@ class Methods:
     ) -> XlaOp: ...
     def async_update(
             self,
-            previous: Any,
+            previous: typing.Any,
             *operands: Operand,
-            calls: Any = None,
-            output_to_operand_aliasing: Any = None,
-            async_group_id: Any = None,
-            async_execution_thread: Any = 'main',
+            calls: typing.Any = None,
+            output_to_operand_aliasing: typing.Any = None,
+            async_group_id: typing.Any = None,
+            async_execution_thread: typing.Any = 'main',
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -1606,9 +2120,40 @@ class Methods:
     def atanh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def avg_pool(
+            self,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            counts_include_padding: bool = True,
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def avg_pool_grad(
+            self,
+            out_backprop: typing.Any,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            counts_include_padding: bool = True,
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def batch_dot(
+            self,
+            lhs: Operand,
+            rhs: Operand,
+            transpose_lhs: bool = False,
+            transpose_rhs: bool = False,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def batch_norm_grad(
@@ -1629,8 +2174,8 @@ class Methods:
             offset: Operand,
             mean: Operand,
             variance: Operand,
-            epsilon: Any,
-            feature_index: Any,
+            epsilon: typing.Any,
+            feature_index: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1640,15 +2185,20 @@ class Methods:
             operand: Operand,
             scale: Operand,
             offset: Operand,
-            epsilon: Any,
-            feature_index: Any,
+            epsilon: typing.Any,
+            feature_index: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
-    def bitcast_convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def bitcast_convert_type(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def bitcast_convert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def bitcast_convert_type(
+            self,
+            operand: Operand,
+            new_element_type: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
     def broadcast_in_dim(
             self,
@@ -1657,12 +2207,13 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def broadcast_to(self, operand: Operand, dims: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
     def build_partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def call(self, computation: Applied, *operands: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def cbrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1671,7 +2222,7 @@ class Methods:
     def cholesky(
             self,
             a: Operand,
-            lower: Any = False,
+            lower: typing.Any = False,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1682,21 +2233,21 @@ class Methods:
     def collective_broadcast(
             self,
             operand: Operand,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def collective_permute(
             self,
             operand: Operand,
             source_target_pairs: Sequence[builtins.tuple[int, int]],
-            channel_id: Any = None,
-            inplace: Any = None,
+            channel_id: typing.Any = None,
+            inplace: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def collective_permute_done(
             self,
-            start: Any,
+            start: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1704,9 +2255,9 @@ class Methods:
     def collective_permute_start(
             self,
             *operands: Operand,
-            source_target_pairs: Any,
-            channel_id: Any = None,
-            slice_sizes: Any = None,
+            source_target_pairs: typing.Any,
+            channel_id: typing.Any = None,
+            slice_sizes: typing.Any = None,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -1741,30 +2292,36 @@ class Methods:
     def conditional(
             self,
             predicate: Operand,
-            *rest: Any,
-            branch_computations: Any = None,
-            branch_operands: Any = None,
+            *rest: typing.Any,
+            branch_computations: typing.Any = None,
+            branch_operands: typing.Any = None,
             true_operand: Operand | None = None,
             true_computation: Applied | None = None,
             false_operand: Operand | None = None,
             false_computation: Applied | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def constant(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def constant_literal(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def constant_r0(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def constant_r1(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
-    def constant_r2(self, literal: Any, element_type: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def conj(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def constant(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_literal(
+            self,
+            literal: typing.Any,
+            element_type: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def constant_r0(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r1(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r2(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def conv(
             self,
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
+            padding: typing.Any = 'VALID',
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def conv_general(
@@ -1772,12 +2329,12 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
-            dimension_numbers: Any = None,
+            padding: typing.Any = None,
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def conv_general_dilated(
@@ -1785,14 +2342,14 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             lhs_dilation: Iterable[int] | None = None,
             rhs_dilation: Iterable[int] | None = None,
-            dimension_numbers: Any = None,
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             window_reversal: Iterable[bool] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -1801,12 +2358,12 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
-            dimension_numbers: Any = None,
+            padding: typing.Any = 'VALID',
+            dimension_numbers: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def conv_with_general_padding(
@@ -1814,37 +2371,42 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             window_strides: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             feature_group_count: int = 1,
             batch_group_count: int = 1,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def convert(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def convert_element_type(self, operand: Operand, new_element_type: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def convert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def convert_element_type(
+            self,
+            operand: Operand,
+            new_element_type: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def convolution(
             self,
             lhs: Operand,
             rhs: Operand,
-            *sparsity: Any,
-            dim_labels: Any,
-            window: Any = None,
-            feature_group_count: Any = 1,
-            batch_group_count: Any = 1,
-            operand_precision: Any = None,
-            sparsity_config: Any = None,
-            convolution_kind: Any = 'fprop',
+            *sparsity: typing.Any,
+            dim_labels: typing.Any,
+            window: typing.Any = None,
+            feature_group_count: typing.Any = 1,
+            batch_group_count: typing.Any = 1,
+            operand_precision: typing.Any = None,
+            sparsity_config: typing.Any = None,
+            convolution_kind: typing.Any = 'fprop',
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def copy(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
-    def copy_done(self, start: Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def copy_done(self, start: typing.Any, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def copy_start(
             self,
             operand: Operand,
-            cross_program_prefetch_index: Any = None,
-            is_cross_program_prefetch: Any = False,
+            cross_program_prefetch_index: typing.Any = None,
+            is_cross_program_prefetch: typing.Any = False,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1852,7 +2414,7 @@ class Methods:
     def cos(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1860,7 +2422,7 @@ class Methods:
     def cosh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1868,7 +2430,7 @@ class Methods:
     def cosine(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1880,25 +2442,74 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def create_scalar_add_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_and_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_eq_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_ge_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_gt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_le_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_lt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_max_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_min_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_mul_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_ne_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_or_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_xor_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_token(self, **common: Unpack[Common]) -> XlaOp: ...
-    def cross_replica_sum(self, operand: Operand, replica_groups: Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def cross_replica_sum(
+            self,
+            operand: Operand,
+            replica_groups: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cumulative_max(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cumulative_product(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def cumulative_sum(
+            self,
+            operand: Operand,
+            axis: int = 0,
+            is_reverse: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def custom_call(
             self,
             call_target_name: str,
             operands: Operand = (),
             shape: ShapeLike | None = None,
             opaque: str | None = None,
-            operand_shapes_with_layout: Iterable[Any] | None = None,
+            operand_shapes_with_layout: Iterable[typing.Any] | None = None,
             has_side_effect: bool = False,
-            output_operand_aliasing: Any = (),
-            literal: Any = None,
-            window: Any = None,
-            dnums: Any = None,
-            schedule: Any = None,
-            api_version: Any = None,
-            called_computations: Sequence[Any] | None = None,
+            output_operand_aliasing: typing.Any = (),
+            literal: typing.Any = None,
+            window: typing.Any = None,
+            dnums: typing.Any = None,
+            schedule: typing.Any = None,
+            api_version: typing.Any = None,
+            called_computations: Sequence[typing.Any] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def dequantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 'f32',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def div(
             self,
             lhs: Operand,
@@ -1916,7 +2527,7 @@ class Methods:
     def domain(
             self,
             operand: Operand,
-            domain: Any,
+            domain: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1925,24 +2536,24 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def dot_general(
             self,
             lhs: Operand,
             rhs: Operand,
-            dimension_numbers: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_numbers: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             algorithm: str | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def dynamic_reshape(
             self,
             operand: Operand,
-            dim_sizes: Sequence[Any],
+            dim_sizes: Sequence[typing.Any],
             new_size_bounds: Iterable[int],
             dims_are_dynamic: Sequence[bool],
             **common: Unpack[Common]
@@ -1954,6 +2565,13 @@ class Methods:
             slice_sizes: Iterable[int],
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def dynamic_slice_in_minor_dims(
+            self,
+            operand: Operand,
+            starts: Sequence[typing.Any],
+            sizes: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def dynamic_update_slice(
             self,
             operand: Operand,
@@ -1961,6 +2579,22 @@ class Methods:
             start_indices: Operand,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def dynamic_update_slice_in_minor_dims(
+            self,
+            operand: Operand,
+            update: Operand,
+            starts: Sequence[typing.Any],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def eigh(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def einsum(
+            self,
+            subscripts: str,
+            lhs: Operand,
+            rhs: typing.Any | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def epsilon(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def eq(
             self,
             lhs: Operand,
@@ -1978,15 +2612,17 @@ class Methods:
     def erf(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def erf_inv(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def erfc(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def exp(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -1994,7 +2630,7 @@ class Methods:
     def expm1(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2002,7 +2638,7 @@ class Methods:
     def exponential(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2010,21 +2646,44 @@ class Methods:
     def exponential_minus_one(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def fft(self, operand: Operand, fft_type: Any, fft_length: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
+    def fake_quantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 's8',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def fft(
+            self,
+            operand: Operand,
+            fft_type: typing.Any,
+            fft_length: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def floor(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def for_each_index(
+            self,
+            number: typing.Any,
+            body: Callable[..., typing.Any],
+            init: Sequence[typing.Any],
+            index_type: typing.Any = 's32',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def full(self, shape: ShapeLike, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def full_like(self, operand: Operand, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def fusion(
             self,
             *operands: Operand,
-            kind: Any,
-            calls: Any,
-            output_to_operand_aliasing: Any = None,
+            kind: typing.Any,
+            calls: typing.Any,
+            output_to_operand_aliasing: typing.Any = None,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -2033,7 +2692,7 @@ class Methods:
             self,
             operand: Operand,
             start_indices: Operand,
-            dimension_numbers: Any,
+            dimension_numbers: typing.Any,
             slice_sizes: Iterable[int],
             indices_are_sorted: bool = False,
             **common: Unpack[Common]
@@ -2052,7 +2711,9 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def gelu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def get_dimension_size(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def get_matrix_diagonal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def get_tuple_element(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
     def gt(
             self,
@@ -2068,15 +2729,23 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def identity_matrix(
+            self,
+            element_type: typing.Any,
+            rows: int,
+            columns: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
-    def index(self, operand: Operand, key: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def index(self, operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def index_conditional(
             self,
             branch_index: Operand,
-            branch_computations: Sequence[Any],
-            branch_operands: Any,
+            branch_computations: Sequence[typing.Any],
+            branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def index_select(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
     def infeed_with_token(
             self,
@@ -2085,8 +2754,22 @@ class Methods:
             config: str = '',
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def inverse(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def is_finite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def is_inf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def is_nan(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def is_neg_inf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def is_neg_zero(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def is_pos_inf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def layer_norm(
+            self,
+            operand: Operand,
+            scale: Operand,
+            offset: Operand,
+            epsilon: float = 1e-05,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def le(
             self,
             lhs: Operand,
@@ -2101,10 +2784,11 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def lgamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def log(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2112,27 +2796,30 @@ class Methods:
     def log1p(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def log_det(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def log_plus_one(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def log_softmax(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
     def logistic(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def lower_triangle(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def lt(
             self,
             lhs: Operand,
@@ -2154,6 +2841,13 @@ class Methods:
             dimensions: Iterable[int] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def map_rows(
+            self,
+            operand: Operand,
+            body: Callable[[typing.Any], typing.Any],
+            axis: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def max(
             self,
             lhs: Operand,
@@ -2161,6 +2855,27 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def max_finite_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def max_pool(
+            self,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def max_pool_grad(
+            self,
+            out_backprop: typing.Any,
+            operand: Operand,
+            kernel_size: Iterable[int],
+            stride: Iterable[int] | None = None,
+            padding: typing.Any = 'VALID',
+            spatial_dimensions: Iterable[int] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def max_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def maximum(
             self,
             lhs: Operand,
@@ -2168,6 +2883,8 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def mean(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def median(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
     def min(
             self,
             lhs: Operand,
@@ -2175,6 +2892,8 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def min_finite_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def min_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def minimum(
             self,
             lhs: Operand,
@@ -2198,9 +2917,9 @@ class Methods:
     ) -> XlaOp: ...
     def multi_collective_permute(
             self,
-            operands: Sequence[Any],
+            operands: Sequence[typing.Any],
             source_target_pairs: Sequence[builtins.tuple[int, int]],
-            channel_id: Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def multiply(
@@ -2210,6 +2929,7 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def nan_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def ne(
             self,
             lhs: Operand,
@@ -2226,7 +2946,16 @@ class Methods:
     ) -> XlaOp: ...
     def neg(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def next_after(self, from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def not_(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def one(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def one_hot(
+            self,
+            indices: typing.Any,
+            depth: int,
+            element_type: typing.Any = 'f32',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def ones_like(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def opt_barrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def optimization_barrier(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2252,7 +2981,13 @@ class Methods:
             outfeed_config: str = '',
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def pad(self, operand: Operand, padding_value: Operand, padding_config: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def pad(
+            self,
+            operand: Operand,
+            padding_value: Operand,
+            padding_config: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def pad_in_dim(
             self,
             operand: Operand,
@@ -2271,6 +3006,7 @@ class Methods:
             **common: Unpack[Unnamed]
     ) -> XlaOp: ...
     def partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def population_count(
             self,
@@ -2293,6 +3029,18 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def product(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def qr(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def qr_decomposition(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def quantize(
+            self,
+            operand: Operand,
+            scale: Operand,
+            zero_point: typing.Any = 0.0,
+            element_type: typing.Any = 's8',
+            axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def ragged_all_to_all(
             self,
             input: Operand,
@@ -2301,8 +3049,8 @@ class Methods:
             output: Operand,
             output_offsets: Operand,
             recv_sizes: Operand,
-            replica_groups: Any = None,
-            channel_id: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def ragged_dot(
@@ -2310,25 +3058,70 @@ class Methods:
             lhs: Operand,
             rhs: Operand,
             group_sizes: Operand,
-            dimension_numbers: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_numbers: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def random_bernoulli(self, key: typing.Any, mean: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+    def random_bits(self, key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+    def random_integers(
+            self,
+            key: typing.Any,
+            low: int,
+            high: int,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def random_normal(
+            self,
+            key: typing.Any,
+            mu: Operand,
+            sigma: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def random_uniform(
+            self,
+            key: typing.Any,
+            low: typing.Any,
+            high: typing.Any,
+            shape: ShapeLike,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def real(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
-    def recv(self, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def reciprocal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def recv(self, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def recv_done(self, context: Operand, **common: Unpack[Common]) -> XlaOp: ...
-    def recv_from_host(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def recv_start(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def recv_to_host(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def recv_with_token(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def recv_with_tokens(self, token: Operand, shape: ShapeLike, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_from_host(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def recv_start(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_to_host(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def recv_with_token(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def recv_with_tokens(
+            self,
+            token: Operand,
+            shape: ShapeLike,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def reduce(
             self,
             operands: Operand,
             init_values: Operand,
             computation: Applied,
-            dimensions_to_reduce: Any = None,
+            dimensions_to_reduce: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def reduce_all(
@@ -2338,11 +3131,13 @@ class Methods:
             computation: Applied,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def reduce_max(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def reduce_min(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def reduce_precision(
             self,
             operand: Operand,
-            exponent_bits: Any,
-            mantissa_bits: Any,
+            exponent_bits: typing.Any,
+            mantissa_bits: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2353,9 +3148,9 @@ class Methods:
             computation: Applied,
             scatter_dimension: int,
             shard_count: int,
-            replica_groups: Any = None,
-            channel_id: Any = None,
-            layout: Any = None,
+            replica_groups: typing.Any = None,
+            channel_id: typing.Any = None,
+            layout: typing.Any = None,
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -2366,7 +3161,7 @@ class Methods:
             computation: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None = None,
-            padding: Any = 'VALID',
+            padding: typing.Any = 'VALID',
             base_dilations: Iterable[int] | None = None,
             window_dilations: Iterable[int] | None = None,
             **common: Unpack[Common]
@@ -2380,9 +3175,10 @@ class Methods:
             window_strides: Iterable[int] | None = None,
             base_dilations: Iterable[int] | None = None,
             window_dilations: Iterable[int] | None = None,
-            padding: Any = None,
+            padding: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def relu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def rem(
             self,
             lhs: Operand,
@@ -2402,7 +3198,7 @@ class Methods:
     def reshape(
             self,
             operand: Operand,
-            dimensions: Any,
+            dimensions: typing.Any,
             inferred_dimension: int | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -2412,21 +3208,21 @@ class Methods:
             self,
             a: Operand,
             b: Operand,
-            distribution: Any,
+            distribution: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def rng_bit_generator(
             self,
-            algorithm: Any,
+            algorithm: typing.Any,
             initial_state: Operand,
             shape: ShapeLike,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def rng_get_and_update_state(
             self,
-            delta: Any,
+            delta: typing.Any,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2451,20 +3247,21 @@ class Methods:
     def rsqrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def scalar_like(self, prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def scaled_dot(
             self,
             lhs: Operand,
             lhs_scale: Operand,
             rhs: Operand,
             rhs_scale: Operand,
-            dimension_number: Any,
-            precision_config: Any = None,
-            preferred_element_type: Any = None,
+            dimension_number: typing.Any,
+            precision_config: typing.Any = None,
+            preferred_element_type: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def scan(
@@ -2483,7 +3280,7 @@ class Methods:
             scatter_indices: Operand,
             updates: Operand,
             update_computation: Applied,
-            dimension_numbers: Any,
+            dimension_numbers: typing.Any,
             indices_are_sorted: bool = False,
             unique_indices: bool = False,
             **common: Unpack[Common]
@@ -2495,7 +3292,7 @@ class Methods:
             select: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None,
-            padding: Any,
+            padding: typing.Any,
             source: Operand,
             init_value: Operand,
             scatter: Applied,
@@ -2507,26 +3304,40 @@ class Methods:
             select: Applied,
             window_dimensions: Iterable[int],
             window_strides: Iterable[int] | None,
-            padding: Any,
+            padding: typing.Any,
             source: Operand,
             init_value: Operand,
             scatter: Applied,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def send(self, operand: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def self_adjoint_eig(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def send(self, operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def send_done(self, context: Operand, **common: Unpack[Common]) -> XlaOp: ...
-    def send_start(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def send_start(self, operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def send_to_host(
             self,
             operand: Operand,
             token: Operand,
             shape_with_layout: ShapeLike | None = None,
-            handle: Any = 1,
+            handle: typing.Any = 1,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def send_with_token(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
-    def send_with_tokens(self, operand: Operand, token: Operand, handle: Any, **common: Unpack[Common]) -> XlaOp: ...
+    def send_with_token(
+            self,
+            operand: Operand,
+            token: Operand,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def send_with_tokens(
+            self,
+            operand: Operand,
+            token: Operand,
+            handle: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def set_dimension_size(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def set_matrix_diagonal(self, operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def shift_left(
             self,
             lhs: Operand,
@@ -2549,10 +3360,11 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def sign(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def silu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def sin(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2560,7 +3372,7 @@ class Methods:
     def sine(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2568,7 +3380,7 @@ class Methods:
     def sinh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2590,6 +3402,15 @@ class Methods:
             dimno: int = 0,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def slice_in_minor_dims(
+            self,
+            operand: Operand,
+            start: Iterable[int],
+            end: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def softmax(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
+    def solve(self, a: Operand, b_: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def sort(
             self,
             operands: Operand,
@@ -2598,14 +3419,25 @@ class Methods:
             is_stable: bool = False,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def sort_ascending(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
+    def sort_by_key(
+            self,
+            keys: typing.Any,
+            values: typing.Any,
+            axis: int = -1,
+            is_descending: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def sort_descending(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
     def sqrt(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def square(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def stochastic_convert(
             self,
             operand: Operand,
@@ -2618,7 +3450,7 @@ class Methods:
             self,
             operand: Operand,
             random: Operand,
-            new_element_type: Any,
+            new_element_type: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def sub(
@@ -2635,17 +3467,20 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def sum(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def svd(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def switch(
             self,
             branch_index: Operand,
-            branch_computations: Sequence[Any],
-            branch_operands: Any,
+            branch_computations: Sequence[typing.Any],
+            branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def take_along(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def tan(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2653,19 +3488,30 @@ class Methods:
     def tanh(
             self,
             operand: Operand,
-            result_accuracy: Any = None,
+            result_accuracy: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def three_fry2x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def top_k(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def torch_gather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def torch_index_select(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def transpose(
             self,
             operand: Operand,
             permutation: Iterable[int] | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def transpose_in_minor_dims(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def triangle_mask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def triangular_solve(
             self,
             a: Operand,
@@ -2673,10 +3519,25 @@ class Methods:
             left_side: bool,
             lower: bool,
             unit_diagonal: bool,
-            transpose_a: Any = 'NO_TRANSPOSE',
+            transpose_a: typing.Any = 'NO_TRANSPOSE',
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def update_slice(
+            self,
+            operand: Operand,
+            update: Operand,
+            start: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def update_slice_in_minor_dims(
+            self,
+            operand: Operand,
+            update: Operand,
+            start: Iterable[int],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def upper_triangle(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def while_(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def while_loop(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def xor(
@@ -2686,4 +3547,6 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def zero(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def zeros(self, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
     def zeros_like(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...

@@ -8,9 +8,10 @@ import sys
 from dataclasses import dataclass
 from types import FrameType
 
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: the folder of the builder
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: what stands between a user's `with` and the builder
-_BETWEEN = (_HERE, os.path.dirname(os.__file__) + os.sep + "contextlib.py")
+_BETWEEN = (HERE, os.path.dirname(os.__file__) + os.sep + "contextlib.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import pathlib
+import re
 import textwrap
 from collections.abc import Iterator
 
@@ -17,8 +18,9 @@ FOLDER = pathlib.Path(__file__).parent
 _HEADER = '''"""{what}. Made by `python -m hlotool.builder.stubs`: do not edit."""
 
 import builtins
+import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -26,22 +28,23 @@ import numpy as np
 from hlotool.ir import HloComputation, HloModule, Shape
 
 #: a value of the program, or a constant
-Operand: TypeAlias = XlaOp | np.ndarray[Any, Any] | np.generic | complex | Sequence[Any]
+Operand: TypeAlias = XlaOp | np.ndarray[typing.Any, typing.Any] | np.generic | complex | Sequence[typing.Any]
 #: a Shape, its text, a pair of element type and dimensions, or an array of it
-ShapeLike: TypeAlias = Shape | str | builtins.tuple[Any, ...] | list[Any] | np.ndarray[Any, Any]
+ShapeLike: TypeAlias = (
+    Shape | str | builtins.tuple[typing.Any, ...] | list[typing.Any] | np.ndarray[typing.Any, typing.Any])
 #: a computation, another builder, or a function of values
-Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., Any] | Any
+Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., typing.Any] | typing.Any
 
 class Unnamed(TypedDict, total=False):
     """What every function takes besides its own parameters."""
 
-    sharding: Any
-    metadata: Any
-    frontend_attributes: Any
-    backend_config: Any
+    sharding: typing.Any
+    metadata: typing.Any
+    frontend_attributes: typing.Any
+    backend_config: typing.Any
     control_predecessors: Sequence[XlaOp] | None
-    statistics: Any
-    origin: Any
+    statistics: typing.Any
+    origin: typing.Any
 
 
 class Common(Unnamed, total=False):
@@ -116,6 +119,11 @@ def _lines(name: str, function: Function, indent: str, first: str) -> Iterator[s
 
 
 def _type(p: inspect.Parameter) -> str:
+    # A function is called Any, too.
+    return re.sub(r"(?<![.\w])Any\b", "typing.Any", _plain_type(p))
+
+
+def _plain_type(p: inspect.Parameter) -> str:
     if _annotation(p) in ("Any", "Operand", "Operands"):
         named = next((t for t, names in _BY_NAME.items() if p.name in names.split()), "Any")
         return named if p.default is not None or named == "Any" else f"{named} | None"

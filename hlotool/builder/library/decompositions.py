@@ -1,0 +1,298 @@
+"""Decompositions of matrices in the last two dimensions, by iteration: QR, SVD, eigenvalues; solutions with them.
+
+Householder's reflections for QR; Jacobi's rotations for symmetric eigenvalues and singular values, each pair of
+columns in turn, until nothing is left to turn. Of floats, f32 and f64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hlotool.builder.codes import ARGUMENTS
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.library.matrices import batch_dot, get_matrix_diagonal, identity_matrix, transpose_in_minor_dims
+from hlotool.builder.problems import demand
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+#: rounds over all pairs, more than matrices of any size have been seen to need
+_ROUNDS = 15
+
+
+def _matrix(b: Core, value: Any, what: str, is_square: bool = False) -> XlaOp:
+    made = b.operand(value)
+    demand(made.shape.is_array and made.rank >= 2 and made.element_type in ("f32", "f64"), ARGUMENTS,
+           f"{what} takes matrices of f32 or f64 in the last two dimensions; it is given {made.shape.text(False)}")
+    demand(min(made.dims[-2:]) > 0 and (not is_square or made.dims[-1] == made.dims[-2]), ARGUMENTS,
+           f"{what} takes {'square' if is_square else 'non-empty'} matrices; it is given {made.shape.text(False)}")
+    return made
+
+
+def _eye(b: Core, like: XlaOp, size: int) -> XlaOp:
+    """Identity matrices for each of a batch."""
+    batch = like.dims[:-2]
+    eye = identity_matrix(b, like.element_type, size)
+    return today(b, "BroadcastInDim", eye, [*batch, size, size], [len(batch), len(batch) + 1])
+
+
+def _spread(b: Core, value: XlaOp, dims: Sequence[int], *missing: int) -> XlaOp:
+    """A value in more dimensions: those counted from the end that it is missing."""
+    gone = {d + len(dims) for d in missing}
+    return today(b, "BroadcastInDim", value, dims, [d for d in range(len(dims)) if d not in gone])
+
+
+def _while(b: Core, limit: int, step: Callable[..., list[XlaOp]], init: Sequence[XlaOp],
+           is_needed: Callable[..., XlaOp] | None = None) -> list[XlaOp]:
+    """step(i, *values) for i below a limit, as long as is_needed(*values)."""
+    def goes_on(i: XlaOp, *values: XlaOp) -> Any:
+        below = today(b, "Lt", i, limit)
+        return below if is_needed is None else below & is_needed(*values)
+
+    def body(i: XlaOp, *values: XlaOp) -> list[Any]:
+        return [today(b, "Add", i, 1), *step(i, *values)]
+
+    loop = today(b, "While", goes_on, body, [b.operand(0, "s32"), *init])
+    return [today(b, "GetTupleElement", loop, n + 1) for n in range(len(init))]
+
+
+@function("QrDecomposition", name="QR")
+def qr(b: Core, a: Any, full_matrices: bool = True) -> XlaOp:
+    """A = Q R with Q orthogonal and R upper triangular: a tuple."""
+    made = _matrix(b, a, "QR")
+    rows, columns = made.dims[-2:]
+    dims = made.dims
+
+    def step(j: XlaOp, q: XlaOp, r: XlaOp) -> list[XlaOp]:
+        zero = b.operand(0, "s32")
+        starts = [zero] * (len(dims) - 1)
+        x = today(b, "Reshape", today(b, "DynamicSlice", r, [*starts, j], [*dims[:-1], 1]), dims[:-1])
+        place = today(b, "Iota", Shape.array("s32", x.dims), x.rank - 1)
+        x = today(b, "Select", place >= j, x, 0.0)
+        norm = today(b, "Sqrt", today(b, "Sum", x * x, [x.rank - 1]))
+        head = today(b, "Sum", today(b, "Select", today(b, "Eq", place, j), x, 0.0), [x.rank - 1])
+        # The sign that adds: it cancels no digits.
+        alpha = today(b, "Select", head < 0.0, norm, -norm)
+        v = x - today(b, "Select", today(b, "Eq", place, j), _spread(b, alpha, x.dims, -1), 0.0)
+        length = today(b, "Sum", v * v, [v.rank - 1])
+        factor = today(b, "Select", length > 0.0, 2.0 / today(b, "Select", length > 0.0, length, 1.0), 0.0)
+        return [_reflected(b, q, v, factor, False), _reflected(b, r, v, factor, True)]
+
+    q, r = _while(b, min(rows - 1, columns), step, [_eye(b, made, rows), made])
+    r = today(b, "UpperTriangle", r)
+    if not full_matrices and rows > columns:
+        q = today(b, "SliceInDim", q, 0, columns, 1, q.rank - 1)
+        r = today(b, "SliceInDim", r, 0, columns, 1, r.rank - 2)
+    return today(b, "Tuple", [q, r])
+
+
+def _reflected(b: Core, matrix: XlaOp, v: XlaOp, factor: XlaOp, on_left: bool) -> XlaOp:
+    """H M or M H for H = 1 - factor v v^T."""
+    along = v.rank - 1
+    batch = tuple(range(along))
+    numbers = {"lhs_contracting_dimensions": (along,), "rhs_contracting_dimensions": (along if on_left else along + 1,),
+               "lhs_batch_dimensions": batch, "rhs_batch_dimensions": batch}
+    product = today(b, "DotGeneral", v, matrix, numbers, "highest")
+    column, row = (v, product) if on_left else (product, v)
+    outer = _spread(b, column, matrix.dims, -1) * _spread(b, row, matrix.dims, -2)
+    found: XlaOp = matrix - outer * _spread(b, factor, matrix.dims, -1, -2)
+    return found
+
+
+def _pairs(b: Core, size: int) -> list[XlaOp]:
+    """All pairs p < q, as two constants."""
+    first, second = np.triu_indices(size, 1)
+    return [b.constant_of(first.astype(np.int32)), b.constant_of(second.astype(np.int32))]
+
+
+def _pick(b: Core, table: XlaOp, k: XlaOp) -> XlaOp:
+    return today(b, "Reshape", today(b, "DynamicSlice", table, [k], [1]), ())
+
+
+def _line(b: Core, matrix: XlaOp, at: XlaOp, axis: int) -> XlaOp:
+    """The row (axis -2) or column (axis -1) at an index, that dimension dropped."""
+    axis += matrix.rank
+    zero = b.operand(0, "s32")
+    sizes = [1 if d == axis else n for d, n in enumerate(matrix.dims)]
+    found = today(b, "DynamicSlice", matrix, [at if d == axis else zero for d in range(matrix.rank)], sizes)
+    return today(b, "Reshape", found, [n for d, n in enumerate(matrix.dims) if d != axis])
+
+
+def _with_line(b: Core, matrix: XlaOp, line: XlaOp, at: XlaOp, axis: int) -> XlaOp:
+    axis += matrix.rank
+    zero = b.operand(0, "s32")
+    sizes = [1 if d == axis else n for d, n in enumerate(matrix.dims)]
+    return today(b, "DynamicUpdateSlice", matrix, today(b, "Reshape", line, sizes),
+                 [at if d == axis else zero for d in range(matrix.rank)])
+
+
+def _turned(b: Core, matrix: XlaOp, p: XlaOp, q: XlaOp, c: XlaOp, s: XlaOp, axis: int) -> XlaOp:
+    """Rows or columns p and q turned by an angle of cosine c and sine s."""
+    one, two = _line(b, matrix, p, axis), _line(b, matrix, q, axis)
+    cosine, sine = _spread(b, c, one.dims, -1), _spread(b, s, one.dims, -1)
+    found = _with_line(b, matrix, one * cosine - two * sine, p, axis)
+    return _with_line(b, found, one * sine + two * cosine, q, axis)
+
+
+def _rotation(b: Core, alpha: XlaOp, beta: XlaOp, gamma: XlaOp) -> tuple[XlaOp, XlaOp]:
+    """Cosine and sine that make the symmetric [[alpha, gamma], [gamma, beta]] diagonal."""
+    is_turned = today(b, "Ne", gamma, 0.0)
+    zeta = (beta - alpha) / (2.0 * today(b, "Select", is_turned, gamma, 1.0))
+    root = today(b, "Sqrt", 1.0 + zeta * zeta)
+    t = today(b, "Select", zeta >= 0.0, 1.0, -1.0) / (today(b, "Abs", zeta) + root)
+    t = today(b, "Select", is_turned & today(b, "IsFinite", t), t, 0.0)
+    c = today(b, "Rsqrt", 1.0 + t * t)
+    return c, c * t
+
+
+def _tolerance(made: XlaOp) -> float:
+    return 2.0 ** -made.shape.dtype.mantissa_bits
+
+
+@function("SelfAdjointEig")
+def eigh(b: Core, a: Any, sort_eigenvalues: bool = True) -> XlaOp:
+    """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w)."""
+    given = _matrix(b, a, "Eigh", is_square=True)
+    size = given.dims[-1]
+    made = (given + transpose_in_minor_dims(b, given)) * 0.5
+    eye = _eye(b, made, size)
+    if size > 1:
+        first, second = _pairs(b, size)
+        count, limit = first.dims[0], _tolerance(made)
+
+        def step(k: XlaOp, matrix: XlaOp, vectors: XlaOp, ones: XlaOp, twos: XlaOp) -> list[XlaOp]:
+            place = today(b, "Rem", k, count)
+            p, q = _pick(b, ones, place), _pick(b, twos, place)
+            row_p, row_q = _line(b, matrix, p, -2), _line(b, matrix, q, -2)
+            c, s = _rotation(b, _element(b, row_p, p), _element(b, row_q, q), _element(b, row_p, q))
+            matrix = _turned(b, _turned(b, matrix, p, q, c, s, -2), p, q, c, s, -1)
+            return [matrix, _turned(b, vectors, p, q, c, s, -1), ones, twos]
+
+        def is_needed(matrix: XlaOp, vectors: XlaOp, ones: XlaOp, twos: XlaOp) -> XlaOp:
+            off = today(b, "Select", today(b, "Eq", _eye(b, matrix, size), 1.0), 0.0, matrix)
+            return today(b, "Gt", today(b, "ReduceMax", today(b, "Abs", off)),
+                         today(b, "ReduceMax", today(b, "Abs", matrix)) * (limit * 0.25))
+
+        made, eye, _, _ = _while(b, _ROUNDS * count, step, [made, eye, first, second], is_needed)
+    values = get_matrix_diagonal(b, made)
+    return _in_order(b, eye, values, False) if sort_eigenvalues else today(b, "Tuple", [eye, values])
+
+
+def _element(b: Core, line: XlaOp, at: XlaOp) -> XlaOp:
+    """The element of each row at an index."""
+    zero = b.operand(0, "s32")
+    found = today(b, "DynamicSlice", line, [zero] * (line.rank - 1) + [at], [*line.dims[:-1], 1])
+    return today(b, "Reshape", found, line.dims[:-1])
+
+
+def _in_order(b: Core, vectors: XlaOp, values: XlaOp, is_descending: bool, *others: XlaOp) -> XlaOp:
+    """Vectors (columns) and values, the values in order; `others` have columns that move along."""
+    keys = [_spread(b, values, m.dims, -2) for m in (vectors, *others)]
+    columns = [today(b, "GetTupleElement", today(b, "SortByKey", k, m, m.rank - 1, is_descending), 1)
+               for k, m in zip(keys, (vectors, *others), strict=True)]
+    order = "SortDescending" if is_descending else "SortAscending"
+    return today(b, "Tuple", [columns[0], today(b, order, values, values.rank - 1), *columns[1:]])
+
+
+@function()
+def svd(b: Core, a: Any) -> XlaOp:
+    """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^T, s falling, the thin form."""
+    made = _matrix(b, a, "Svd")
+    rows, columns = made.dims[-2:]
+    if rows < columns:
+        found = svd(b, transpose_in_minor_dims(b, made))
+        u, s, v = (today(b, "GetTupleElement", found, i) for i in range(3))
+        return today(b, "Tuple", [v, s, u])
+    vectors = _eye(b, made, columns)
+    if columns > 1:
+        first, second = _pairs(b, columns)
+        count, limit = first.dims[0], _tolerance(made)
+        # How far from orthogonal the worst pair of the round was, and of the last one.
+        worst = b.operand(float("inf"), made.element_type)
+        least = b.operand(0.0, made.element_type)
+
+        def step(k: XlaOp, matrix: XlaOp, v: XlaOp, now: XlaOp, last: XlaOp, ones: XlaOp, twos: XlaOp) -> list[XlaOp]:
+            place = today(b, "Rem", k, count)
+            p, q = _pick(b, ones, place), _pick(b, twos, place)
+            one, two = _line(b, matrix, p, -1), _line(b, matrix, q, -1)
+            alpha, beta, gamma = (today(b, "Sum", x * y, [x.rank - 1]) for x, y in ((one, one), (two, two), (one, two)))
+            scale = today(b, "Sqrt", alpha * beta)
+            angle = today(b, "Abs", gamma) / today(b, "Select", scale > 0.0, scale, 1.0)
+            seen = today(b, "ReduceMax", today(b, "Select", scale > 0.0, angle, 0.0))
+            now = today(b, "Max", today(b, "Select", today(b, "Eq", place, 0), 0.0, now), seen)
+            last = today(b, "Select", today(b, "Eq", place, count - 1), now, last)
+            c, s = _rotation(b, alpha, beta, gamma)
+            return [_turned(b, matrix, p, q, c, s, -1), _turned(b, v, p, q, c, s, -1), now, last, ones, twos]
+
+        def is_needed(*values: XlaOp) -> XlaOp:
+            return today(b, "Gt", values[3], limit)
+
+        made, vectors, *_ = _while(b, _ROUNDS * count, step, [made, vectors, least, worst, first, second], is_needed)
+    lengths = today(b, "Sqrt", today(b, "Sum", made * made, [made.rank - 2]))
+    safe = today(b, "Select", lengths > 0.0, lengths, 1.0)
+    left = made / _spread(b, safe, made.dims, -2)
+    found = _in_order(b, left, lengths, True, vectors)
+    return today(b, "Tuple", [today(b, "GetTupleElement", found, i) for i in range(3)])
+
+
+@function()
+def log_det(b: Core, a: Any) -> XlaOp:
+    """The sign of the determinant and the logarithm of its magnitude: a tuple."""
+    made = _matrix(b, a, "LogDet", is_square=True)
+    size = made.dims[-1]
+    found = qr(b, made)
+    diagonal = get_matrix_diagonal(b, today(b, "GetTupleElement", found, 1))
+    # Q is a product of size - 1 reflections, each of determinant -1, but for those of columns that are zero below.
+    q_sign = _sign_of(b, today(b, "GetTupleElement", found, 0), size)
+    signs = today(b, "Product", today(b, "Sign", diagonal), [diagonal.rank - 1])
+    return today(b, "Tuple", [signs * q_sign, today(b, "Sum", today(b, "Log", today(b, "Abs", diagonal)),
+                                                    [diagonal.rank - 1])])
+
+
+def _sign_of(b: Core, q: XlaOp, size: int) -> XlaOp:
+    """The determinant of an orthogonal matrix: the product of signs of its elimination."""
+    made = q
+
+    def step(j: XlaOp, matrix: XlaOp, sign: XlaOp) -> list[XlaOp]:
+        # Partial pivoting: the row with the greatest element of column j changes places with row j.
+        column = _line(b, matrix, j, -1)
+        place = today(b, "Iota", Shape.array("s32", column.dims), column.rank - 1)
+        height = today(b, "Select", place >= j, today(b, "Abs", column), -1.0)
+        pivot = today(b, "ArgMax", height, column.rank - 1)
+        chosen = today(b, "Eq", place, _spread(b, pivot, place.dims, -1))
+        row = today(b, "Sum", matrix * _spread(b, today(b, "ConvertElementType", chosen, matrix.element_type),
+                                               matrix.dims, -1), [matrix.rank - 2])
+        here = _line(b, matrix, j, -2)
+        moved = today(b, "Select", _spread(b, chosen, matrix.dims, -1), _spread(b, here, matrix.dims, -2), matrix)
+        moved = _with_line(b, moved, row, j, -2)
+        head = _element(b, row, j)
+        factors = _line(b, moved, j, -1) / _spread(b, head, column.dims, -1)
+        factors = today(b, "Select", place > j, factors, 0.0)
+        turned = today(b, "Select", today(b, "Eq", pivot, j), 1.0, -1.0)
+        sign = sign * turned * today(b, "Sign", head)
+        return [moved - _spread(b, factors, matrix.dims, -1) * _spread(b, row, matrix.dims, -2), sign]
+
+    start = today(b, "Full", Shape.array(q.element_type, q.dims[:-2]), 1.0)
+    return _while(b, size, step, [made, start])[1]
+
+
+@function()
+def solve(b: Core, a: Any, b_: Any) -> XlaOp:
+    """x with A x = b, for square matrices A and the columns of b."""
+    made = _matrix(b, a, "Solve", is_square=True)
+    found = qr(b, made)
+    q, r = (today(b, "GetTupleElement", found, i) for i in range(2))
+    turned = batch_dot(b, q, b.operand(b_, made.element_type), True, False, "highest")
+    return today(b, "TriangularSolve", r, turned, True, False, False, "NO_TRANSPOSE")
+
+
+@function()
+def inverse(b: Core, a: Any) -> XlaOp:
+    """The inverse of square matrices."""
+    made = _matrix(b, a, "Inverse", is_square=True)
+    return solve(b, made, _eye(b, made, made.dims[-1]))

@@ -1,0 +1,103 @@
+"""Pooling over windows: the greatest and the mean, and the gradients of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.contraction import padding_rows
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.library.constants import min_value, zero
+from hlotool.builder.values import ints
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+Ints = Iterable[int]
+
+
+def _whole(made: XlaOp, kernel_size: Ints, stride: Ints | None, padding: Any, spatial_dimensions: Ints | None
+           ) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    """Window, strides and padding of all dimensions, from those of the spatial ones (1 to rank - 2: NHWC)."""
+    space = list(range(1, made.rank - 1)) if spatial_dimensions is None else ints(spatial_dimensions, "dimensions")
+    sizes, window, strides = ints(kernel_size, "kernel_size"), [1] * made.rank, [1] * made.rank
+    steps = sizes if stride is None else ints(stride, "stride")
+    rows = padding_rows(padding, [made.dims[d] for d in space], sizes, steps)
+    pads = [(0, 0)] * made.rank
+    for d, size, step, row in zip(space, sizes, steps, rows, strict=True):
+        window[d], strides[d], pads[d] = size, step, row
+    return window, strides, pads
+
+
+@function()
+def max_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
+             spatial_dimensions: Ints | None = None) -> XlaOp:
+    """The greatest element of each window over the spatial dimensions: those between the first and the last."""
+    made = b.operand(operand)
+    window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
+
+    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, "Max", lhs, rhs)
+
+    return today(b, "ReduceWindow", made, min_value(b, made.element_type), fold, window, strides, pads)
+
+
+def _sums(b: Core, made: XlaOp, window: Any, strides: Any, pads: Any, base: Any = None) -> XlaOp:
+    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, "Add", lhs, rhs)
+
+    return today(b, "ReduceWindow", made, zero(b, made.element_type), fold, window, strides, pads, base)
+
+
+@function()
+def avg_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
+             counts_include_padding: bool = True, spatial_dimensions: Ints | None = None) -> XlaOp:
+    """The mean of each window over the spatial dimensions; padding counts as zeros, or not at all."""
+    made = b.operand(operand)
+    parts = _whole(made, kernel_size, stride, padding, spatial_dimensions)
+    found: XlaOp = _sums(b, made, *parts) / _counts(b, made, parts, counts_include_padding)
+    return found
+
+
+def _counts(b: Core, made: XlaOp, parts: Any, counts_include_padding: bool) -> Any:
+    window, _, _ = parts
+    size = 1
+    for n in window:
+        size *= n
+    return float(size) if counts_include_padding else _sums(b, today(b, "OnesLike", made), *parts)
+
+
+@function()
+def avg_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
+                  padding: Any = "VALID", counts_include_padding: bool = True,
+                  spatial_dimensions: Ints | None = None) -> XlaOp:
+    """The gradient of AvgPool for its operand."""
+    made, given = b.operand(operand), b.operand(out_backprop)
+    parts = _whole(made, kernel_size, stride, padding, spatial_dimensions)
+    window, strides, pads = parts
+    shares = given / _counts(b, made, parts, counts_include_padding)
+    # Each element gets the shares of the windows that cover it: a sum over shares set apart by the strides.
+    rows = []
+    for d, (low, _high) in enumerate(pads):
+        wide = (given.dims[d] - 1) * strides[d] + 1
+        before = window[d] - 1 - low
+        rows.append((before, made.dims[d] - (wide + before - window[d] + 1)))
+    return _sums(b, shares, window, [1] * made.rank, rows, strides)
+
+
+@function()
+def max_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
+                  padding: Any = "VALID", spatial_dimensions: Ints | None = None) -> XlaOp:
+    """The gradient of MaxPool for its operand."""
+    made = b.operand(operand)
+    window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
+
+    def select(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, "Ge", lhs, rhs)
+
+    def scatter(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, "Add", lhs, rhs)
+
+    return today(b, "SelectAndScatter", made, select, window, strides, pads, out_backprop,
+                 zero(b, made.element_type), scatter)

@@ -1,0 +1,176 @@
+"""Computations of scalars to fold and to sort with, and the folds that everybody needs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.functions import Function, add, function, today, without_builder
+from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.library.constants import max_value, min_value, one, zero
+from hlotool.builder.values import element_type_of, ints
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+def _folding(name: str) -> None:
+    def call(b: Core, element_type: Any) -> XlaComputation:
+        scalar = Shape.array(element_type_of(element_type))
+
+        def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+            return today(b, name, lhs, rhs)
+
+        return XlaComputation(b.callee(fold, [scalar, scalar], f"{name.lower()}_{scalar.element_type}"))
+
+    add(Function(f"CreateScalar{name}Computation", call, f"A computation of two scalars: {name}.",
+                 without_builder(inspect.signature(call))))
+
+
+def _ordering(name: str) -> None:
+    def call(b: Core, element_types: Sequence[Any]) -> XlaComputation:
+        rows = [Shape.array(element_type_of(t)) for t in element_types for _ in range(2)]
+
+        def compare(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
+            return today(b, f"{name}TotalOrder", lhs, rhs)
+
+        return XlaComputation(b.callee(compare, rows, f"{name.lower()}_comparator"))
+
+    add(Function(f"CreateScalar{name}Computation", call, f"A comparator of operands of those element types: the first "
+                 f"two are compared by {name}, in the total order of floats.",
+                 without_builder(inspect.signature(call))))
+
+
+for _name in ("Add", "Mul", "And", "Or", "Xor", "Max", "Min"):
+    _folding(_name)
+for _name in ("Lt", "Gt", "Le", "Ge", "Eq", "Ne"):
+    _ordering(_name)
+
+
+def folded(b: Core, operand: Any, axes: Any, name: str, start: Any) -> XlaOp:
+    """An operand folded along axes (all, by default) by a function, from what `start` gives."""
+    made = b.operand(operand)
+
+    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, name, lhs, rhs)
+
+    return today(b, "Reduce", made, start(b, made.element_type), fold, _axes(made, axes))
+
+
+def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
+    return tuple(range(made.rank)) if axes is None else tuple(
+        a + made.rank if a < 0 else a for a in ints(axes, "axes"))
+
+
+@function()
+def sum_(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+    """The sum along axes; along all by default."""
+    return folded(b, operand, axes, "Add", zero)
+
+
+@function()
+def product(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+    """The product along axes; along all by default."""
+    return folded(b, operand, axes, "Mul", one)
+
+
+@function()
+def reduce_max(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+    """The greatest element along axes; along all by default."""
+    return folded(b, operand, axes, "Max", min_value)
+
+
+@function()
+def reduce_min(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+    """The least element along axes; along all by default."""
+    return folded(b, operand, axes, "Min", max_value)
+
+
+@function()
+def mean(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+    """The mean of floats along axes; along all by default."""
+    made = b.operand(operand)
+    count = 1
+    for axis in _axes(made, axes):
+        count *= made.dims[axis]
+    return today(b, "Div", sum_(b, made, axes), float(count))
+
+
+@function()
+def any_(b: Core, predicates: Any, axes: Any = None) -> XlaOp:
+    """Whether one of the predicates holds."""
+    return folded(b, predicates, axes, "Or", zero)
+
+
+@function()
+def all_(b: Core, predicates: Any, axes: Any = None) -> XlaOp:
+    """Whether all predicates hold."""
+    return folded(b, predicates, axes, "And", one)
+
+
+def _arg(b: Core, operand: Any, axis: int, index_type: Any, is_max: bool) -> XlaOp:
+    made = b.operand(operand)
+    axis = axis + made.rank if axis < 0 else axis
+    kind = element_type_of(index_type)
+    places = b.emit("iota", (), {"iota_dimension": axis}, Shape.array(kind, made.dims))
+
+    def fold(best: XlaOp, at: XlaOp, value: XlaOp, index: XlaOp) -> Any:
+        better = today(b, "Gt" if is_max else "Lt", value, best)
+        same = today(b, "Eq", value, best)
+        if made.shape.dtype.is_floating:  # NaN beats all, as in NumPy
+            is_nan, was_nan = today(b, "IsNan", value), today(b, "IsNan", best)
+            better, same = better | (is_nan & ~was_nan), same | (is_nan & was_nan)
+        take = better | (same & (index < at))
+        return today(b, "Select", take, value, best), today(b, "Select", take, index, at)
+
+    start = (min_value if is_max else max_value)(b, made.element_type)
+    # The start has no place: any other element of its value goes before it.
+    last = b.operand(max(made.dims[axis] - 1, 0), kind)
+    found = today(b, "Reduce", [made, places], [start, last], fold, [axis])
+    return today(b, "GetTupleElement", found, 1)
+
+
+@function()
+def arg_max(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
+    """Where the greatest element along an axis stands; the first of several."""
+    return _arg(b, operand, axis, index_type, True)
+
+
+@function()
+def arg_min(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
+    """Where the least element along an axis stands; the first of several."""
+    return _arg(b, operand, axis, index_type, False)
+
+
+def _running(b: Core, operand: Any, axis: int, name: str, start: Any, is_reverse: bool) -> XlaOp:
+    made = b.operand(operand)
+    axis = axis + made.rank if axis < 0 else axis
+    size = made.dims[axis]
+    window = [size if d == axis else 1 for d in range(made.rank)]
+    side = (0, max(size - 1, 0)) if is_reverse else (max(size - 1, 0), 0)
+    padding = [side if d == axis else (0, 0) for d in range(made.rank)]
+
+    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return today(b, name, lhs, rhs)
+
+    return today(b, "ReduceWindow", made, start(b, made.element_type), fold, window, None, padding)
+
+
+@function()
+def cumulative_sum(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+    """Sums of all elements up to each along an axis, or from each on."""
+    return _running(b, operand, axis, "Add", zero, is_reverse)
+
+
+@function()
+def cumulative_product(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+    """Products of all elements up to each along an axis, or from each on."""
+    return _running(b, operand, axis, "Mul", one, is_reverse)
+
+
+@function()
+def cumulative_max(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+    """The greatest of all elements up to each along an axis, or from each on."""
+    return _running(b, operand, axis, "Max", min_value, is_reverse)

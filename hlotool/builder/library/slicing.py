@@ -1,0 +1,91 @@
+"""Slices of the last dimensions, updates at fixed places, selection by index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.values import ints
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+Ints = Iterable[int]
+
+
+@function()
+def slice_in_minor_dims(b: Core, operand: Any, start: Ints, end: Ints) -> XlaOp:
+    """Slice the last dimensions, the others whole."""
+    made, low, high = b.operand(operand), ints(start, "start"), ints(end, "end")
+    major = made.rank - len(low)
+    return today(b, "Slice", made, [0] * major + list(low), [*made.dims[:major], *high])
+
+
+@function()
+def update_slice(b: Core, operand: Any, update: Any, start: Ints) -> XlaOp:
+    """Overwrite a block at indices that are numbers."""
+    return today(b, "DynamicUpdateSlice", operand, update, [b.operand(s, "s32") for s in ints(start, "start")])
+
+
+@function()
+def update_slice_in_minor_dims(b: Core, operand: Any, update: Any, start: Ints) -> XlaOp:
+    """Overwrite a block of the last dimensions, at indices that are numbers."""
+    made, low = b.operand(operand), ints(start, "start")
+    return update_slice(b, made, update, [0] * (made.rank - len(low)) + list(low))
+
+
+def _starts(b: Core, made: XlaOp, starts: Sequence[Any]) -> list[XlaOp]:
+    given = b.operands(*starts)
+    zero = b.operand(0, given[0].element_type if given else "s32")
+    return [zero] * (made.rank - len(given)) + given
+
+
+@function()
+def dynamic_slice_in_minor_dims(b: Core, operand: Any, starts: Sequence[Any], sizes: Ints) -> XlaOp:
+    """DynamicSlice of the last dimensions, the others whole."""
+    made, rows = b.operand(operand), ints(sizes, "sizes")
+    return today(b, "DynamicSlice", made, _starts(b, made, starts), [*made.dims[:made.rank - len(rows)], *rows])
+
+
+@function()
+def dynamic_update_slice_in_minor_dims(b: Core, operand: Any, update: Any, starts: Sequence[Any]) -> XlaOp:
+    """DynamicUpdateSlice of the last dimensions."""
+    made = b.operand(operand)
+    return today(b, "DynamicUpdateSlice", made, update, _starts(b, made, starts))
+
+
+@function("TorchIndexSelect")
+def index_select(b: Core, operand: Any, indices: Any, axis: int = 0) -> XlaOp:
+    """The slices along an axis that stand at the indices."""
+    made, given = b.operand(operand), b.operand(indices)
+    axis = axis + made.rank if axis < 0 else axis
+    rank = given.rank
+    offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
+    sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]
+    return today(b, "Gather", made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
+                                            "start_index_map": [axis], "index_vector_dim": rank}, sizes)
+
+
+@function("TorchGather")
+def take_along(b: Core, operand: Any, indices: Any, axis: int = 0) -> XlaOp:
+    """For each place of the indices, the element that stands there along an axis, and at that place along others."""
+    made, given = b.operand(operand), b.operand(indices)
+    axis = axis + made.rank if axis < 0 else axis
+    rank = made.rank
+    columns = []
+    for d in range(rank):
+        column = given if d == axis else today(b, "Iota", Shape.array(given.element_type, given.dims), d)
+        columns.append(today(b, "Reshape", column, [*given.dims, 1]))
+    return today(b, "Gather", made, today(b, "ConcatInDim", columns, dimension=rank), {
+        "offset_dims": [], "collapsed_slice_dims": range(rank), "start_index_map": range(rank),
+        "index_vector_dim": rank}, [1] * rank)
+
+
+@function()
+def broadcast_to(b: Core, operand: Any, dims: Ints) -> XlaOp:
+    """The operand in other dimensions, as NumPy broadcasts: the last ones meet, and those of size 1 stretch."""
+    made, wanted = b.operand(operand), ints(dims, "dims")
+    return today(b, "BroadcastInDim", made, wanted, range(len(wanted) - made.rank, len(wanted)))

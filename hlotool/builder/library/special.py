@@ -1,0 +1,194 @@
+"""Functions of numbers that HLO has no operation for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+def _where(b: Core, condition: Any, yes: Any, no: Any) -> XlaOp:
+    return today(b, "Select", condition, yes, no)
+
+
+def _polynomial(x: XlaOp, coefficients: Sequence[float]) -> Any:
+    """Horner's scheme, the highest power first."""
+    found: Any = coefficients[0]
+    for c in coefficients[1:]:
+        found = found * x + c
+    return found
+
+
+@function()
+def square(b: Core, operand: Any) -> XlaOp:
+    """x times x."""
+    made = b.operand(operand)
+    return today(b, "Mul", made, made)
+
+
+@function()
+def reciprocal(b: Core, operand: Any) -> XlaOp:
+    """1 / x."""
+    return today(b, "Div", 1.0, operand)
+
+
+@function()
+def is_nan(b: Core, operand: Any) -> XlaOp:
+    """Where a float is not a number."""
+    made = b.operand(operand)
+    return today(b, "Ne", made, made)
+
+
+@function()
+def is_inf(b: Core, operand: Any) -> XlaOp:
+    """Where a float is infinite, of either sign."""
+    return today(b, "Eq", today(b, "Abs", operand), math.inf)
+
+
+@function()
+def is_pos_inf(b: Core, operand: Any) -> XlaOp:
+    """Where a float is plus infinity."""
+    return today(b, "Eq", operand, math.inf)
+
+
+@function()
+def is_neg_inf(b: Core, operand: Any) -> XlaOp:
+    """Where a float is minus infinity."""
+    return today(b, "Eq", operand, -math.inf)
+
+
+@function()
+def is_neg_zero(b: Core, operand: Any) -> XlaOp:
+    """Where a float is -0."""
+    made = b.operand(operand)
+    found: XlaOp = (made == 0.0) & (today(b, "Div", 1.0, made) < 0.0)
+    return found
+
+
+@function()
+def conj(b: Core, operand: Any) -> XlaOp:
+    """The complex conjugate; floats stay themselves."""
+    made = b.operand(operand)
+    if not made.shape.dtype.is_complex:
+        return made
+    return today(b, "Complex", today(b, "Real", made), today(b, "Neg", today(b, "Imag", made)))
+
+
+@function()
+def next_after(b: Core, from_: Any, to: Any) -> XlaOp:
+    """The float after one in the direction of another."""
+    start, goal = b.operands(from_, to)
+    bits = start.shape.dtype.bits
+    kind = f"s{bits}"
+    sign_bit = -(1 << (bits - 1))
+    word = today(b, "BitcastConvertType", start, kind)
+    is_up = today(b, "Eq", start < goal, start > 0.0)
+    stepped = word + _where(b, is_up, b.operand(1, kind), b.operand(-1, kind))
+    least = _where(b, goal > 0.0, b.operand(1, kind), b.operand(sign_bit + 1, kind))
+    moved = today(b, "BitcastConvertType", _where(b, start == 0.0, least, stepped), start.element_type)
+    found = _where(b, start == goal, goal, moved)
+    return _where(b, is_nan(b, start) | is_nan(b, goal), start + goal, found)
+
+
+#: W. J. Giles, "Approximating the erfinv function": w < 5, and sqrt(w) beyond
+_ERF_INV_NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
+                 -0.00417768164, 0.246640727, 1.50140941)
+_ERF_INV_FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
+                0.00943887047, 1.00167406, 2.83297682)
+
+
+@function()
+def erf_inv(b: Core, operand: Any) -> XlaOp:
+    """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
+    given = b.operand(operand)
+    is_double = given.element_type == "f64"
+    made = given if is_double else today(b, "ConvertElementType", given, "f32")
+    w = -today(b, "Log1p", -(made * made))
+    near = w < 5.0
+    v = _where(b, near, w - 2.5, today(b, "Sqrt", w) - 3.0)
+    factor: Any = _where(b, near, b.operand(_ERF_INV_NEAR[0], made.element_type),
+                         b.operand(_ERF_INV_FAR[0], made.element_type))
+    for close, far in zip(_ERF_INV_NEAR[1:], _ERF_INV_FAR[1:], strict=True):
+        factor = factor * v + _where(b, near, b.operand(close, made.element_type), b.operand(far, made.element_type))
+    found = factor * made
+    if is_double:  # the polynomials are made for f32: Newton's method brings the rest
+        for _ in range(2):
+            slope = 2.0 / math.sqrt(math.pi) * today(b, "Exp", -(found * found))
+            found = found - (today(b, "Erf", found) - made) / slope
+    found = _where(b, today(b, "Abs", made) == 1.0, made * math.inf, found)
+    return today(b, "ConvertElementType", found, given.element_type)
+
+
+#: Numerical Recipes, erfcc: a Chebyshev fit, relative error below 1.2e-7 everywhere
+_ERFC = (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196, 1.00002368,
+         -1.26551223)
+
+
+@function()
+def erfc(b: Core, operand: Any) -> XlaOp:
+    """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
+    made = b.operand(operand)
+    z = today(b, "Abs", made)
+    t = 1.0 / (1.0 + 0.5 * z)
+    # exp(-z*z) loses digits of z*z: the part that rounding cut off is put back.
+    tail = t * today(b, "Exp", -(z * z) + _polynomial(t, _ERFC))
+    return _where(b, z < 0.5, 1.0 - today(b, "Erf", made), _where(b, made < 0.0, 2.0 - tail, tail))
+
+
+#: C. Lanczos's approximation with g = 7 and nine terms
+_LANCZOS_BASE = 0.99999999999980993
+_LANCZOS = (676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905,
+            -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7)
+
+
+def _wide(b: Core, operand: Any) -> tuple[XlaOp, XlaOp]:
+    """The operand, and the same in a type that is wide enough to compute in."""
+    made = b.operand(operand)
+    return made, made if made.element_type == "f64" else today(b, "ConvertElementType", made, "f32")
+
+
+@function()
+def lgamma(b: Core, operand: Any) -> XlaOp:
+    """The logarithm of the gamma function's magnitude."""
+    given, x = _wide(b, operand)
+    is_small = x < 0.5
+    z = _where(b, is_small, -x, x - 1.0)
+    total: Any = b.operand(_LANCZOS_BASE, x.element_type)
+    for i, c in enumerate(_LANCZOS, 1):
+        total = c / (z + float(i)) + total
+    t = z + 7.5
+    # log1p keeps the digits that log(7.5 + z) would lose for small z.
+    log_t = today(b, "Log1p", z / 7.5) + math.log(7.5)
+    log_y = (z + 0.5 - t / log_t) * log_t + math.log(math.sqrt(2 * math.pi)) + today(b, "Log", total)
+    part = today(b, "Abs", x) - today(b, "Floor", today(b, "Abs", x))
+    part = _where(b, part > 0.5, 1.0 - part, part)
+    sine = today(b, "Log", today(b, "Sin", math.pi * part))
+    mirrored = _where(b, today(b, "IsFinite", sine), math.log(math.pi) - sine - log_y, -sine)
+    found = _where(b, is_inf(b, x), b.operand(math.inf, x.element_type), _where(b, is_small, mirrored, log_y))
+    return today(b, "ConvertElementType", found, given.element_type)
+
+
+@function()
+def digamma(b: Core, operand: Any) -> XlaOp:
+    """The slope of Lgamma; NaN at 0, -1, -2, ..."""
+    given, x = _wide(b, operand)
+    is_small = x < 0.5
+    z = _where(b, is_small, -x, x - 1.0)
+    above: Any = b.operand(0.0, x.element_type)
+    below: Any = b.operand(_LANCZOS_BASE, x.element_type)
+    for i, c in enumerate(_LANCZOS, 1):
+        above = above - c / ((z + float(i)) * (z + float(i)))
+        below = below + c / (z + float(i))
+    log_t = today(b, "Log1p", z / 7.5) + math.log(7.5)
+    y = log_t + above / below - 7.0 / (z + 7.5)
+    turned = x + today(b, "Abs", today(b, "Floor", x + 0.5))
+    mirrored = y - math.pi * today(b, "Cos", math.pi * turned) / today(b, "Sin", math.pi * turned)
+    pole = (x <= 0.0) & (x == today(b, "Floor", x))
+    found = _where(b, pole, b.operand(math.nan, x.element_type), _where(b, is_small, mirrored, y))
+    return today(b, "ConvertElementType", found, given.element_type)
