@@ -213,7 +213,7 @@ def test_layouts_inside_statements(line: str, code: str) -> None:
 
 def test_recovery_modules_are_read() -> None:
     """origin_recovery_table quotes modules; a fault in one is reported on its line."""
-    table = ('HloModule m, origin_recovery_table={\n  {"a"} : {"b"},\n  "\n    ENTRY r {\n      p = f32[2] parameter(0)\n'
-             '      ROOT q = f32[2] negate(OPERAND)\n    }\n  "\n}\n')
+    table = ('HloModule m, origin_recovery_table={\n  {"a"} : {"b"},\n  "\n    ENTRY r {\n'
+             '      p = f32[2] parameter(0)\n      ROOT q = f32[2] negate(OPERAND)\n    }\n  "\n}\n')
     assert errors(table.replace("OPERAND", "p") + BODY) == []
     assert errors(table.replace("OPERAND", "nothing") + BODY) == [("V269", 6)]
