@@ -110,7 +110,8 @@ def sorting(x):
 
 @program("f 8 4", "i 5", "f 5 4")
 def gather_and_scatter(table, rows, values):
-    return table[rows], table.at[rows % 8].add(values), table.at[rows % 8, 1].max(2.0), jnp.take(table, rows, mode="clip")
+    added, bounded = table.at[rows % 8].add(values), table.at[rows % 8, 1].max(2.0)
+    return table[rows], added, bounded, jnp.take(table, rows, mode="clip")
 
 
 @program("f 9", "i")

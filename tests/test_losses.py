@@ -210,3 +210,89 @@ def test_command_line(tmp_path, capsys) -> None:
     path.write_text("HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT e = f32[4] erf(p)\n}")
     assert main(["convert", str(path), "--no-chlo"]) == 0
     assert "chlo" not in capsys.readouterr().out
+
+
+ASYNC = """HloModule m, replica_count=2
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+wrapped {
+  x = f32[4] parameter(0)
+  ROOT r = f32[2] reduce-scatter(x), dimensions={0}, replica_groups={{0,1}}, to_apply=add
+}
+
+math {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] negate(x)
+}
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}
+  n = f32[4] negate(p)
+  d = f32[8] all-gather-done(s)
+  t = f32[4] all-reduce-start(n), replica_groups={{0,1}}, to_apply=add
+  u = f32[4] all-reduce-done(t)
+  c = (f32[4], f32[4], u32[], u32[]) collective-permute-start(u), source_target_pairs={{0,1},{1,0}}
+  v = f32[4] collective-permute-done(c)
+  w = ((f32[4]), f32[2], u32[]) async-start(v), calls=wrapped
+  y = ((f32[4]), f32[2], u32[]) async-update(w)
+  z = f32[2] async-done(y)
+  q = ((f32[4]), f32[4], u32[]) async-start(v), calls=math
+  k = f32[4] async-done(q)
+  ROOT r = (f32[8], f32[4], f32[2], f32[4]) tuple(d, v, z, k)
+}
+"""
+
+
+def test_asynchronous_operations_stay_so_where_stablehlo_has_them() -> None:
+    module, report, options = hlotool.parse(ASYNC), LossReport(), LiftOptions(asynchronous=True)
+    program = hlotool.to_stablehlo(module, options=options, losses=report)
+    text = str(program)
+    assert text.count("stablehlo.async_start") == text.count("stablehlo.async_done") == 4
+    assert text.index("async_start") < text.index("stablehlo.negate %arg0") < text.index("async_done")
+    assert [loss.name for loss in report if loss.code == "X312"] == ["q", "k"]
+    back = hlotool.from_stablehlo(program)
+    assert [i.opcode for i in back.instructions()].count("async-start") == 4
+    assert str(hlotool.to_stablehlo(back, options=options)) == text
+    plain = str(hlotool.to_stablehlo(module))
+    assert "async" not in plain
+    assert str(hlotool.to_stablehlo(back)).count("stablehlo.reduce_scatter") == 1
+
+
+def test_what_is_in_flight_lands_before_a_loop() -> None:
+    module = hlotool.parse("""HloModule m, replica_count=2
+below {
+  s = (s32[], (f32[4], f32[8])) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+
+body {
+  s = (s32[], (f32[4], f32[8])) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  f = (f32[4], f32[8]) get-tuple-element(s), index=1
+  d = f32[8] all-gather-done(f)
+  h = f32[4] slice(d), slice={[0:4]}
+  g = (f32[4], f32[8]) all-gather-start(h), dimensions={0}, replica_groups={{0,1}}
+  ROOT t = (s32[], (f32[4], f32[8])) tuple(j, g)
+}
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  z = s32[] constant(0)
+  f = (f32[4], f32[8]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}
+  t = (s32[], (f32[4], f32[8])) tuple(z, f)
+  w = (s32[], (f32[4], f32[8])) while(t), condition=below, body=body
+  g = (f32[4], f32[8]) get-tuple-element(w), index=1
+  ROOT d = f32[8] all-gather-done(g)
+}""")
+    program = hlotool.to_stablehlo(module, options=LiftOptions(asynchronous=True))
+    assert str(program).count("stablehlo.async_done") == 2
+    assert "future" not in str(program).partition("stablehlo.while")[2].partition("{")[0]

@@ -13,6 +13,7 @@ from hlotool.mlir import codes
 from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.constants import Constants
 from hlotool.mlir.context import make_context
+from hlotool.mlir.futures import STARTABLE, is_in_flight, landed, replaced, started
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses
 from hlotool.mlir.lost import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
@@ -108,6 +109,7 @@ class Exporter:
         self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
         self._inlined = False
+        self._written = 0
 
         self._ir = ir
         self._create = ir.Operation.create
@@ -219,6 +221,8 @@ class Exporter:
             # An operand's fault, reported already; the block still needs its end.
             return
         root = body.computation.root
+        if self.options.asynchronous:
+            (result,) = landed(self._ir, [result], self._locations.of(root), self._ip)
         if not _is_made_of(result, self._ir.Value):
             # What an asynchronous start hands to its end, for example, is no value of the program.
             self._report(root, codes.NOT_LOWERED, f"{root.opcode} cannot be lifted: it gives no value to return")
@@ -235,7 +239,7 @@ class Exporter:
             if instruction in values:
                 continue
             operands = [values[o] for o in instruction.operands]
-            self._current, self._last = instruction, None
+            self._current, self._last, self._written = instruction, None, 0
             reported = len(self.diagnostics)
             emit = emitters.get(instruction.opcode) or self._derived(instruction.opcode)
             try:
@@ -272,8 +276,21 @@ class Exporter:
             unread = known
             if self._last is not None:
                 self._annotate(instruction)
-        if unread or self._last is None or self._said(instruction.shape):
+        if self.options.asynchronous and "async" in OPS[instruction.opcode].flags:
+            value = self._in_flight(instruction, value)
+        if unread or self._last is None or self._inlined or self._said(instruction.shape):
             self._note(instruction, value, operands, unread)
+        return value
+
+    def _in_flight(self, instruction: HloInstruction, value: Value) -> Value:
+        """The value of an asynchronous operation where StableHLO has such: started, on its way, or awaited."""
+        location, last = self._locations.of(instruction), self._last
+        if instruction.opcode.endswith("-done"):
+            (value,) = landed(self._ir, [value], location, self._ip)
+        elif self._written == 1 and last is not None and last.name in STARTABLE:
+            results = list(last.results)
+            flights = started(self._ir, last, location, self._ip)
+            value = replaced(value, lambda v: flights[results.index(v)] if v in results else v)
         return value
 
     def _said(self, shape: Shape) -> tuple[tuple[str, str], ...]:
@@ -303,7 +320,7 @@ class Exporter:
         if self._last is None and instruction is not self.module.entry.root:
             for name in _BESIDE & instruction.attributes.keys():
                 self._lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
-        if "async" in record.flags:
+        if "async" in record.flags and not (is_in_flight(value) or is_in_flight(tuple(operands))):
             self._lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
         if is_carried and (lost or said):
             self._keep(instruction, lost, bool(said))
@@ -470,7 +487,10 @@ class Exporter:
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = {},
            regions: Sequence[_Region] = ()) -> Value:
         """Append an operation; see hlotool.ops.lowering.Emitter."""
+        if self.options.asynchronous and is_in_flight(tuple(operands)):
+            operands = landed(self._ir, operands, self._locations.of(self._current), self._ip)
         types = self.types.leaves(result)
+        self._written += 1
         texts = {key: self.attribute(text) for key, text in attributes.items()} if attributes else None
         operation = self._last = self._create(
             name if "." in name else f"stablehlo.{name}", types, _flat(operands), texts, None, len(regions),
@@ -541,9 +561,12 @@ class Exporter:
     def constant(self, array: Any, shape: Shape) -> Value:
         """Append a stablehlo.constant; see hlotool.ops.lowering.Emitter."""
         value = self._constants.attribute(array, shape)
-        operation = self._last = self._create(
+        operation = self._create(
             "stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
             self._locations.of(self._current), self._ip)
+        if self._last is None:
+            # What fills a place after an operation does not stand for the instruction.
+            self._last = operation
         return operation.result
 
     def pack(self, value: Value) -> Value:
