@@ -18,6 +18,8 @@ from hlotool.text import Cut, CutError, cut_instruction
 Change = tuple[int, int, str]
 
 _LINE_END = re.compile(r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)")
+#: names of operands, with their sign; not element types, nor what comments say
+_NAMES = re.compile(r"(?<![\w.\-*%])(%?)([\w.\-]+)(?![\w.\-=\[])")
 _NESTED = re.compile(r"[\w.\-]\(")
 
 
@@ -113,8 +115,7 @@ def operand_changes(view: View, user: HloInstruction, old: HloInstruction,
     cut = cut_of(view, user)
     if cut is None or _NESTED.search(cut.operands):
         return None
-    pattern = re.compile(rf"(?<![\w.\-*%])(%?){re.escape(old.name)}(?![\w.\-=\[])")
-    places = list(pattern.finditer(cut.operands))
+    places = [p for p in _NAMES.finditer(cut.operands) if p[2] == old.name]
     if len(places) != sum(o is old for o in user.operands):
         return None
     changes = []

@@ -76,7 +76,8 @@ def _count(start: Any, limit: int, direction: str, step: int) -> float | None:
     if not _holds(start, limit, direction):
         return 0
     if direction == "NE":
-        return (limit - start) // step if (limit - start) % step == 0 and (limit - start) // step > 0 else None
+        count = (limit - int(start)) // step
+        return count if count * step == limit - int(start) and count > 0 else None
     if (direction in ("LT", "LE")) != (step > 0):
         return ENDLESS  # until the counter wraps
     reach = abs(limit - start) + (direction in ("LE", "GE"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, uses
@@ -17,7 +18,8 @@ FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", 
 _LOOKED_INTO = 4096
 
 
-_ByOpcode = dict[str, list[tuple[HloInstruction, HloComputation]]]
+_Rows = list[tuple[HloInstruction, HloComputation]]
+_ByOpcode = dict[str, _Rows]
 
 
 class View:
@@ -90,11 +92,13 @@ class View:
                     rows.append((instruction, computation))
         return both
 
-    def with_opcode(self, *opcodes: str, in_fusions: bool = True) -> Iterator[tuple[HloInstruction, HloComputation]]:
+    def rows(self, opcodes: Iterable[str], in_fusions: bool = True) -> list[_Rows]:
+        """The instructions of those opcodes, each with its computation, an opcode at a time."""
+        return [index[o] for index in self._index[:1 + in_fusions] for o in opcodes if o in index]
+
+    def with_opcode(self, *opcodes: str) -> Iterator[tuple[HloInstruction, HloComputation]]:
         """The instructions of those opcodes, each with its computation."""
-        for index in self._index[:1 + in_fusions]:
-            for opcode in opcodes:
-                yield from index.get(opcode, ())
+        return itertools.chain.from_iterable(self.rows(opcodes))
 
     @functools.cached_property
     def fused(self) -> set[HloComputation]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic
@@ -30,6 +32,24 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
     given = options or {}
     chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
               for r in RULES.values() if select(r)]
+    with _no_collection():
+        found = _findings(module, chosen)
+    return sorted(found, key=lambda d: (d.line, d.column, d.code))
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """A large module is many objects, none of them garbage: looking through them again and again takes longer."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]]) -> list[Diagnostic]:
     view = View(module)
     found: list[Diagnostic] = []
     for rule, check in chosen:
@@ -41,11 +61,11 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
                     view.computation = computation
                     found.extend(_diagnostic(module, rule, f) for f in check(view, computation))
         else:
-            for instruction, computation in view.with_opcode(*rule.on, in_fusions=rule.in_fusions):
-                view.computation = computation
-                for finding in check(view, instruction):
-                    found.append(_diagnostic(module, rule, finding))
-    return sorted(found, key=lambda d: (d.line, d.column, d.code))
+            for rows in view.rows(rule.on, rule.in_fusions):
+                for instruction, view.computation in rows:
+                    for finding in check(view, instruction):
+                        found.append(_diagnostic(module, rule, finding))
+    return found
 
 
 def _diagnostic(module: HloModule, rule: Rule, finding: Finding) -> Diagnostic:
