@@ -85,7 +85,7 @@ class Rule:
     @property
     def summary(self) -> str:
         """The first line of the documentation."""
-        return inspect.cleandoc(self.check.__doc__ or "").partition("\n")[0]
+        return (self.check.__doc__ or "").partition("\n")[0]
 
     @property
     def what(self) -> str:
@@ -107,7 +107,7 @@ class Rule:
 
     @property
     def source(self) -> str:
-        return " ".join(self.section("Source").split())
+        return " ".join((self.check.__doc__ or "").rpartition("\n    Source\n")[2].split())
 
     @property
     def options(self) -> dict[str, Any]:
