@@ -257,7 +257,7 @@ def test_roundtrip(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.Ca
     assert main(["roundtrip", str(good)]) == 0
     out = capsys.readouterr().out
     assert "1 of 1 modules came back equal; 4 instructions" in out
-    assert out.count("ok") == 7
+    assert out.count("ok") == 8
     bad = tmp_path / "bad.hlo"
     bad.write_text(GOOD.replace("negate(%c)", "frobnicate(%c)"))
     assert main(["roundtrip", str(tmp_path)]) == 1

@@ -1,4 +1,4 @@
-"""Import of what HLO has no words for by itself: open dimensions, quantised types, CHLO, deep nesting, old operations."""
+"""Import of what HLO has no words for: open dimensions, quantised types, CHLO, deep nesting, old operations."""
 
 import numpy as np
 import pytest

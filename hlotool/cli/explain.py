@@ -1,7 +1,8 @@
-"""Describes an operation, or what a diagnostic's code means.
+"""Describes an operation, with an example that runs, or what a diagnostic's code means.
 
     hlotool explain dynamic-slice
     hlotool explain clamp-c1 P011
+    hlotool explain dot --examples 3
 """
 
 from __future__ import annotations
@@ -16,18 +17,21 @@ from typing import Any
 from hlotool.cli.console import complain
 from hlotool.cli.lint_rules import rule_record
 from hlotool.cli.ops import as_record, operands_of
+from hlotool.conformance import samples_folder, sections
 from hlotool.diagnostics import CODES
 from hlotool.ops import OPS, Op
 from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
 _ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution", "hlotool.lint.codes",
-          "hlotool.passes.legalize", "hlotool.passes.lints")
+          "hlotool.passes.legalize", "hlotool.passes.lints", "hlotool.cli.journey")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="opcodes, labels of constraints, or codes")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    parser.add_argument("--examples", type=int, default=1, metavar="N",
+                        help="how many examples of an operation, inputs and results with them (default %(default)s)")
 
 
 def load_codes() -> None:
@@ -38,7 +42,7 @@ def load_codes() -> None:
 
 def run(args: argparse.Namespace) -> int:
     load_codes()
-    found = [(word, _look_up(word)) for word in args.words]
+    found = [(word, _look_up(word, args.examples)) for word in args.words]
     for word, record in found:
         if record is None:
             close = difflib.get_close_matches(word, [*OPS, *CODES, *(c.name for c in CODES.values())], 1)
@@ -52,9 +56,10 @@ def run(args: argparse.Namespace) -> int:
     return 2 if len(records) < len(found) else 0
 
 
-def _look_up(word: str) -> dict[str, Any] | None:
+def _look_up(word: str, examples: int) -> dict[str, Any] | None:
     if word in OPS:
-        return {"title": f"{word}({operands_of(OPS[word])})", **as_record(OPS[word])}
+        return {"title": f"{word}({operands_of(OPS[word])})", **as_record(OPS[word]),
+                "examples": _examples(word, examples, "")}
     rule = next((r for r in RULES.values() if word in (r.code, r.name)), None)
     if rule is not None:
         return _rule(rule)
@@ -64,8 +69,18 @@ def _look_up(word: str) -> dict[str, Any] | None:
     owner = _owner(word)
     if owner is not None:
         return {"title": f"{word}: a constraint of {owner.opcode}", "doc": owner.constraints[word],
-                "source": owner.source}
+                "source": owner.source, "examples": _examples(owner.opcode, min(examples, 1), word)}
     return None
+
+
+def _examples(opcode: str, count: int, label: str) -> list[str]:
+    """Samples of an operation: such as have a result, or such as break the constraint of that label."""
+    path = samples_folder() / "ops" / f"{opcode}.hlo"
+    if not path.is_file():
+        return []
+    chosen = [s.text.strip("\n") for s in sections(path.read_text("utf-8"), str(path))
+              if (label in s.errors if label else s.values("expect"))]
+    return chosen[:count]
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -106,9 +121,11 @@ def _text(record: dict[str, Any]) -> str:
     rows = [textwrap.fill(f"{name}: {text}", 100, initial_indent="  ", subsequent_indent="      ")
             for name, text in _facts(record)]
     body = textwrap.indent(record["doc"], "  ")
-    return "\n".join([record["title"], "", body, *([""] if rows else []), *rows])
+    examples = [f"\n{textwrap.indent(e, '    ')}" for e in record.get("examples", ())]
+    return "\n".join([record["title"], "", body, *([""] if rows else []), *rows, *examples])
 
 
 def _markdown(record: dict[str, Any]) -> str:
     rows = [f"- **{name}**: {text}" for name, text in _facts(record)]
-    return "\n".join([f"## `{record['title']}`", "", record["doc"], *([""] if rows else []), *rows])
+    examples = [f"\n```hlo\n{e}\n```" for e in record.get("examples", ())]
+    return "\n".join([f"## `{record['title']}`", "", record["doc"], *([""] if rows else []), *rows, *examples])

@@ -1,78 +1,67 @@
 """The main job, on every module: read it, check it, print it, convert it there and back, run it, compare.
 
-    hlotool roundtrip samples/models
+    hlotool roundtrip samples/models            every module of a folder, two at a time
+    hlotool roundtrip program.mlir              StableHLO to HLO and back
+    hlotool roundtrip model.hlo --skip run      without executing anything
 
-The columns: `read` parses and verifies; `print` prints and reads back, twice the same text; `lift` converts to
-StableHLO; `back` converts that to HLO text and reads it; `run` executes the original and the one that came back on
-pjrt:cpu and compares; `reference` and `interp` compare hlotool's NumPy reference and StableHLO's interpreter with
-pjrt:cpu, where they can run the module (n/a where they can't). `size` counts instructions, `ULPs` is how far the
-results of `run` are apart at worst. Exit code 1 where a stage fails.
+The columns: `read` parses (imports) and verifies; `print` prints and reads back, twice the same text; `lift` converts
+to StableHLO; `back` converts that to HLO text and reads it; `same` compares the structure of what went in and what
+came back, up to what --list names ("lifted": operations that StableHLO lacks came back as what they stand for, and
+that comes back as it is); `run` executes both on pjrt:cpu, on several sets of arguments with special values, and
+compares; `reference` and `interp` compare hlotool's NumPy reference and StableHLO's interpreter with pjrt:cpu, where
+they can run the module (n/a where they can't). `size` counts instructions, `ULPs` is how far the results of `run` are
+apart at worst. Exit code 1 where a stage fails.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import complain, frames, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.ir import HloModule, Source
+from hlotool.cli.journey import STAGES, Row, take
+from hlotool.ir import Source
 
-if TYPE_CHECKING:
-    from hlotool.execution import Program
-
-STAGES = ("read", "print", "lift", "back", "run", "reference", "interp")
-#: stages that compare another executor with PJRT, where it can run the module
-_ORACLES = {"reference": "reference", "interp": "stablehlo"}
 #: diagnostics of a module that are shown unless all are asked for
 FEW = 3
-#: codes of what an executor cannot run, or has no value for; the interpreter ends its process where it lacks something
-_CANNOT = {"reference": ("E106", "E108"), "interp": ("E102", "E103", "E104", "E105", "E106")}
-
-T = TypeVar("T")
+#: processes at most, each with a PJRT client beside it
+_MOST_JOBS = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to take there and back")
     parser.add_argument("--inputs", nargs="+", choices=("random", "positive", "special"),
-                        default=("random", "positive"), help="the sets of arguments to make (default: two of them)")
+                        default=("random", "positive", "special"),
+                        help="the sets of arguments to make (default: all; PJRT alone gets the special ones)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the arguments")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each execution")
-    parser.add_argument("--skip", nargs="+", choices=STAGES[4:], default=(), help="stages to leave out")
+    parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), help="stages to leave out")
+    parser.add_argument("--run", action="store_const", const=(), dest="skip", help="leave no stage out (the default)")
+    parser.add_argument("--jobs", "-j", type=int, metavar="N", help="modules at a time (default: one a processor)")
+    parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")
     parser.add_argument("--verbose", "-v", action="store_true", help="say why a stage was not applicable")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
-@dataclass
-class Row:
-    """What became of one module. A stage is "ok", "fail", "n/a" or missing, when an earlier one failed."""
+class _ListNotCompared(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
+        from hlotool.passes.normal_form import NOT_COMPARED
 
-    name: str
-    instructions: int = 0
-    stages: dict[str, str] = field(default_factory=dict)
-    #: worst distance in ULPs for each stage that compared
-    worst: dict[str, float] = field(default_factory=dict)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    #: why stages are not applicable
-    reasons: list[Diagnostic] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def is_good(self) -> bool:
-        return "fail" not in self.stages.values()
+        width = max(map(len, NOT_COMPARED))
+        for name, meaning in NOT_COMPARED.items():
+            print(f"{name:<{width}}  {meaning}")
+        parser.exit()
 
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     start = time.perf_counter()
     wanted = list(load(args.paths, sources))
-    rows = list(_with_progress(wanted, lambda loaded: take(loaded, args), args.color))
+    rows = list(_with_progress(wanted, args))
     _print_table(rows, args.color)
     for row in rows:
         shown = [*row.diagnostics, *(row.reasons if args.verbose else ())]
@@ -86,151 +75,45 @@ def run(args: argparse.Namespace) -> int:
     return int(good < len(rows)) if any(w.input for w in wanted) else 2
 
 
-def take(loaded: Loaded, args: argparse.Namespace) -> Row:
-    """One module through all stages."""
-    start = time.perf_counter()
-    row = _Journey(loaded, args).row
-    row.seconds = time.perf_counter() - start
-    return row
+def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
+    """The rows in order, several modules at a time."""
+    jobs = min(args.jobs or min(os.cpu_count() or 1, _MOST_JOBS), len(wanted))
+    # A process whose runtime is started must not be forked.
+    if jobs < 2 or "jaxlib" in sys.modules or not hasattr(os, "fork"):
+        yield from (take(loaded, args) for loaded in wanted)
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
 
-
-class _Journey:
-    """One module's way through the stages, which ends at the first that leaves nothing to go on with."""
-
-    def __init__(self, loaded: Loaded, args: argparse.Namespace) -> None:
-        self.loaded = loaded
-        self.args = args
-        self.row = Row(loaded.name)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _ignore_interrupts) as pool:
         try:
-            self._there_and_back()
-        except HloError:
-            return  # the stage has noted it
-        for stage, executor in _ORACLES.items():
-            if stage not in args.skip and "run" not in args.skip:
-                self._ask(stage, executor)
-
-    def _there_and_back(self) -> None:
-        module = self._stage("read", self._read)
-        self._stage("print", lambda: _print_back(module))
-        self.program, code = self._stage("lift", lambda: _lift(module))
-        back = self._stage("back", lambda: _bring_back(code))
-        if "run" not in self.args.skip:
-            self.sets, self.results = self._stage("run", lambda: self._run(back))
-
-    def _stage(self, name: str, work: Callable[[], T]) -> T:
-        self.row.stages[name] = "fail"  # until it is done
-        try:
-            done = work()
-        except HloError as error:
-            self.row.diagnostics.extend(_in_file(d, self.row.name, name) for d in error.diagnostics)
+            yield from pool.map(take, wanted, [args] * len(wanted))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
-        self.row.stages[name] = "ok"
-        return done
-
-    def _read(self) -> HloModule:
-        from hlotool.passes.verify import verify
-
-        module = self.loaded.module()
-        self.row.instructions = sum(1 for _ in module.instructions())
-        profile = "scheduled" if module.attributes.get("is_scheduled") else "unoptimized"
-        errors = [d for d in verify(module, profile=profile) if d.severity is Severity.ERROR]
-        if errors:
-            raise HloError(errors)
-        return module
-
-    def _run(self, back: HloModule) -> tuple[list[Any], list[Any]]:
-        """The arguments and the original's results. Raises HloError where something fails or differs."""
-        from hlotool.execution import Program, arguments_for, executor_named
-
-        program, args = self.program, self.args
-        pjrt = executor_named("pjrt:cpu", args.time_limit)
-        self.sets = [[arguments_for(program, args.seed + d, kind) for d in range(program.devices)]
-                     for kind in args.inputs]
-        results = pjrt.run(program, self.sets)
-        self._require_equal("run", results, pjrt.run(Program(back), self.sets))
-        return self.sets, results
-
-    def _ask(self, stage: str, executor: str) -> None:
-        """Compare an independent executor with PJRT. What it cannot run is noted, and no failure."""
-        from hlotool.execution import executor_named
-
-        row = self.row
-        try:
-            found = executor_named(executor, self.args.time_limit).run(self.program, self.sets)
-            self._require_equal(stage, self.results, found, executor)
-            row.stages[stage] = "ok"
-        except HloError as error:
-            cannot = all(d.code in _CANNOT[stage] for d in error.diagnostics)
-            row.stages[stage] = "n/a" if cannot else "fail"
-            target, severity = (row.reasons, Severity.INFO) if cannot else (row.diagnostics, Severity.ERROR)
-            target.extend(dataclasses.replace(_in_file(d, row.name, stage), severity=severity)
-                          for d in error.diagnostics)
-
-    def _require_equal(self, stage: str, left: list[Any], right: list[Any], executor: str | None = None) -> None:
-        """Raises HloError where results differ, at the first instruction that does where an executor is named."""
-        from hlotool.execution import budget_of, differences, explain_difference
-
-        kinds, budget = list(self.args.inputs), budget_of(self.program.module)
-        found = [d for kind, a, b in zip(kinds, left, right, strict=True) for d in differences(a, b, kind, budget)]
-        self.row.worst[stage] = max((d.error for d in found), default=0.0)
-        bad = [d for d in found if not d.is_equal]
-        if not bad:
-            return
-        worst = max(bad, key=lambda d: (bool(d.problem), d.outside))
-        given = self.sets[kinds.index(worst.inputs)] if executor else None
-        names = ("pjrt:cpu", executor) if executor else ("the original", "the module that came back")
-        raise HloError([explain_difference(self.program, worst, names, given, budget,
-                                           time_limit=self.args.time_limit)])
 
 
-def _print_back(module: HloModule) -> None:
-    """Raises HloError unless the printed text reads and prints the same."""
-    import hlotool
+def _ignore_interrupts() -> None:
+    """An interrupt is the parent's affair."""
+    import signal
 
-    first = str(module)
-    second = str(hlotool.parse(first, f"{module.name} (printed)"))
-    if first != second:
-        row = next(n for n, (a, b) in enumerate(zip(first.split("\n"), second.split("\n"), strict=False), 1) if a != b)
-        raise HloError([Diagnostic("E110", f"line {row} of the printed text prints otherwise when it was read back")])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _lift(module: HloModule) -> tuple[Program, bytes]:
-    from hlotool.execution import Program
-
-    program = Program(module)
-    return program, program.stablehlo
-
-
-def _bring_back(code: bytes) -> HloModule:
-    import hlotool
-
-    text = str(hlotool.from_stablehlo(code))
-    module: HloModule = hlotool.parse(text, "the module that came back")
-    return module
-
-
-def _in_file(diagnostic: Diagnostic, name: str, stage: str) -> Diagnostic:
-    """A diagnostic that names the stage and, where it has no file of its own, the module."""
-    nowhere = diagnostic.filename in ("<string>", "<module>")
-    return dataclasses.replace(diagnostic, message=f"{stage}: {diagnostic.message}",
-                               filename=name if nowhere else diagnostic.filename)
-
-
-def _with_progress(wanted: Sequence[Loaded], work: Callable[[Loaded], Row], color: str) -> Iterator[Row]:
+def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
     """A progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty() or not wants_color(sys.stderr, color):
-        yield from map(work, wanted)
+    if not sys.stderr.isatty() or not wants_color(sys.stderr, args.color):
+        yield from _rows(wanted, args)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(wanted))
-        for loaded in wanted:
-            progress.update(task, description=loaded.name)
-            yield work(loaded)
-            progress.advance(task)
+        task = progress.add_task(wanted[0].name if wanted else "", total=len(wanted))
+        for row in _rows(wanted, args):
+            progress.update(task, advance=1, description=row.name)
+            yield row
 
 
 def _print_table(rows: Sequence[Row], color: str) -> None:
@@ -240,7 +123,7 @@ def _print_table(rows: Sequence[Row], color: str) -> None:
     from rich.text import Text
 
     folder = _common_folder([row.name for row in rows])
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=folder or None, title_justify="left")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=folder or None, title_justify="left")
     longest = max((len(row.name) - len(folder) for row in rows), default=0)
     table.add_column("module", overflow="fold", min_width=min(60, longest))
     table.add_column("size", justify="right")
@@ -248,7 +131,7 @@ def _print_table(rows: Sequence[Row], color: str) -> None:
         table.add_column(stage, justify="center")
     table.add_column("ULPs", justify="right")
     table.add_column("time", justify="right")
-    styles = {"ok": "green", "fail": "bold red", "n/a": "dim"}
+    styles = {"ok": "green", "fail": "bold red", "n/a": "dim", "lifted": "cyan"}
     for row in rows:
         cells = [Text(row.stages.get(s, "-"), styles.get(row.stages.get(s, ""), "dim")) for s in STAGES]
         worst = f"{row.worst['run']:g}" if "run" in row.worst else ""
