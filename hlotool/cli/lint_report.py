@@ -22,9 +22,6 @@ from hlotool.lint import Settings
 if TYPE_CHECKING:
     from hlotool.lint import Introduced
 
-#: frames of one rule in one file, where the settings say nothing
-_MOST_FRAMES = 10
-
 
 @dataclass(slots=True)
 class Outcome:
@@ -66,11 +63,9 @@ def _frames(outcome: Outcome, args: argparse.Namespace) -> str:
     """Frames, an empty line behind each; the address of a rule stands in its first one."""
     stream: TextIO | None = None if args.output else sys.stdout
     drawn = renderer(outcome.sources, stream, args.color)
-    most = _MOST_FRAMES if args.max_per_rule is None and not outcome.settings.max_per_rule \
-        else outcome.settings.max_per_rule
     seen: set[str] = set()
     parts = []
-    for item in _limited(outcome.found, most):
+    for item in _limited(outcome.found, outcome.settings.max_per_rule):
         if isinstance(item, str):
             parts.append(item)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -167,17 +168,24 @@ def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple
     from concurrent.futures.process import BrokenProcessPool
 
     left = dict.fromkeys(paths)
+    pool = ProcessPoolExecutor(number, initializer=_leave_interrupts)
     try:
-        with ProcessPoolExecutor(number) as pool:
-            # The largest first, so that no process is left with a long one at the end.
-            running = {pool.submit(job, p): p for p in _largest_first(paths)}
-            for future in as_completed(running):
-                found = future.result()
-                left.pop(running[future])
-                yield running[future], found
+        # The largest first, so that no process is left with a long one at the end.
+        running = {pool.submit(job, p): p for p in _largest_first(paths)}
+        for future in as_completed(running):
+            found = future.result()
+            left.pop(running[future])
+            yield running[future], found
     except BrokenProcessPool:
         for path in left:
             yield path, _alone(path, job)
+    finally:  # also after an interrupt: what has not begun never does
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Interrupts are for the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _alone(path: str, job: Job) -> FileFindings:

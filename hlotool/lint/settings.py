@@ -54,8 +54,8 @@ class Settings:
     exclude: tuple[str, ...] = ()
     fail_on: str = "error"
     baseline: str = ""
-    #: frames of one rule in one file; 0: all
-    max_per_rule: int = 0
+    #: frames of one rule in one file, errors apart; 0: all
+    max_per_rule: int = 10
     unused_suppressions: bool = True
     require_reason: bool = False
     #: whether rules of installed packages are loaded
