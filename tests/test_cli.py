@@ -280,6 +280,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "clamp", "clamp-c1", "E105"]) == 0
     out = capsys.readouterr().out
     assert "clamp(min, operand, max)" in out and "min is a scalar" in out and "executor-timeout" in out
+    assert "// expect: f32[4] {0, 0.5, 1, nan}" in out and "// error: [clamp-c1]" in out
     assert main(["explain", "clmp"]) == 2
     assert "did you mean clamp?" in capsys.readouterr().err
     assert main(["explain", "--format", "json", "clamp"]) == 0
