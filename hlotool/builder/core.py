@@ -374,10 +374,6 @@ class Core:
         computation = body.computation
         if not body.instructions:
             raise self._unplaced(f"the computation {computation.name} is empty")
-        missing = [n for n in range(len(body.parameters)) if n not in body.parameters]
-        if missing:
-            raise self._unplaced(f"{computation.name} has {len(body.parameters)} parameters, but none is number "
-                                 f"{missing[0]}")
         computation.root = body.root or body.instructions[-1]
 
     def _unplaced(self, message: str) -> Exception:

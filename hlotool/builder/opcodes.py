@@ -45,7 +45,7 @@ def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) ->
     found = {n.rstrip("_").replace("control_predecessors", "control-predecessors"): _value(b, v)
              for n, v in keywords.items()}
     made = b.emit(opcode, operands, found, shape, is_checked=not is_unchecked)
-    if opcode == "parameter" and "parameter_number" in found:
+    if opcode == "parameter" and "parameter_number" in found and not is_unchecked:
         made.body.parameters[found["parameter_number"]] = made.instruction
     b.dress(made, {k: v for k, v in {"name": name, "metadata": metadata}.items() if v is not None})
     return made

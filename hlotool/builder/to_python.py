@@ -50,6 +50,8 @@ class _Writer:
         self.has_layouts = _prefers_layouts(module)
         self.computations: dict[HloComputation, str] = {}
         self.variables: dict[HloInstruction, str] = {}
+        #: of the parameters written so far
+        self.numbers: set[int] = set()
         self._functions = {f.opcode: f for f in FUNCTIONS.values() if f.opcode}
 
     def text(self) -> str:
@@ -85,6 +87,7 @@ class _Writer:
     def _instructions(self, computation: HloComputation) -> Iterator[str]:
         taken = {*_RESERVED, *self.computations.values()}
         names: set[str] = set()
+        self.numbers.clear()
         rows = post_order(computation)
         for instruction in rows:
             self.variables[instruction] = _variable(instruction.name, taken)
@@ -98,7 +101,7 @@ class _Writer:
         """The call that builds an instruction."""
         operands = [self.variables[o] for o in instruction.operands]
         common: list[str] = []
-        if instruction.opcode != "parameter" and instruction.name != unique_name(instruction.opcode, names):
+        if instruction.name != unique_name(instruction.opcode, names):
             common.append(f"name={instruction.name!r}")
         if instruction.metadata is not None:
             common.append(f"metadata={instruction.metadata.text!r}")
@@ -106,10 +109,12 @@ class _Writer:
         speller = _SPELLERS.get(instruction.opcode)
         if speller is not None and (spelled := speller(self, instruction, operands, said)) is not None:
             name, args = spelled
+            common = [c for c in common if instruction.opcode != "parameter" or not c.startswith("name=")]
             shown = {n: v for n, v in instruction.attributes.items() if n in _DRESSING}
             return _joined(f"b.{name}", [*args, *self._attributes(shown), *common])
         attributes = self._attributes(instruction.attributes)
-        if said == "implied" and (function := self._by_record(instruction)) is not None:
+        if said == "implied" and instruction.opcode != "parameter" and (
+                function := self._by_record(instruction)) is not None:
             return _joined(f"b.{function.name}", [*operands, *attributes, *common])
         if said != "implied":
             attributes.append(f"shape={str(instruction.shape)!r}")
@@ -173,6 +178,9 @@ Spelled = tuple[str, list[str]] | None
 
 
 def _parameter(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+    if said == "unchecked" or i.parameter_number in w.numbers or i.parameter_number < 0:
+        return None
+    w.numbers.add(i.parameter_number)
     more = [f"replicated={list(i.attributes['parameter_replication'])}"] if "parameter_replication" in i.attributes \
         else []
     return "Parameter", [str(i.parameter_number), repr(str(i.shape)), repr(i.name), *more]
