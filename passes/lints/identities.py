@@ -455,7 +455,7 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
         XLA, algebraic_simplifier.cc
     """
     lhs, rhs = instruction.operands
-    if lhs.opcode not in _CONSTANT and rhs.opcode not in _CONSTANT:
+    if (lhs.opcode not in _CONSTANT and rhs.opcode not in _CONSTANT) or lhs.opcode == rhs.opcode == "constant":
         return
     record = OPS[instruction.opcode]
     if record.identity is None or not instruction.shape.is_array or view.computation in view.folding:

@@ -19,6 +19,7 @@ VENDORS = {
     "lapack_": "LAPACK on CPUs", "blas_": "BLAS on CPUs", "ducc_": "DUCC on CPUs", "__xla_gpu": "XLA's GPU backend",
     "xla.gpu": "XLA's GPU backend", "__fusion$": "a fusion emitter", "__kernel_call": "a GPU kernel",
     "AllocateBuffer": "XLA's TPU backend", "__op$": "XLA's GPU backend", "te_": "Transformer Engine",
+    "__gpu$": "XLA's GPU backend",
 }
 #: beginnings of targets that call back into the process that made the module
 CALLBACKS = ("xla_python", "xla_ffi_python", "xla_ffi_partitioned_python", "xla_cpu_python", "HostExecute")
@@ -33,8 +34,8 @@ FRAMEWORK = frozenset({
 
 def _known(target: str) -> bool:
     """Whether every backend knows a target."""
-    return target in TARGETS or target in FRAMEWORK or target.startswith(("stablehlo.", "mhlo.", "chlo.", "xla.sdy",
-                                                                              "sdy."))
+    return target in TARGETS or target in FRAMEWORK or target.startswith((
+        "stablehlo.", "mhlo.", "chlo.", "xla.sdy", "sdy.", "xla_builder.math."))
 
 
 def _vendor(target: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from hlotool.diagnostics import Note, Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
-from hlotool.passes.lints.edits import bypassed, fix_of, removed, removed_computation
+from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.view import View
@@ -45,11 +45,23 @@ def unused_computation(view: View) -> Iterator[Finding]:
             if callee not in reached:
                 reached.add(callee)
                 stack.append(callee)
-    for computation in view.module.computations:
-        if computation not in reached:
-            changes = None if computation in view.callers else removed_computation(view, computation)
-            yield Finding(computation, f"nothing calls {computation.name}", help="remove it",
-                          fix=fix_of(view.module.source, f"remove {computation.name}", changes))
+    unused = [c for c in view.module.computations if c not in reached]
+    small = [c for c in unused if len(c.instructions) <= 4 and c not in view.callers]
+    for computation in unused:
+        if computation not in small[1:]:
+            group = small if computation in small else [computation]
+            yield _unused(view, group)
+
+
+def _unused(view: View, group: list[HloComputation]) -> Finding:
+    """One finding about computations that can be removed together."""
+    first, others = group[0], len(group) - 1
+    more = f", nor {others} other small computation{'s' * (others > 1)}" if others else ""
+    changes: list[Change] = []
+    for computation in group:
+        changes += (() if computation in view.callers else removed_computation(view, computation)) or ()
+    return Finding(first, f"nothing calls {first.name}{more}", help="remove it" if not others else "remove them",
+                   fix=fix_of(view.module.source, f"remove {first.name}{more and ' and the others'}", changes))
 
 
 @rule("W102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO)
