@@ -83,11 +83,11 @@ def test_unknown_executor() -> None:
 
 
 def test_a_crash_is_a_result_and_the_next_question_is_answered() -> None:
-    # The interpreter ends its process at an operation that it does not have.
+    # The interpreter ends its process where an integer is divided by zero.
     text = """HloModule m
-ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_target="nobody.knows" }"""
+ENTRY e { a = s32[2] parameter(0)  b = s32[2] parameter(1)  ROOT r = s32[2] divide(a, b) }"""
     with pytest.raises(HloError) as caught:
-        execute(text, [[1, 2]], "stablehlo")
+        execute(text, [[1, 2], [1, 0]], "stablehlo")
     assert [d.code for d in caught.value.diagnostics] == ["E104"]
     assert "exit code" in str(caught.value)
     assert execute(SMALL, [[1] * 4, [2] * 4], "stablehlo")[0].tolist() == [3] * 4

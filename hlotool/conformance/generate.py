@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from hlotool.conformance.case import Case
 from hlotool.diagnostics import HloError
-from hlotool.ops import OPS
-from hlotool.ops.drawing import Draw, Undrawable, draw_program
+from hlotool.ops import OPS, Draw, Undrawable, draw_program
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 

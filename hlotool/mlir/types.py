@@ -54,8 +54,8 @@ class Types:
                 f"memref<{''.join(f'{d}x' for d in array.dims)}{self.element(array.element_type)}>")
         if not shape.is_array:
             raise NoType(f"a value of shape {shape} has no StableHLO type")
-        if shape.dtype.bits == 1:
-            # A one-bit integer is no truth value: i1 is taken, and ui1 no operation's.
+        if ELEMENT_TYPES[shape.dtype.mlir] != shape.element_type:
+            # A one-bit integer is no truth value: i1 is taken.
             raise NoType(f"{shape.element_type} has no StableHLO type")
         dims = [DYNAMIC if d == UNBOUNDED or shape.is_dynamic_dim(i) else d for i, d in enumerate(shape.dims)]
         return self._ir.RankedTensorType.get(dims, self.element(shape.element_type), self._encoding(shape))

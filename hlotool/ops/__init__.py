@@ -25,11 +25,14 @@ import hlotool.ops.transfer
 import hlotool.ops.collective
 import hlotool.ops.exchange
 import hlotool.ops.labels
+from hlotool.ops.drawing import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
-__all__ = ["COMMON_ATTRIBUTES", "OPS", "TARGETS", "Attribute", "ConstraintError", "EvaluationError", "Op", "require"]
+__all__ = [
+    "COMMON_ATTRIBUTES", "OPS", "TARGETS", "Attribute", "ConstraintError", "Draw", "EvaluationError", "Op",
+    "Undrawable", "draw_program", "require"]
 
 
 class _Table(ModuleType):

@@ -196,7 +196,9 @@ class Draw:
         """A scalar that the folding operation leaves everything as it is with."""
         from hlotool.ops.registry import OPS
 
-        value = np.asarray(OPS[opcode].identity(self.kind)).astype(self.kind.numpy)
+        identity = OPS[opcode].identity
+        assert identity is not None, f"{opcode} declares no identity"
+        value = np.asarray(identity(self.kind)).astype(self.kind.numpy)
         return self.line(f"{self.dtype}[] constant({literal_text(value)})")
 
     def computation(self, name: str, body: str) -> str:
