@@ -234,6 +234,21 @@ def test_frames_name_the_line_of_the_program() -> None:
     assert frame.endswith("= rule: https://openxla.org/xla/operation_semantics#transpose")
 
 
+def test_second_places_of_a_line_are_labels() -> None:
+    def marks(line: str, at: int, *notes: tuple[int, int, str], width: int = 60) -> list[str]:
+        found = Diagnostic("P001", "m", line=1, column=at, end_line=1, end_column=at + 2, filename="x", notes=tuple(
+            Note(message, Position(1, start), Position(1, end)) for start, end, message in notes))
+        rows = Renderer({"x": Source(line, "x")}, width=width).frame(found).split("\n")[3:]
+        return [row.removeprefix("1 | ").removeprefix("  | ") for row in rows]
+
+    assert marks("add(a, bb, c", 8, (4, 5, "opened")) == ["add(a, bb, c", "   -   ^^", "   opened"]
+    assert marks("add(a, bb, c", 8, (1, 4, "this"), (12, 13, "that")) == [
+        "add(a, bb, c", "---    ^^  -", "|          that", "this"]
+    assert marks("abc", 1, (1, 2, "covered"))[2:] == ["note: covered", " --> x:1:1", "  |", "abc", "-"]
+    far = marks("x" * 300, 250, (3, 4, "out of view"))
+    assert "note: out of view" in far and far[0].startswith("…")
+
+
 @pytest.mark.parametrize("tables", ["", TABLES.replace('2 "Model.loss"\n', "")[:120] + "\n"])
 def test_origins_of_incomplete_tables(tables: str) -> None:
     text = BROKEN.replace(TABLES, tables)
