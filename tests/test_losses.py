@@ -296,3 +296,32 @@ ENTRY e {
     program = hlotool.to_stablehlo(module, options=LiftOptions(asynchronous=True))
     assert str(program).count("stablehlo.async_done") == 2
     assert "future" not in str(program).partition("stablehlo.while")[2].partition("{")[0]
+
+
+SHARDY = """HloModule m, num_partitions=4, frontend_attributes={a="b",\
+xla.sdy.meshes="{mesh = #sdy.mesh<[\\"x\\"=2, \\"y\\"=2]>}"}
+
+ENTRY main {
+  p = f32[4,4] parameter(0), sharding={devices=[2,2]<=[4]}, frontend_attributes={c="d",\
+xla.sdy.sharding="#sdy.sharding<@mesh, [{\\"x\\"}, {\\"y\\"}]>"}
+  s = f32[4,4] custom-call(p), custom_call_target="Sharding", \
+frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\\"x\\"}, {}]>]>"}
+  ROOT n = f32[4,4] negate(s), frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>"}
+}"""
+
+
+def test_shardy_is_written_in_its_own_dialect_and_comes_back() -> None:
+    module = hlotool.parse(SHARDY)
+    program = hlotool.to_stablehlo(module)
+    text = str(program)
+    assert 'sdy.mesh @mesh = <["x"=2, "y"=2]>' in text
+    assert 'tensor<4x4xf32> {mhlo.frontend_attributes = {c = "d"}, sdy.sharding = #sdy.sharding<@mesh, ' in text
+    assert 'sdy.sharding_constraint %arg0 <@mesh, [{"x"}, {}]>' in text
+    assert "xla.sdy" not in text
+    back = hlotool.from_stablehlo(program)
+    for name in ("p", "s", "n"):
+        found, given = ({i.name: i for i in m.instructions()}[name] for m in (back, module))
+        assert found.opcode == given.opcode
+        assert found.attributes["frontend_attributes"] == given.attributes["frontend_attributes"]
+    assert str(hlotool.to_stablehlo(back)) == text
+    assert "sdy.mesh @" not in str(hlotool.to_stablehlo(module, options=LiftOptions(shardy=False)))

@@ -27,6 +27,9 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
                             "(default: %(default)s)")
     group.add_argument("--async", dest="asynchronous", action="store_true",
                        help="keep asynchronous operations where StableHLO has them")
+    group.add_argument("--no-shardy", action="store_true",
+                       help="keep meshes and shardings of Shardy as HLO's frontend attributes (always so with --target, "
+                            "for portable artifacts hold no other dialect)")
     group.add_argument("--no-chlo", action="store_true", help="write CHLO operations in StableHLO's own")
     group.add_argument("--no-library-calls", action="store_true",
                        help="leave the library calls of compilers as they are")
@@ -40,6 +43,7 @@ def lift_options(args: argparse.Namespace) -> LiftOptions:
 
     return LiftOptions(strict=args.strict, opaque=args.allow_opaque, fusions=args.fusions,
                        asynchronous=args.asynchronous, chlo=not args.no_chlo, library=not args.no_library_calls,
+                       shardy=not args.no_shardy and not getattr(args, "target", None),
                        carry=not args.no_loss_attributes)
 
 

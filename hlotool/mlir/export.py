@@ -18,6 +18,7 @@ from hlotool.mlir.locations import Locations
 from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses
 from hlotool.mlir.lost import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
 from hlotool.mlir.options import LiftOptions
+from hlotool.mlir.shardy import with_shardy
 from hlotool.mlir.signatures import (
     SHARDING,
     argument_attributes,
@@ -57,6 +58,8 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
     with context or make_context(), ir.Location.unknown():
         exporter = Exporter(*_prepared(module, options), options)
         program = exporter.run()
+        if options.shardy:
+            with_shardy(program)
         if losses is not None:
             losses.add(module, exporter.losses)
         if options.strict and exporter.losses:

@@ -28,6 +28,8 @@ class LiftOptions:
     asynchronous: bool = False
     #: CHLO operations stay; else they are written in StableHLO's own
     chlo: bool = True
+    #: meshes and shardings of Shardy are its own operations and attributes; else HLO's frontend attributes
+    shardy: bool = True
     #: library calls of compilers become the operations that they stand for
     library: bool = True
     #: what StableHLO cannot hold travels as discardable attributes, from which the way back restores it

@@ -546,6 +546,19 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
     return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))
 
 
+def _lift_either_custom_call(r: Reader) -> HloInstruction:
+    return _lift_constraint(r) if r.name == "sdy.sharding_constraint" else _lift_custom_call(r)
+
+
+def _lift_constraint(r: Reader) -> HloInstruction:
+    """Shardy's constraint as the call that XLA makes of it."""
+    one = r.text("sharding").removeprefix("#sdy.sharding")
+    text = f"#sdy.sharding_per_value<[{one}]>".replace('"', '\\"')
+    return r.add("custom-call", r.shape(), r.operands(), {
+        "custom_call_target": "Sharding",
+        "frontend_attributes": FrontendAttributes((("xla.sdy.sharding", f'"{text}"'),))})
+
+
 def _constrained(r: Reader) -> tuple[list[Layout], list[Layout]] | None:
     """The layouts of operands and results, where the call constrains them."""
     if not r.has("operand_layouts"):
@@ -578,7 +591,8 @@ def _draw_custom_call(d: Draw) -> None:
 
 
 @op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
-    lowering=Lowering(_emit_custom_call, _lift_custom_call, ("stablehlo.custom_call",)), draw=_draw_custom_call)
+    lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
+                      ("stablehlo.custom_call", "sdy.sharding_constraint")), draw=_draw_custom_call)
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",
