@@ -28,8 +28,8 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--async", dest="asynchronous", action="store_true",
                        help="keep asynchronous operations where StableHLO has them")
     group.add_argument("--no-shardy", action="store_true",
-                       help="keep meshes and shardings of Shardy as HLO's frontend attributes (always so with --target, "
-                            "for portable artifacts hold no other dialect)")
+                       help="keep meshes and shardings of Shardy as HLO's frontend attributes, as --target does: "
+                            "portable artifacts hold no other dialect")
     group.add_argument("--no-chlo", action="store_true", help="write CHLO operations in StableHLO's own")
     group.add_argument("--no-library-calls", action="store_true",
                        help="leave the library calls of compilers as they are")
