@@ -280,6 +280,11 @@ _WRONG: dict[str, tuple[str, Any]] = {
     "nothing": ("B004", lambda b, x: b.Reduce(x, 0.0, lambda a, c: None)),
     "bool": ("B009", lambda b, x: bool(x == 1)),
     "index": ("B009", lambda b, x: [1, 2][x]),
+    "no padding": ("B001", lambda b, x: b.Pad(x, 0.0, [(1,)])),
+    "no numbers": ("B007", lambda b, x: b.DotGeneral(x, x, 5)),
+    "no name": ("B001", lambda b, x: b.Exp(x, name=3)),
+    "no sharding": ("B007", lambda b, x: b.Exp(x, sharding=3)),
+    "no operands": ("B001", lambda b, x: b.Sort([])),
     "twice": ("B008", lambda b, x: b.Parameter(0, "f32[]")),
     "index of a tuple": ("B001", lambda b, x: b.Tuple(x, x)["a"]),
     "out of range": ("B001", lambda b, x: x[7]),
@@ -509,3 +514,11 @@ def test_stubs_are_up_to_date() -> None:
 
     for name, text in stubs().items():
         assert (FOLDER / name).read_text() == text, "run python -m hlotool.builder.stubs"
+
+
+def test_exceptions_of_traced_functions_stay_what_they_are() -> None:
+    b = XlaBuilder()
+    x = b.Parameter(0, "f32[2]", "x")
+    with pytest.raises(ZeroDivisionError):
+        b.Map([x], lambda v: 1 / 0)
+    assert [i.opcode for i in b.body.instructions] == ["parameter"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from hlotool.builder.codes import NO_COMPUTATION
 from hlotool.builder.functions import today
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.places import HERE
-from hlotool.builder.problems import Refused, demand
+from hlotool.builder.problems import Refused, demand, marking_users
 from hlotool.ir import HloComputation, HloModule, Shape, callees_first, clone_computation
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def traced(b: Core, function: Callable[..., Any], shapes: Sequence[Shape], name:
         given = [today(b, "Parameter", i, s, "state" if spread else names[i]) for i, s in enumerate(shapes)]
         if spread:
             given = [today(b, "GetTupleElement", given[0], i).named(n) for i, n in enumerate(names)]
-        body.root = result_of(b, function(*given), shapes).instruction
+        with contextlib.nullcontext() if is_ours(function) else marking_users():
+            found = function(*given)
+        body.root = result_of(b, found, shapes).instruction
         return b.finished(body)
 
 

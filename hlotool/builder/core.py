@@ -12,7 +12,7 @@ from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, N
 from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.places import Place, caller, place_of
-from hlotool.builder.problems import Refused, demand, warn
+from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.values import attribute_value, is_weak, literal_of, metadata_of, shape_of
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import (
@@ -35,6 +35,10 @@ from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WR
 from hlotool.passes.verify import agrees, unknown_attribute, verify
 
 Errors: TypeAlias = Literal["raise", "collect"]
+
+
+#: what Python raises for arguments of the wrong kind
+_MISFITS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
 class Body:
@@ -136,7 +140,7 @@ class Core:
             body.cut(length)
             self._depth = 0
             return self._report(self._diagnostic(error, place_of(frame), (*args, *keywords.values())))
-        except HloError:
+        except Exception:
             body.cut(length)
             raise
         finally:
@@ -148,9 +152,16 @@ class Core:
             bound = function.signature.bind(*function.regroup(args), **keywords)
         except TypeError as error:
             raise Refused(ARGUMENTS, f"{function.name}: {error}", f"it is {function.name}{_plain(function)}") from None
-        result = function.call(self, *bound.args, **bound.kwargs)
-        if common:
-            self.dress(result, {k: v for k, v in common.items() if v is not None})
+        try:
+            result = function.call(self, *bound.args, **bound.kwargs)
+            if common:
+                self.dress(result, {k: v for k, v in common.items() if v is not None})
+        except _MISFITS as error:
+            if is_users(error):
+                raise
+            # Python's own words for an argument that cannot be what its place needs.
+            raise Refused(ARGUMENTS, f"{function.name} does not take these arguments: {error}",
+                          f"it is {function.name}{_plain(function)}") from error
         return result
 
     def refuse(self, error: Refused) -> NoReturn:
@@ -357,7 +368,8 @@ class Core:
         """Calls inside are the user's own, though the builder is at work itself."""
         depth, self._depth = self._depth, 0
         try:
-            yield
+            with marking_users():
+                yield
         finally:
             self._depth = depth
 

@@ -3,39 +3,11 @@
 import builtins
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias, TypedDict, Unpack
-
-import numpy as np
+from typing import Unpack
 
 from hlotool.builder.builder import XlaBuilder
-from hlotool.builder.handles import XlaComputation, XlaOp
-from hlotool.ir import HloComputation, HloModule, Shape
-
-#: a value of the program, or a constant
-Operand: TypeAlias = XlaOp | np.ndarray[typing.Any, typing.Any] | np.generic | complex | Sequence[typing.Any]
-#: a Shape, its text, a pair of element type and dimensions, or an array of it
-ShapeLike: TypeAlias = (
-    Shape | str | builtins.tuple[typing.Any, ...] | list[typing.Any] | np.ndarray[typing.Any, typing.Any])
-#: a computation, another builder, or a function of values
-Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., typing.Any] | typing.Any
-
-class Unnamed(TypedDict, total=False):
-    """What every function takes besides its own parameters."""
-
-    sharding: typing.Any
-    metadata: typing.Any
-    frontend_attributes: typing.Any
-    backend_config: typing.Any
-    control_predecessors: Sequence[XlaOp] | None
-    statistics: typing.Any
-    origin: typing.Any
-
-
-class Common(Unnamed, total=False):
-    """What functions take that have no parameter `name` of their own."""
-
-    name: str | None
-
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.methods import Applied, Common, Operand, ShapeLike, Unnamed
 
 def Abs(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Magnitude. The least integer stays itself; complex gives the component type."""

@@ -18,6 +18,7 @@ ShapeLike: TypeAlias = (
 #: a computation, another builder, or a function of values
 Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., typing.Any] | typing.Any
 
+
 class Unnamed(TypedDict, total=False):
     """What every function takes besides its own parameters."""
 

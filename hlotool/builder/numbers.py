@@ -102,6 +102,8 @@ def numbers_of(kind: type[Any], value: Any) -> dict[str, Any]:
         return {}
     given = dict(value) if isinstance(value, Mapping) else {
         f.name: getattr(value, f.name) for f in fields(kind) if hasattr(value, f.name)}
+    if not given and not isinstance(value, Mapping):
+        raise Refused(NO_ATTRIBUTE, f"{value!r} is no {kind.__name__}", "a mapping with its fields will do")
     known = {f.name: f for f in fields(kind)} | {
         f.name.replace("dimensions", "dims"): f for f in fields(kind)}
     found = {}

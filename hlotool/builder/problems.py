@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 
 
 class Refused(Exception):
@@ -19,6 +21,24 @@ def demand(holds: bool, code: str, message: str, help: str = "") -> None:
     """Raise Refused unless it holds."""
     if not holds:
         raise Refused(code, message, help)
+
+
+@contextlib.contextmanager
+def marking_users() -> Iterator[None]:
+    """What is raised inside is the business of the user's own function, and is handed on as it is."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(_USERS)
+        raise
+
+
+def is_users(error: Exception) -> bool:
+    """Whether the user's own function raised it."""
+    return _USERS in getattr(error, "__notes__", ())
+
+
+_USERS = "raised by a function that a builder traced"
 
 
 class SemanticsWarning(UserWarning):

@@ -19,12 +19,13 @@ _HEADER = '''"""{what}. Made by `python -m hlotool.builder.stubs`: do not edit."
 
 import builtins
 import typing
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias, TypedDict, Unpack
-
+from collections.abc import {collections}
+from typing import {typing}
+{imports}'''
+_TYPES = '''
 import numpy as np
 
-{imports}from hlotool.builder.handles import XlaComputation, XlaOp
+from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.ir import HloComputation, HloModule, Shape
 
 #: a value of the program, or a constant
@@ -34,6 +35,7 @@ ShapeLike: TypeAlias = (
     Shape | str | builtins.tuple[typing.Any, ...] | list[typing.Any] | np.ndarray[typing.Any, typing.Any])
 #: a computation, another builder, or a function of values
 Applied: TypeAlias = XlaComputation | HloComputation | HloModule | Callable[..., typing.Any] | typing.Any
+
 
 class Unnamed(TypedDict, total=False):
     """What every function takes besides its own parameters."""
@@ -52,6 +54,11 @@ class Common(Unnamed, total=False):
 
     name: str | None
 
+'''
+_FREE = '''
+from hlotool.builder.builder import XlaBuilder
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.methods import Applied, Common, Operand, ShapeLike, Unnamed
 '''
 #: first parameters of functions without an operand that says which builder is meant
 _NO_OPERAND = ("shape", "parameter_number", "literal", "call_target_name", "algorithm")
@@ -73,10 +80,13 @@ def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
     declare_records()
     rows = {n: f for n, f in sorted(FUNCTIONS.items()) if not f.opcode or f.opcode in OPS}
-    methods = _HEADER.format(what="The methods of XlaBuilder", imports="") + "\nclass Methods:\n" + "\n".join(
+    types = "Callable, Iterable, Sequence"
+    methods = _HEADER.format(what="The methods of XlaBuilder", collections=types,
+                             typing="TypeAlias, TypedDict, Unpack", imports=_TYPES)
+    methods += "\nclass Methods:\n" + "\n".join(
         line for name, f in rows.items() for line in _lines(name, f, "    ", "self"))
-    free = _HEADER.format(what="The builder functions on their own",
-                          imports="from hlotool.builder.builder import XlaBuilder\n") + "\n" + "\n".join(
+    free = _HEADER.format(what="The builder functions on their own", collections=types, typing="Unpack",
+                          imports=_FREE) + "\n" + "\n".join(
         line for name, f in rows.items()
         for line in _lines(name, f, "", "builder: XlaBuilder" if _needs_builder(f) else ""))
     return {"methods.pyi": f"{methods}\n", "free.pyi": f"{free}\n"}

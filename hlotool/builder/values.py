@@ -180,6 +180,8 @@ def _is_nested(value: Any) -> bool:
 
 
 def _as_it_is(value: Any) -> Any:
+    if isinstance(value, (int, float, complex, list, dict)):
+        raise TypeError
     return value
 
 
