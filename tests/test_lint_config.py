@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import re
@@ -87,6 +88,29 @@ def test_mistakes_are_located(text: str, code: str, marked: str, help: str, tmp_
 def test_every_mistake_is_reported(tmp_path: pathlib.Path) -> None:
     found = wrong_in(tmp_path / "hlotool.toml", "a = 1\nselect = ['Q1', 'Q2']\nplugins = 'no'\n")
     assert [(d.code, d.line) for d in found] == [("C002", 1), ("C004", 2), ("C004", 2), ("C003", 3)]
+
+
+WEIRD = ["3", "-1.5", "true", "'x'", "[]", "[3]", "['x']", "{}", "{ a = 3 }", "{ a = {} }", "[{ files = 3 }]",
+         "[{ files = ['a'], profile = 3, severity = [] }]", "{ dead-instruction = 3 }", "2020-01-01", "[[]]",
+         "{ dead-instruction = { x = [[]] } }", "{ ALL = {} }"]
+
+
+@pytest.mark.parametrize("key", [*KEYS, "tool", "no-such-key"])
+def test_no_value_is_an_exception(key: str, tmp_path: pathlib.Path) -> None:
+    for name in ("hlotool.toml", "pyproject.toml"):
+        for value in WEIRD:
+            start = "[tool.hlotool]\n" if name.startswith("py") and key != "tool" else ""
+            (tmp_path / name).write_text(f"{start}{key} = {value}\n")
+            try:
+                settings = read_config(tmp_path / name)
+            except HloError as error:
+                assert all(d.code.startswith("C") and d.filename.endswith(name) for d in error.diagnostics)
+            else:
+                assert isinstance(hlotool.lint("", config=settings), list)
+    for text in ("[[tool.hlotool]]\nselect = []", "tool.hlotool = 3", "tool = []", "\x00"):
+        (tmp_path / "pyproject.toml").write_text(text)
+        with pytest.raises(HloError) if "hlotool" in text or text == "\x00" else contextlib.nullcontext():
+            read_config(tmp_path / "pyproject.toml")
 
 
 def test_the_command_shows_mistakes_and_exits_with_2(dump: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

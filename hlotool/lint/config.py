@@ -40,7 +40,7 @@ def read_config(file: Path) -> Settings:
         raise HloError([_syntax(source, str(error))]) from error
     start: KeyPath = ("tool", "hlotool") if file.name == "pyproject.toml" else ()
     for key in ("tool", "hlotool") if start else ():
-        tables = tables.get(key, {})
+        tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}
     reader = _Reader(source, start)
     changes = reader.table((), tables, KEYS)
     if reader.problems:
@@ -163,7 +163,7 @@ def _texts(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
 
 def _one_of(words: Iterable[str]) -> _Check:
     def check(reader: _Reader, path: KeyPath, value: Any) -> str:
-        if value not in words:
+        if not isinstance(value, str) or value not in words:
             near = difflib.get_close_matches(str(value), words, 1)
             reader.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is one of {', '.join(words)}", path,
                            value if isinstance(value, str) else None, f"did you mean {near[0]}?" if near else "")

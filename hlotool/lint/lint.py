@@ -39,7 +39,10 @@ def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic]
     """The findings about a module that was read, and how many others its comments suppress."""
     from hlotool.passes.verify import verify
 
-    found = [*module.notes, *verify(module, profile=settings.profile)]
+    checked = verify(module, profile=settings.profile)
+    # What is wrong with a place says more than that its form is of another time.
+    wrong = {(d.line, d.column) for d in checked if d.line}
+    found = [*(n for n in module.notes if (n.line, n.column) not in wrong), *checked]
     # What a rule says about an instruction that breaks its operation's constraints would follow from that.
     is_sound = not any(d.severity is Severity.ERROR for d in found)
     if is_sound:
