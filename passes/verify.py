@@ -186,7 +186,8 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         inferred = record.infer_instruction(instruction)
     except ConstraintError as error:
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
-        yield Finding(code, error.message, opcode_pattern(record.opcode), culprit=error.culprit)
+        part = rf"\b{error.attribute}\s*=\s*(?:\{{[^}}]*\}}|[^\s,]+)" if error.attribute else ""
+        yield Finding(code, error.message, part or opcode_pattern(record.opcode), error.help, culprit=error.culprit)
         return
     if instruction.shape is None:
         return

@@ -16,7 +16,9 @@ def show(args: argparse.Namespace) -> int:
         from hlotool.cli import explain
 
         words = [part.strip() for given in args.explain for part in given.split(",") if part.strip()]
-        return explain.run(argparse.Namespace(words=words, format=form))
+        parser = argparse.ArgumentParser()
+        explain.add_arguments(parser)
+        return explain.run(parser.parse_args(["--format", form, "--", *words]))
     entries = catalogue()
     if form == "json":
         print(json.dumps(entries, indent=2, ensure_ascii=False))

@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import UNBOUNDED, HloInstruction, Shape
 from hlotool.ops.conversion import cast
 from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array, computed, converted, narrow, wide_dtype
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_in_range, require_unique, same_size
 
 Ints = tuple[int, ...]
@@ -48,9 +48,15 @@ def _require_dot(opcode: str, lhs: Shape, rhs: Shape, contracting: tuple[Ints, I
         require(len(left) == len(right), f"{opcode}-{label}",
                 f"lhs has {len(left)} {what} dimensions, rhs has {len(right)}")
         for i, j in zip(left, right, strict=True):
-            require(same_size(lhs.dims[i], rhs.dims[j]), f"{opcode}-c{int(label[1:]) + 1}",
+            if not same_size(lhs.dims[i], rhs.dims[j]):
+                free = [d for d in range(rhs.rank) if d not in (*contracting[1], *batch[1])]
+                fitting = [d for d in free if same_size(lhs.dims[i], rhs.dims[d])]
+                raise ConstraintError(
+                    f"{opcode}-c{int(label[1:]) + 1}",
                     f"{what} dimension {i} of lhs {lhs.text(False)} has size {lhs.dims[i]}, "
-                    f"dimension {j} of rhs {rhs.text(False)} has size {rhs.dims[j]}")
+                    f"dimension {j} of rhs {rhs.text(False)} has size {rhs.dims[j]}",
+                    help=f"dimension {fitting[0]} of rhs has size {rhs.dims[fitting[0]]}" if fitting
+                    else "pair dimensions of one size, or mend the shapes", attribute=f"rhs_{what}_dims")
 
 
 def _dims_of(pairs: Sequence[tuple[Shape, Sequence[int]]]) -> tuple[Ints, tuple[bool, ...]]:
@@ -281,7 +287,7 @@ def ragged_dot_shape(lhs: Shape, rhs: Shape, group_sizes: Shape, *, lhs_contract
         (lhs, lhs_batch_dims), (lhs, _free(lhs.rank, lhs_contracting_dims, lhs_batch_dims)),
         (rhs, _free(rhs.rank, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims))))
     if mode == "contracting":
-        dims, flags = (groups, *dims), (False, *flags)
+        dims, flags = (groups, *dims), (group_sizes.is_dynamic_dim(group_sizes.rank - 1), *flags)
     return Shape.array(result_type(lhs, rhs, declared), dims, None, flags)
 
 
@@ -434,7 +440,8 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
                 f"{name} is {shape.text(False)}, its scale {scale.text(False)}: the ranks differ")
         require(len(contracting) == 1, "scaled-dot-c9",
                 f"{name} has a scale and {len(contracting)} contracting dimensions; it must have one")
-        require(all(s > 0 and d % s == 0 for d, s in zip(shape.dims, scale.dims, strict=True)), "scaled-dot-c10",
+        require(all(UNBOUNDED in (d, s) or (s > 0 and d % s == 0)
+                    for d, s in zip(shape.dims, scale.dims, strict=True)), "scaled-dot-c10",
                 f"{name} is {shape.text(False)}: its dimensions are no multiples of those of "
                 f"its scale {scale.text(False)}")
     require(bool(lhs_scale.dims or rhs_scale.dims), "scaled-dot-c11", "both scales are scalars")

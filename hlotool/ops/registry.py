@@ -16,13 +16,17 @@ from hlotool.ops.lowering import Lowering, renamed
 class ConstraintError(Exception):
     """A shape rule's finding: the label of the constraint and a sentence that names the values.
 
-    `culprit` is the instruction of a called computation that is at fault, where everything else agrees.
+    `culprit` is the instruction of a called computation that is at fault, where everything else agrees; `help` the
+    advice, and `attribute` the one to underline, where the constraint knows them.
     """
 
-    def __init__(self, label: str, message: str, culprit: HloInstruction | None = None) -> None:
+    def __init__(self, label: str, message: str, culprit: HloInstruction | None = None, *, help: str = "",
+                 attribute: str = "") -> None:
         self.label = label
         self.message = message
         self.culprit = culprit
+        self.help = help
+        self.attribute = attribute
         super().__init__(f"{message} [{label}]")
 
 
@@ -64,7 +68,22 @@ class Op:
 
     `infer(*operand_shapes, declared=shape, **attributes)` gives the result shape or raises ConstraintError;
     `declared` is the shape that the text states (None where it states none), for operations whose result does
-    not follow from their operands. `evaluate(*arrays, **attributes)` is the NumPy reference; it gets `shape=`
+    not follow from their operands.
+
+    >>> from hlotool.ir import UNBOUNDED, Shape
+    >>> from hlotool.ops import OPS
+    >>> dot, sides = OPS["dot"], {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    >>> lhs = Shape.array("f32", (8, 3), dynamic=(True, False))
+    >>> rhs = Shape.array("f32", (3, UNBOUNDED), dynamic=(False, True))
+    >>> print(dot.infer(lhs, rhs, **sides))
+    f32[<=8,?]
+    >>> dot.infer(lhs, lhs, **sides)
+    Traceback (most recent call last):
+    hlotool.ops.registry.ConstraintError: contracting dimension 1 of lhs f32[<=8,3] has size 3, dimension 0 of rhs
+    f32[<=8,3] has size 8 [dot-c5]
+
+    A dimension of the result is marked dynamic where it depends on a dynamic one; of two sizes that must agree the
+    one that says more counts. `evaluate(*arrays, **attributes)` is the NumPy reference; it gets `shape=`
     (the result's shape) when its signature asks for it, and called computations as callables.
     """
 
@@ -173,7 +192,7 @@ class Registry(dict[str, Op]):
 #: opcode -> record, in the order of declaration
 OPS = Registry()
 
-_CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {8,}.+)*)", re.M)
+_CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {4,}.+)*)", re.M)
 
 
 def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),

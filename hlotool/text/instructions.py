@@ -246,6 +246,9 @@ class InstructionReader(Reports):
             return
         end = offset + len(name)
         help, fixes = self.suggest(name, self.table, offset, 0.75)
+        if not help and self.table:
+            known = [n for n in self.table if n.isprintable()]
+            help = f"it defines {', '.join(known[:8])}{', ...' if len(known) > 8 else ''}"
         self.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, end, help=help,
                     fixes=fixes)
 

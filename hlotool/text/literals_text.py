@@ -291,8 +291,10 @@ def _check_integers(dtype: DType, pieces: list[str]) -> None:
         low = -(2**63)  # XLA reads through int64, and old printers wrote u64 so
     if values and (min(values) < low or max(values) > high):
         number = next(n for n, v in enumerate(values) if not low <= v <= high)
+        wider = next((t.name for t in sorted(DTYPES.values(), key=lambda t: t.bits) if t.family == dtype.family
+                      and _ranges(t)[0] <= values[number] <= _ranges(t)[1]), "")
         _blame(number, OUT_OF_RANGE, f"{values[number]} does not fit {dtype}, which holds {_ranges(dtype)[0]} to "
-               f"{high}")
+               f"{high}{wider and f'; {wider} holds it'}")
 
 
 def _check_floats(dtype: DType, pieces: list[str]) -> None:
@@ -535,7 +537,8 @@ class _TokenReader:
         if not (elided and depth == 0) and not self.sparse and self.seen[depth] != dims[depth]:
             what = "elements" if depth == len(dims) - 1 else "rows"
             raise PhraseError(RAGGED_LITERAL, f"{self._row(depth)} has {self.seen[depth]} {what}, {self.shape} wants "
-                              f"{dims[depth]}", at)
+                              f"{dims[depth]}", at,
+                              help=f"add {dims[depth] - self.seen[depth]} more, or write another shape")
         self.seen[depth] = 0
 
     def _count(self, start: int, end: int) -> None:

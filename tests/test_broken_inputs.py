@@ -1,0 +1,46 @@
+"""Twelve mistakes that people make: one report each, notes and lints included, at the place, with advice."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlotool
+
+MODULE = """HloModule m
+
+ENTRY main {
+  a = f32[2,3] parameter(0)
+  b = f32[3,4] parameter(1)
+  d = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  e = f32[2,4] exponential(d)
+  r = f32[8] reshape(e)
+  ROOT t = (f32[2,4], f32[8]) tuple(e, r)
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "code", "line", "mark", "advice"), [
+    ("exponential(d)", "exponential(d", "P001", 7, "d", "add ')'"),
+    ("exponential(", "exponentail(", "V101", 7, "exponentail", "did you mean exponential?"),
+    ("exponential(d)", "exponential(dd)", "P011", 7, "dd", "it defines a, b, d, "),
+    ("lhs_contracting_dims", "lhs_contracting_dim", "V102", 6, "lhs_contracting_dim",
+     "did you mean lhs_contracting_dims?"),
+    ("rhs_contracting_dims={0}", "rhs_contracting_dims={1}", "dot-c5", 6, "rhs_contracting_dims={1}",
+     "dimension 0 of rhs has size 3"),
+    ("a = f32[2,3]", "a = float32[2,3]", "P102", 4, "float32", "did you mean f32?"),
+    ("  r = ", "  e = f32[2,4] negate(d)\n  r = ", "P010", 8, "e", "rename one of them"),
+    (" tuple(e, r)\n}\n", " tuple(e, ", "P002", 9, ", ", "truncated"),
+    ("  d = ", "  k = f32[2,2] constant({{1,2},{3}})\n  d = ", "P111", 6, "}", "add 1 more"),
+    ("HloModule", "Here is my dump:\n\nHloModule", "P004", 1, "Here is my dump:", "remove it"),
+    ("  d = ", "  k = s8[2] constant({1, 300})\n  d = ", "P112", 6, "300", "s16 holds it"),
+    ("parameter(1)", "parameter(2)", "V107", 5, "b = f32[3,4] parameter(2)", "number the parameters from 0 to 1"),
+], ids=["bracket", "opcode", "operand", "attribute", "sizes", "type", "name", "truncated", "ragged", "prose", "range",
+        "parameters"])
+def test_one_report_at_the_place_with_advice(old: str, new: str, code: str, line: int, mark: str, advice: str) -> None:
+    assert old in MODULE and hlotool.lint(MODULE) == []
+    text = MODULE.replace(old, new, 1)
+    (found,) = hlotool.lint(text)
+    row = text.split("\n")[found.line - 1]
+    assert (found.code, found.severity, found.line) == (code, "error", line)
+    assert row[found.column - 1:found.end_column - 1] == mark
+    assert advice in f"{found.message}; {found.help}"
