@@ -9,14 +9,12 @@ Both run in one process, in turn; the table shows medians of processor time and 
 from __future__ import annotations
 
 import argparse
-import gc
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench_text import CORPUS, ROOT, silenced
+from bench_text import CORPUS, ROOT, median_seconds, silenced
 from rich.console import Console
 from rich.table import Table
 
@@ -53,19 +51,6 @@ def by_hlotool(text: str) -> Any:
     return hlotool.to_stablehlo(hlotool.parse(text))
 
 
-def medians(rounds: int, *functions: Callable[[], object]) -> list[float]:
-    """Median processor time of each function, called in turn."""
-    times: list[list[float]] = [[] for _ in functions]
-    for _ in range(rounds):
-        for function, found in zip(functions, times, strict=True):
-            gc.collect()
-            start = time.process_time()
-            result = function()
-            found.append(time.process_time() - start)
-            del result
-    return [statistics.median(found) for found in times]
-
-
 def main() -> int:
     """Measure and print one table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,8 +63,9 @@ def main() -> int:
         table.add_column(name, justify=where)  # type: ignore[arg-type]
     for name, text in inputs(given.quick):
         with silenced():
-            peer, reading, ours = medians(given.rounds, lambda t=text: by_xla(t), lambda t=text: hlotool.parse(t),
-                                          lambda t=text: by_hlotool(t))
+            peer, reading, ours = median_seconds(given.rounds, lambda t=text: by_xla(t),
+                                                 lambda t=text: hlotool.parse(t), lambda t=text: by_hlotool(t),
+                                                 clock=time.process_time)
         table.add_row(name[:48], f"{len(text) / 1e6:.1f}", f"{peer:.3f}", f"{reading:.3f}", f"{ours:.3f}",
                       f"{ours / peer:.2f}")
     Console(width=120).print(table)

@@ -55,15 +55,16 @@ def inputs(quick: bool) -> Iterator[tuple[str, str]]:
     yield "generated, 500,000", generated(500_000)
 
 
-def median_seconds(rounds: int, *functions: Callable[[], object]) -> list[float]:
-    """Median wall time of each function, called in turn so that a busy machine slows all of them alike."""
+def median_seconds(rounds: int, *functions: Callable[[], object],
+                   clock: Callable[[], float] = time.perf_counter) -> list[float]:
+    """Median time of each function, called in turn so that a busy machine slows all of them alike."""
     times: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for function, found in zip(functions, times, strict=True):
             gc.collect()
-            start = time.perf_counter()
+            start = clock()
             result = function()
-            found.append(time.perf_counter() - start)
+            found.append(clock() - start)
             del result
     return [statistics.median(found) for found in times]
 
