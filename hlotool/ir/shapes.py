@@ -165,6 +165,10 @@ class Shape(metaclass=Interned):
     def is_dynamic_dim(self, dim: int) -> bool:
         return bool(self.dynamic) and self.dynamic[dim]
 
+    def is_bounded_dim(self, dim: int) -> bool:
+        """Whether a dimension is dynamic with a bound: `<=n`."""
+        return self.is_dynamic_dim(dim) and self.dims[dim] != UNBOUNDED
+
     def with_dims(self, dims: _Ints, dynamic: _Bools = ()) -> Shape:
         """The same element type with other dimensions and no layout."""
         return Shape.array(self.element_type, dims, None, dynamic)

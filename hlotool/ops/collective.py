@@ -145,9 +145,11 @@ def size_of(groups: ReplicaGroups | None) -> int | None:
 
 
 def scaled(shape: Shape, axis: int, size: int) -> Shape:
-    """The shape with another size along a dimension."""
+    """The shape with another size along a dimension; a size in place of an unbounded one is no bound."""
     dims = tuple(size if d == axis else n for d, n in enumerate(shape.dims))
-    return Shape.array(shape.element_type, dims, None, flags_of(shape))
+    flags = list(flags_of(shape))
+    flags[axis] = size == UNBOUNDED or shape.is_bounded_dim(axis)
+    return Shape.array(shape.element_type, dims, None, tuple(flags))
 
 
 # all-reduce

@@ -43,6 +43,8 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
         for i, shape in enumerate(operands):
             require(shape.compatible(operands[0]), "all-to-all-c4",
                     f"operand 0 is {operands[0].text(False)}, operand {i} is {shape.text(False)}: the shapes differ")
+            require(UNBOUNDED not in shape.dims, "all-to-all-c4",
+                    f"operand {i} is {shape.text(False)}: with several operands no dimension is unbounded")
         require(size is None or size == len(operands), "all-to-all-c4",
                 f"{len(operands)} operands are given, the groups have {size} members")
         return Shape.tuple(*operands)
@@ -50,7 +52,8 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
     shape = operands[0]
     require(len(dimensions) == 1 and 0 <= dimensions[0] < shape.rank, "all-to-all-c2",
             f"dimensions={{{listed(dimensions)}}}; it names one dimension of {shape.text(False)}")
-    require(not any(shape.dynamic), "all-to-all-c5", f"the operand {shape.text(False)} has a dynamic dimension")
+    require(not any(map(shape.is_bounded_dim, range(shape.rank))), "all-to-all-c5",
+            f"the operand {shape.text(False)} has a bounded dynamic dimension")
     n = shape.dims[dimensions[0]]
     require(size is None or n == UNBOUNDED or n % size == 0, "all-to-all-c3",
             f"dimension {dimensions[0]} of {shape.text(False)} does not divide into {size} blocks")
@@ -155,8 +158,9 @@ def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups:
     C1  At least one operand, all arrays.
     C2  With dimensions= there is one operand and one dimension, which the operand has.
     C3  That dimension divides into as many blocks as a group has members.
-    C4  Without dimensions= the operands have one shape, and there are as many as members of a group.
-    C5  With dimensions= no dimension is dynamic.
+    C4  Without dimensions= the operands have one shape, without unbounded dimensions, and there are as many as
+        members of a group.
+    C5  With dimensions= no dimension is bounded dynamic.
     """
     members = required_group(world, replica_groups, channel_id, None)
     brought, place = world.exchange(operands, members), members.index(device_of(world))

@@ -176,12 +176,11 @@ def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> 
     expected = (*fft_length[:-1], _half(last)) if fft_type == "IRFFT" else fft_length
     require(min(fft_length) >= 0 and all(map(same_size, inner, expected)), "fft-c5",
             f"the operand is {text}; {fft_type} of length {{{listed(fft_length)}}} needs [...,{listed(expected)}]")
+    flags = (*flags_of(operand)[:-1], operand.is_bounded_dim(operand.rank - 1))
     if fft_type == "RFFT":
         return Shape.array("c64" if operand.element_type == "f32" else "c128", (*operand.dims[:-1], _half(last)), None,
-                           flags_of(operand))
-    if fft_type == "IRFFT":
-        return Shape.array(COMPONENT[operand.element_type], (*operand.dims[:-1], last), None, flags_of(operand))
-    return operand
+                           flags)
+    return Shape.array(COMPONENT[operand.element_type], (*operand.dims[:-1], last), None, flags)
 
 
 def _half(length: int) -> int:

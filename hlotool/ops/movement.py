@@ -19,6 +19,7 @@ from hlotool.ops.rules import (
     NUMERIC,
     flags_of,
     listed,
+    merged_dims,
     require_array,
     require_in_range,
     require_same_type,
@@ -310,9 +311,10 @@ def concatenate_shape(*operands: Shape, dimensions: tuple[int, ...]) -> Shape:
             same_size(x, y) for i, (x, y) in enumerate(zip(first.dims, shape.dims, strict=True)) if i != at),
             "concatenate-c2", f"operand 0 is {first.text(False)}, {name} is {shape.text(False)}: "
                               f"they may differ in dimension {at} only")
-        for i, (size, flag) in enumerate(zip(shape.dims, flags_of(shape), strict=True)):
-            dims[i] = _joined(dims[i], size) if i == at else size if dims[i] == UNBOUNDED else dims[i]
-            flags[i] = (flags[i] or flag) and dims[i] != UNBOUNDED
+        joined = _joined(dims[at], shape.dims[at]), flags[at] or shape.is_dynamic_dim(at)
+        both, dynamic = merged_dims(Shape.array(first.element_type, tuple(dims), None, tuple(flags)), shape)
+        dims, flags = list(both), list(dynamic)
+        dims[at], flags[at] = joined
     return first.with_dims(tuple(dims), tuple(flags))
 
 
@@ -357,7 +359,7 @@ def slice_shape(operand: Shape, *, slice: tuple[SliceDimension, ...]) -> Shape:
         require(s.limit <= size or size == UNBOUNDED, "slice-c3", f"{where}: the limit lies past the end")
         require(s.start <= s.limit, "slice-c3", f"{where}: the start lies past the limit")
         dims.append(-(-(s.limit - s.start) // s.stride))
-        flags.append(operand.is_dynamic_dim(i) and dims[-1] != 1)
+        flags.append(operand.is_bounded_dim(i) and dims[-1] != 1)
     return operand.with_dims(tuple(dims), tuple(flags))
 
 

@@ -381,13 +381,14 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
     n_in, n_out, axis = len(operands) - num_carries, len(results) - num_carries, dimensions[0]
     require(num_carries >= 0 and min(n_in, n_out) >= 0 and n_in + n_out > 0, "scan-c3",
             f"num_carries is {num_carries}; there are {len(operands)} operands and {len(results)} results")
-    inputs, carries, size = operands[:n_in], operands[n_in:], None
+    inputs, carries, size, is_dynamic = operands[:n_in], operands[n_in:], None, False
     for i, shape in enumerate(inputs):
         require(shape.is_array and 0 <= axis < shape.rank, "scan-c4",
                 f"operand {i} is {shape.text(False)}; it has no dimension {axis}")
-        size = shape.dims[axis] if size is None else size
+        size = shape.dims[axis] if size in (None, UNBOUNDED) else size
         require(same_size(size, shape.dims[axis]), "scan-c4",
                 f"operand 0 has {size} elements along dimension {axis}, operand {i} is {shape.text(False)}")
+        is_dynamic = is_dynamic or shape.is_bounded_dim(axis)
         require(found[i].compatible(without(shape, axis)), "scan-c5",
                 f"parameter {i} of {to_apply.name} is {found[i].text(False)}; a slice of operand {i} is "
                 f"{without(shape, axis).text(False)}")
@@ -399,12 +400,14 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
         outer = (declared.elements if declared.is_tuple else (declared,))[0] if declared is not None else None
         require(outer is not None and outer.is_array and outer.rank > axis, "scan-c4",
                 "nothing says how long the scan is")
-        size = outer.dims[axis] if outer is not None else 0
+        size, is_dynamic = (outer.dims[axis], outer.is_dynamic_dim(axis)) if outer is not None else (0, False)
     outs = []
     for i, result in enumerate(results[:n_out]):
         require(0 <= axis <= result.rank, "scan-c4",
                 f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}")
-        outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:])))
+        flags = flags_of(result)
+        outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:]), None,
+                                (*flags[:axis], is_dynamic or size == UNBOUNDED, *flags[axis:])))
     members = [*outs, *carries]
     is_bare = len(members) == 1 and not (declared or to_apply.root.shape).is_tuple
     return members[0] if is_bare else Shape.tuple(*members)

@@ -83,8 +83,10 @@ class Op:
     f32[<=8,3] has size 8 [dot-c5]
 
     A dimension of the result is marked dynamic where it depends on a dynamic one; of two sizes that must agree the
-    one that says more counts. `evaluate(*arrays, **attributes)` is the NumPy reference; it gets `shape=`
-    (the result's shape) when its signature asks for it, and called computations as callables.
+    one that says more counts.
+
+    `evaluate(*arrays, **attributes)` is the NumPy reference; it gets `shape=` (the result's shape) when its
+    signature asks for it, and called computations as callables.
     """
 
     opcode: str

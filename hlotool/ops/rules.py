@@ -84,13 +84,14 @@ def same_dims(a: Shape, b: Shape) -> bool:
 def merged_dims(a: Shape, b: Shape) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Dimensions and dynamic flags of an elementwise result.
 
-    A known size beats an unbounded one; a dimension is dynamic where either one is.
-    Source: XLA, ShapeInference::InferElementwiseBinaryOpShape.
+    What is known of a size, a bound included, beats an unbounded one; of two known sizes a bound beats a static one.
+    Source: XLA, InferMostSpecificDimAndBound. Where XLA lets 1 meet `?` in a binary operation, it keeps `?`, for
+    its builder broadcasts; HLO does not, so that here the size is 1.
     """
     dims, flags = [], []
     for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True)):
-        dims.append(y if x == UNBOUNDED else x if y == UNBOUNDED else min(x, y))
-        flags.append(a.is_dynamic_dim(i) or b.is_dynamic_dim(i))
+        dims.append(y if x == UNBOUNDED else x)
+        flags.append(dims[-1] == UNBOUNDED or a.is_bounded_dim(i) or b.is_bounded_dim(i))
     return tuple(dims), tuple(flags)
 
 
