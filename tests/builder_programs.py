@@ -278,7 +278,7 @@ def transfers(b: XlaBuilder) -> Results:
             "Domain": scanned, "CustomCall": called, "state": state}
 
 
-@group(VERIFIED_ONLY)
+@group(REFERENCE_ONLY)
 def partitions(b: XlaBuilder) -> Results:
     """Collectives that PJRT's CPU client does not have."""
     b.set_module_attribute("num_partitions", 4)

@@ -24,7 +24,7 @@ from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
 _ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution", "hlotool.lint.codes",
-          "hlotool.passes.legalize", "hlotool.passes.lints", "hlotool.cli.journey")
+          "hlotool.passes.legalize", "hlotool.passes.lints", "hlotool.cli.journey", "hlotool.builder")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
