@@ -5,6 +5,7 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
+from hlotool.mlir import read_unverified
 
 POLYMORPHIC = """
 func.func @main(%x: tensor<?x4xf32>) -> (tensor<?xf32>, tensor<?x4xf32>) {
@@ -179,3 +180,30 @@ def test_several_operands_in_one_all_to_all():
       return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x3xi32>
     }""")
     assert opcodes(module).count("all-to-all") == 2 and not hlotool.verify(module)
+
+
+BAD = {
+    "add": ('"stablehlo.add"(%a, %a)', "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>"),
+    "transpose": ('"stablehlo.transpose"(%a) {permutation = array<i64: 1, 1>}', "(tensor<2x3xf32>) -> tensor<3x2xf32>"),
+    "reshape": ('"stablehlo.reshape"(%a)', "(tensor<2x3xf32>) -> tensor<3x3xf32>"),
+    "slice": ('"stablehlo.slice"(%a) {start_indices = array<i64: 0, 2>, limit_indices = array<i64: 2, 1>, '
+              'strides = array<i64: 1, 1>}', "(tensor<2x3xf32>) -> tensor<2x1xf32>"),
+    "concatenate": ('"stablehlo.concatenate"(%a, %a) {dimension = 2 : i64}',
+                    "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>"),
+    "select": ('"stablehlo.select"(%a, %a, %a)',
+               "(tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
+    "compare": ('"stablehlo.compare"(%a, %b) {comparison_direction = #stablehlo<comparison_direction EQ>}',
+                "(tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>"),
+    "iota": ('"stablehlo.iota"() {iota_dimension = 3 : i64}', "() -> tensor<2x3xf32>"),
+}
+
+
+@pytest.mark.parametrize("operation, types", BAD.values(), ids=BAD)
+def test_what_stablehlo_refuses_our_verification_refuses(operation, types):
+    result = types.split("-> ")[1]
+    text = (f"func.func @main(%a: tensor<2x3xf32>, %b: tensor<3xf32>) -> {result} {{\n"
+            f"  %0 = {operation} : {types}\n  return %0 : {result}\n}}")
+    with pytest.raises(HloError):
+        hlotool.from_stablehlo(text)
+    module = hlotool.from_stablehlo(read_unverified(text))
+    assert any(d.severity == "error" for d in hlotool.verify(module))

@@ -7,9 +7,10 @@ from hlotool.mlir.forms import TextForm, program_bytes, program_text
 from hlotool.mlir.import_ import from_stablehlo
 from hlotool.mlir.losses import Loss, LossReport
 from hlotool.mlir.options import LiftOptions
-from hlotool.mlir.reading import read_program
+from hlotool.mlir.reading import read_program, read_unverified
 
 __all__ = [
     "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "program_bytes",
-    "program_text", "read_artifact", "read_program", "refined", "to_stablehlo", "without_chlo", "write_artifact",
+    "program_text", "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo", "without_chlo",
+    "write_artifact",
 ]

@@ -58,6 +58,23 @@ def _parsed(source: str | bytes, context: Any) -> Any:
                         for at in [locations.line_and_column(d.location)]]) from None
 
 
+def read_unverified(text: str) -> Any:
+    """The MLIR module of a text in MLIR's generic form that StableHLO's verifier may refuse. Raises HloError.
+
+    Its operations are known by name only, so that `from_stablehlo` can bring it to HLO, for our verification to judge.
+    """
+    from jax.extend.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context = ir.Context()
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    context.allow_unregistered_dialects = True
+    return _parsed(text, context)
+
+
 def deep(work: Callable[[], T]) -> T:
     """What `work` gives, done on a stack that has room for recursion through thousands of nested regions."""
     found: list[T] = []
