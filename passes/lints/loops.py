@@ -80,7 +80,7 @@ def _count(start: Any, limit: int, direction: str, step: int) -> float | None:
         return count if count * step == limit - int(start) and count > 0 else None
     if (direction in ("LT", "LE")) != (step > 0):
         return ENDLESS  # until the counter wraps
-    reach = abs(limit - start) + (direction in ("LE", "GE"))
+    reach = abs(limit - int(start)) + (direction in ("LE", "GE"))
     return math.ceil(reach / abs(step))
 
 
