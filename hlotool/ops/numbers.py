@@ -77,7 +77,7 @@ def from_bits(bits: Any, dtype: Any) -> Array:
     bits = np.asarray(bits, dtype=np.uint64, order="C")
     kind = dtype_of(dtype)
     if kind.family == "pred":
-        return np.asarray(bits != 0)
+        return np.asarray(bits & np.uint64(0xFF) != 0)
     if kind.bits == 64:
         return np.asarray(bits.view(dtype))
     low = bits & np.uint64((1 << kind.bits) - 1)
