@@ -129,7 +129,7 @@ def _lift_start(r: Reader) -> HloInstruction:
         # The main thread starts single operations only.
         attributes["async_execution_thread"] = "parallel"
         computation.attributes = Attributes({"execution_thread": "parallel"})
-    return r.add("async-start", Shape.tuple(bound, computation.root.shape), operands, attributes)
+    return r.add("async-start", Shape.tuple(bound, r.shape().elements[1]), operands, attributes)
 
 
 @op(async_start_shape, lowering=Lowering(_emit_start, _lift_start, ("stablehlo.async_start",)),
