@@ -119,6 +119,14 @@ def test_plain_folders_are_read_as_before(tmp_path: pathlib.Path, capsys: pytest
     assert "a.hlo" in out and "c.txt" not in out and "1 file skipped: 1 text that is no HLO" in err
 
 
+def test_patterns(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pattern = str(folder / "module_0007.jit_f.000*.txt")
+    assert main(["lint", "--no-config", "--select", "dead-instruction", pattern]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("8 warnings in 4 files") and out.count("%new.1 = f32[8]{0} add") == 1
+    assert main(["lint", "--no-config", str(folder / "none*.txt")]) == 2
+
+
 def test_dumps_of_a_module_follow_the_compilation(folder: pathlib.Path) -> None:
     ((name, dumps),) = by_module(read_folder(str(folder)).files)
     assert name == "module_0007.jit_f"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import glob
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +25,10 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Fix files, or print the changes; exit code 1 where --diff has something to show, 2 for unreadable files."""
     from hlotool.diagnostics import HloError
     from hlotool.diagnostics.render import concise
-    from hlotool.lint import fix_file
+    from hlotool.lint import find_files, fix_file
 
     changed, made, is_unreadable = 0, 0, False
-    for name in _files(args.paths, settings):
+    for name in find_files(args.paths, settings)[0]:
         text = _text(name)
         if text is None:
             is_unreadable = True
@@ -55,19 +52,6 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
         what = "would be made" if args.diff else "made"
         complain(f"{made} fix{'' if made == 1 else 'es'} {what} in {changed} file{'' if changed == 1 else 's'}")
     return 2 if is_unreadable else int(args.diff and changed > 0)
-
-
-def _files(paths: list[str], settings: Settings) -> Iterator[str]:
-    """The files that paths name: folders as the linter reads them, patterns resolved."""
-    from hlotool.lint import read_folder
-
-    for path in dict.fromkeys(paths):
-        if os.path.isdir(path):
-            yield from (f for f in read_folder(path).files if not settings.fits(f, settings.exclude))
-        elif not os.path.exists(path) and glob.has_magic(path):
-            yield from sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
-        else:
-            yield path
 
 
 def _text(name: str) -> str | None:

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,12 +14,12 @@ from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.diagnostics.render import counted, in_order
-from hlotool.lint import FAIL_ON, FileFindings, Job, Settings, Texts, lint_files
+from hlotool.lint import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Lint, print, and give the exit code."""
-    files, skipped = _files(args.paths, settings)
+    files, skipped = find_files(args.paths, settings)
     job = Job(settings, module_of, with_statements=args.by_pass)
     with _progress(files) as watch:
         results = lint_files(files, job, args.jobs, watch)
@@ -39,25 +38,6 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     if problems or any(r.is_unreadable for r in results):
         return 2
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))
-
-
-def _files(paths: Sequence[str], settings: Settings) -> tuple[list[str], Counter[str]]:
-    """Files to lint, folders resolved; and what was skipped in those."""
-    from hlotool.lint import read_folder
-
-    found: list[str] = []
-    skipped: Counter[str] = Counter()
-    for path in paths:
-        if not os.path.isdir(path):
-            found.append(path)
-            continue
-        folder = read_folder(path)
-        kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
-        skipped += folder.skipped
-        skipped["excluded"] += len(folder.files) - len(kept)
-        # A folder without any is left for the reader, which says so.
-        found += kept or ([] if folder.files or folder.skipped else [path])
-    return list(dict.fromkeys(found)), +skipped
 
 
 @contextlib.contextmanager

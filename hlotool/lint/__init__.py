@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hlotool.lint.by_pass import Introduced, introduced
     from hlotool.lint.config import changes_of, read_config
     from hlotool.lint.dumps import read_folder
-    from hlotool.lint.files import FileFindings, Job, Texts, lint_files
+    from hlotool.lint.files import FileFindings, Job, Texts, find_files, lint_files
     from hlotool.lint.fixes import fix_file
     from hlotool.lint.places import find_config
     from hlotool.lint.plugins import load_plugins
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
     "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files", "baseline_text": "baseline",
-    "changes_of": "config", "find_config": "places", "fix_file": "fixes", "introduced": "by_pass",
-    "lint_files": "files", "load_plugins": "plugins", "read_baseline": "baseline", "read_config": "config",
-    "read_folder": "dumps",
+    "changes_of": "config", "find_config": "places", "find_files": "files", "fix_file": "fixes",
+    "introduced": "by_pass", "lint_files": "files", "load_plugins": "plugins", "read_baseline": "baseline",
+    "read_config": "config", "read_folder": "dumps",
 }
 __all__ = [
     "FAIL_ON", "FileFindings", "Introduced", "Job", "Settings", "Texts", "baseline_text", "changes_of", "find_config",
-    "fix_file", "introduced", "lint", "lint_files", "lint_module", "load_plugins", "read_baseline", "read_config",
-    "read_folder",
+    "find_files", "fix_file", "introduced", "lint", "lint_files", "lint_module", "load_plugins", "read_baseline",
+    "read_config", "read_folder",
 ]
 
 

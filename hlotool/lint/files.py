@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -12,7 +14,7 @@ from typing import TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
 from hlotool.lint.codes import INTERNAL, WORKER_DIED
-from hlotool.lint.dumps import dump_name
+from hlotool.lint.dumps import dump_name, read_folder
 from hlotool.lint.lint import lint_module
 from hlotool.lint.settings import Settings
 from hlotool.text.reading import Input, joined, read_inputs
@@ -99,6 +101,25 @@ def _statement(source: Source | None, found: Diagnostic) -> tuple[str, str]:
     line = source.line(found.line) if source is not None and found.line else ""
     name = _STATEMENT.match(line)
     return (name[1] if name else "", line)
+
+
+def find_files(paths: Iterable[str], settings: Settings) -> tuple[list[str], Counter[str]]:
+    """Files to lint, folders sorted out and patterns resolved; and what was skipped in the folders."""
+    found: list[str] = []
+    skipped: Counter[str] = Counter()
+    for path in paths:
+        if not os.path.exists(path) and glob.has_magic(path):
+            found += sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f)) or [path]
+        elif not os.path.isdir(path):
+            found.append(path)
+        else:
+            folder = read_folder(path)
+            kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
+            skipped += folder.skipped
+            skipped["excluded"] += len(folder.files) - len(kept)
+            # A folder without any is left for the reader, which says so.
+            found += kept or ([] if folder.files or folder.skipped else [path])
+    return list(dict.fromkeys(found)), +skipped
 
 
 def lint_files(paths: Sequence[str], job: Job, jobs: int = 0, watch: Callable[[str], None] | None = None
