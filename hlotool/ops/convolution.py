@@ -236,6 +236,8 @@ def _lift_convolution(r: Reader) -> HloInstruction:
     strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones
     holes, padding = r.ints("rhs_dilation") or ones, r.ints("padding") or (0,) * (2 * n)
     reversal = [word == "true" for word in re.findall(r"true|false", r.text("window_reversal"))] or [False] * n
+    if len(padding) != 2 * n:
+        r.refuse(f"its padding has {len(padding)} numbers for {n} dimensions")
     rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], padding[2 * i], padding[2 * i + 1],
                                  base[i], holes[i], reversal[i]) for i in range(n))
     attributes: dict[str, Any] = {"window": Window(rows)} if rows else {}

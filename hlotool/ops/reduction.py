@@ -136,6 +136,8 @@ def window_of(r: Reader) -> Window:
     ones = (1,) * len(sizes)
     strides, base = r.ints("window_strides", ones), r.ints("base_dilations", ones)
     dilations, padding = r.ints("window_dilations", ones), r.ints("padding", (0,) * (2 * len(sizes)))
+    if len(padding) != 2 * len(sizes):
+        r.refuse(f"its padding has {len(padding)} numbers for {len(sizes)} dimensions")
     return Window(tuple(WindowDimension(s, strides[i], padding[2 * i], padding[2 * i + 1], base[i], dilations[i])
                         for i, s in enumerate(sizes)))
 
