@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.diagnostics import Note, Severity
+from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import bypassed, fix_of
@@ -75,7 +75,7 @@ def reused_channel(view: View) -> Iterator[Finding]:
             if other is not instruction and (_kind(other), other.shape) != (_kind(instruction), instruction.shape):
                 yield Finding(instruction, f"channel {channel} is that of {other.name}, too: another {other.opcode}",
                               help="give each collective a channel of its own", part=r"\bchannel_id=\d+",
-                              notes=_place(view, other, "the first stands here"))
+                              notes=view.place(other, "the first stands here"))
 
 
 _WITH_CHANNEL = frozenset(COLLECTIVES)
@@ -84,11 +84,6 @@ _WITH_CHANNEL = frozenset(COLLECTIVES)
 def _kind(instruction: HloInstruction) -> tuple[Any, ...]:
     return instruction.opcode, instruction.attributes.get("replica_groups"), \
         instruction.attributes.get("source_target_pairs")
-
-
-def _place(view: View, instruction: HloInstruction, message: str) -> tuple[Note, ...]:
-    start = view.module.position(instruction)
-    return (Note(message, start, type(start)(start.line, start.column + len(instruction.name))),) if start.line else ()
 
 
 @rule("W502", "divergent-collective", on=("conditional",))

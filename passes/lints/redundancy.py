@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.diagnostics import Note, Severity
+from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
@@ -241,14 +241,8 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
             continue
         changes = bypassed(view, instruction, first)
         yield Finding(instruction, f"{first.name} is the same {instruction.opcode} of the same operands",
-                      help=f"use {first.name}", notes=_at(view, first, "the first stands here"),
+                      help=f"use {first.name}", notes=view.place(first, "the first stands here"),
                       fix=fix_of(view.module.source, f"use {first.name}", changes))
-
-
-def _at(view: View, instruction: HloInstruction, message: str) -> tuple[Note, ...]:
-    """A note at an instruction's name."""
-    start = view.module.position(instruction)
-    return (Note(message, start, type(start)(start.line, start.column + len(instruction.name))),) if start.line else ()
 
 
 @rule("W105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)

@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, uses
+from hlotool.diagnostics import Note
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, uses
 from hlotool.ops import OPS, Op
 
 #: operations that hand elements on as they are
@@ -180,6 +181,12 @@ class View:
                 max(1, leaf.size * leaf.dtype.bits // 8) for _, leaf in shape.leaves()
                 if leaf.is_array and leaf.is_static)
         return found
+
+    def place(self, instruction: HloInstruction, message: str) -> tuple[Note, ...]:
+        """A note at an instruction's name; none where it has no place in a text."""
+        start = self.module.position(instruction)
+        end = Position(start.line, start.column + len(instruction.name))
+        return (Note(message, start, end),) if start.line else ()
 
     def reducer(self, computation: HloComputation) -> Op | None:
         """The binary operation that a computation of two scalars is, or None."""
