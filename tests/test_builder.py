@@ -354,7 +354,7 @@ def test_dynamic_parameters() -> None:
     assert b.build(b.Reduce(x + 1.0, 0.0, operator.add)).entry.instructions[0].shape.text() == "f32[<=4]"
     c = XlaBuilder(metadata=False)
     data, size = c.Parameter(0, "f32[5]", "data"), c.Parameter(1, "s32[]", "size")
-    total = c.Reduce(c.SetDimensionSize(data, size, 0), 0.0, operator.add)
+    total = c.Reduce(c.SetDynamicBinding(size, data, 0), 0.0, operator.add)
     [found] = hlotool.execute(c.build(total), [np.arange(1, 6, dtype=np.float32), np.int32(3)], "reference")
     assert found == 6
 

@@ -27,14 +27,15 @@ def rebuilt(module: hlotool.HloModule) -> hlotool.HloModule:
 
 
 def samples() -> list[pathlib.Path]:
-    return sorted((ROOT / "samples").rglob("*.hlo"))
+    """All models and a third of the operations, whose cases are alike."""
+    return [*sorted((ROOT / "samples/models").glob("*.hlo")), *sorted((ROOT / "samples/ops").glob("*.hlo"))[::3]]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_samples_are_rebuilt(part: int) -> None:
     """Good and bad ones: what a module holds decides, not whether it is right."""
     count = 0
-    for path in samples()[part::4]:
+    for path in samples()[part::2]:
         for given in read_inputs([str(path)]):
             assert given.source is not None
             try:
@@ -51,14 +52,14 @@ def test_real_dumps_are_rebuilt() -> None:
     paths = sorted(p for p in CORPUS.glob("*.hlo") if p.stat().st_size < 60_000)
     random.Random(3).shuffle(paths)
     read, equal = 0, 0
-    for path in paths[:250]:
+    for path in paths[:100]:
         try:
             module = hlotool.parse(path.read_text(errors="replace"))
         except hlotool.HloError:
             continue
         read += 1
         equal += str(rebuilt(module)) == str(module)
-    assert read > 200 and equal / read >= 0.98
+    assert read > 80 and equal / read >= 0.98
 
 
 _ODD = {

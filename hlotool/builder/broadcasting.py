@@ -21,6 +21,8 @@ def matched(b: Core, opcode: str, lhs: XlaOp, rhs: XlaOp, dimensions: tuple[int,
     left, right = lhs.shape, rhs.shape
     if not left.is_array or not right.is_array:
         return [lhs, rhs]  # the operation's own constraint says it best
+    if not dimensions and left.dims == right.dims:
+        return [lhs, rhs]
     what = f"{opcode}: lhs is {left.text(False)}, rhs is {right.text(False)}"
     if left.rank == right.rank:
         identity = tuple(range(left.rank))

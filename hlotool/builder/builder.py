@@ -19,12 +19,12 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     transfer,
 )
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
-from hlotool.builder.core import Core, Errors
+from hlotool.builder.core import Core, Errors, diagnostic_at
 from hlotool.builder.forms import FORMS
 from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_records, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
-from hlotool.builder.places import Place, caller, place_of
+from hlotool.builder.places import caller, place_of
 from hlotool.builder.problems import Refused
 from hlotool.builder.versions import Semantics, form_of, known_semantics
 from hlotool.diagnostics import HloError
@@ -98,7 +98,7 @@ _ACTIVE: list[XlaBuilder] = []
 _CPP = {"SetSharding": "set_sharding", "ClearSharding": "clear_sharding", "SetOpMetadata": "set_op_metadata",
         "ClearOpMetadata": "clear_op_metadata", "SetFrontendAttributes": "set_frontend_attributes",
         "ClearFrontendAttributes": "clear_frontend_attributes", "CreateSubBuilder": "create_sub_builder",
-        "SetUpAlias": "alias", "AddBufferDonor": "donate", "Build": "build"}
+        "SetUpAlias": "alias", "SetDynamicBinding": "set_dynamic_binding", "AddBufferDonor": "donate", "Build": "build"}
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -129,16 +129,9 @@ def _builder_of(values: tuple[Any, ...], name: str) -> Any:
             stack[:0] = value
     if _ACTIVE:
         return _ACTIVE[-1]
-    place: Place = place_of(caller())
-    raise HloError([Core._made(NO_BUILDER, f"{name} has no operand that says which builder it belongs to",
-                               "give the builder first, or call it inside `with XlaBuilder(...):`", place,
-                               _error(), ())])
-
-
-def _error() -> Any:
-    from hlotool.diagnostics import Severity
-
-    return Severity.ERROR
+    place = place_of(caller())
+    raise HloError([diagnostic_at(place, NO_BUILDER, f"{name} has no operand that says which builder it belongs to",
+                                  "give the builder first, or call it inside `with XlaBuilder(...):`")])
 
 
 def _described(call: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -185,7 +185,7 @@ class Core:
     def warn(self, code: str, message: str, help: str = "") -> None:
         """Note that a call means something else than it may seem to."""
         place = place_of(caller())
-        self._problems.append(self._made(code, message, help, place, Severity.WARNING, ()))
+        self._problems.append(diagnostic_at(place, code, message, help, Severity.WARNING))
         warn(f"{message} [{code}]", place.filename, place.line)
 
     def _diagnostic(self, error: Refused | ConstraintError, place: Place, args: Iterable[Any]) -> Diagnostic:
@@ -194,15 +194,9 @@ class Core:
         listed = ", ".join(dict.fromkeys(f"{a.name} is {a.shape.text(False)}" for a in shapes))
         notes = (Note(f"operands: {listed}"),) if shapes else ()
         if isinstance(error, Refused):
-            return self._made(error.code, error.message, error.help, place, Severity.ERROR, notes)
+            return diagnostic_at(place, error.code, error.message, error.help, notes=notes)
         code = NO_SHAPE if error.label.endswith("-shape") else error.label
-        return self._made(code, error.message, "", place, Severity.ERROR, notes)
-
-    @staticmethod
-    def _made(code: str, message: str, help: str, place: Place, severity: Severity,
-              notes: tuple[Note, ...]) -> Diagnostic:
-        return Diagnostic(code, message, severity, place.line, place.column, place.end_line, place.end_column,
-                          place.filename, notes, help)
+        return diagnostic_at(place, code, error.message, notes=notes)
 
     # Instructions
 
@@ -482,6 +476,11 @@ class Core:
         """Let an element of the result share its buffer with (an element of) a parameter."""
         self._aliases.append(Aliasing(_index(output_index), parameter, _index(parameter_index), kind))
 
+    def set_dynamic_binding(self, size: XlaOp, data: XlaOp, dimension: int) -> XlaOp:
+        """Let a dimension of a parameter have the size that another parameter holds: what is used from here on."""
+        found: XlaOp = self.apply_named("SetDimensionSize", (data, size, dimension))
+        return found
+
     def donate(self, parameter: int, parameter_index: Any = ()) -> None:
         """Let the program overwrite the buffer of (an element of) a parameter."""
         self._donors.append(BufferDonor(parameter, _index(parameter_index)))
@@ -556,8 +555,15 @@ class Core:
         index = diagnostic.line - 1
         place = self._places.get(instructions[index], Place()) if 0 <= index < len(instructions) else Place()
         named = f"{instructions[index].name}: " if 0 <= index < len(instructions) else ""
-        return self._made(diagnostic.code, named + diagnostic.message, diagnostic.help, place, diagnostic.severity,
-                          tuple(Note(n.message) for n in diagnostic.notes))
+        return diagnostic_at(place, diagnostic.code, named + diagnostic.message, diagnostic.help, diagnostic.severity,
+                             tuple(Note(n.message) for n in diagnostic.notes))
+
+
+def diagnostic_at(place: Place, code: str, message: str, help: str = "", severity: Severity = Severity.ERROR,
+                  notes: tuple[Note, ...] = ()) -> Diagnostic:
+    """A diagnostic about a range of a Python file."""
+    return Diagnostic(code, message, severity, place.line, place.column, place.end_line, place.end_column,
+                      place.filename, notes, help)
 
 
 def _index(value: Any) -> tuple[int, ...]:

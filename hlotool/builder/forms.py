@@ -130,5 +130,3 @@ _FIRST = {
 }
 #: name -> the first document that has it, where that is not the first of all
 SINCE = {name: first for first, names in _FIRST.items() for name in names.split()}
-#: name -> the last document that has it (the newest leaves GeTotalOrder out by a slip only)
-UNTIL: dict[str, int] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS, MEANING, NO_FUNCTION, NOT_THERE_YET
-from hlotool.builder.forms import FORMS, SINCE, UNTIL, Form
+from hlotool.builder.forms import FORMS, SINCE, Form
 from hlotool.builder.functions import Function, camel, find
 from hlotool.builder.problems import Refused
 
@@ -54,7 +54,7 @@ def form_of(b: XlaBuilder, name: str) -> Function | None:
     if found is None and wanted in FORMS:
         last = FORMS[wanted][-1]
         raise_removed(b, wanted, last)
-    if found is not None and (at < SINCE.get(wanted, 0) or at > UNTIL.get(wanted, len(DOCUMENTS))):
+    if found is not None and at < SINCE.get(wanted, 0):
         b.warn(NOT_THERE_YET, f"{wanted} is not in the document of {b.semantics.year}; it means what it does today")
     return found
 
