@@ -71,7 +71,8 @@ AXES = define("V250", "bad-axes", "mesh axes of a sharding that overlap, are not
 SHARDING_DIFFERS = define("V251", "sharding-differs", "an operation and the roots or parameters of what it calls are "
                           "sharded differently", CHECKS)
 BROADCAST_ORDER = define("V260", "broadcast-order", "dimensions of a broadcast that do not rise", CHECKS)
-PRECISION = define("V261", "mixed-precision", "operand and parameter differ in precision", CHECKS)
+PRECISION = define("V261", "mixed-precision", "floats of several precisions in one operation, or in a fold and what "
+                   "it folds with", CHECKS)
 SHARED_NAME = define("V262", "shared-name", "two instructions of the module have one name", CHECKS)
 DYNAMIC_FLAGS = define("V263", "dynamic-flags", "only the `<=` marks differ from what the operation gives", CHECKS)
 ELIDED = define("V264", "elided-constant", "a constant without its values; XLA makes some up", "XLA, hlo_parser.cc")

@@ -31,7 +31,7 @@ from hlotool.passes.verify_collectives import verify_collectives
 from hlotool.passes.verify_entry import verify_entry
 from hlotool.passes.verify_layouts import verify_layouts
 from hlotool.passes.verify_module import verify_module
-from hlotool.passes.verify_profiles import verify_strict, verify_values
+from hlotool.passes.verify_profiles import verify_precision, verify_strict, verify_values
 from hlotool.passes.verify_schedule import verify_schedule
 from hlotool.passes.verify_shapes import verify_shape, verify_sharding
 from hlotool.passes.verify_shardings import verify_shardings
@@ -45,9 +45,13 @@ LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
 def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     """Every finding about a module, in the order of the text.
 
-    The profile says what is expected of the module: `unoptimized`, what a frontend writes; `strict`, no mixed
-    precision, broadcasts in order, names unique in the whole module; `scheduled`, layouts assigned and an order
-    fixed; `cpu` and `gpu`, that and what the backend refuses.
+    The profile says what is expected of the module: `unoptimized`, what a frontend writes, where folds and
+    normalizations may mix floats of several precisions; in all others nothing may. `strict`: broadcasts in order,
+    names unique in the whole module; `scheduled`: layouts assigned and an order fixed; `cpu` and `gpu`: that and
+    what the backend refuses.
+
+    XLA's tools, before optimization, let any operation mix floats (`add` of bf16 and f32); no backend does, nor the
+    way to StableHLO, so that it is an error here in every profile.
 
     Raises ValueError for an unknown profile.
     """
@@ -77,6 +81,8 @@ def _groups_of_checks(module: HloModule, profile: str) -> Iterator[Diagnostic]:
     yield from verify_schedule(module)
     yield from verify_shardings(module)
     yield from verify_values(module)
+    if profile != "unoptimized":
+        yield from verify_precision(module)
     if profile == "strict":
         yield from verify_strict(module)
     if is_laid_out:

@@ -117,7 +117,7 @@ def _same_tree(tree: object, shape: Shape) -> bool:
 
 
 def verify_strict(module: HloModule) -> Iterator[Diagnostic]:
-    """Mixed precision, broadcasts that transpose, names used by several computations."""
+    """Broadcasts that transpose, names used by several computations."""
     names: set[str] = set()
     for instruction in module.instructions():
         if instruction.name in names:
@@ -128,11 +128,47 @@ def verify_strict(module: HloModule) -> Iterator[Diagnostic]:
         if list(dims) != sorted(dims):
             yield report(module, instruction, BROADCAST_ORDER, f"dimensions={{{','.join(map(str, dims))}}} transposes",
                          part="dimensions", help="transpose the operand first, or write the dimensions in order")
-        if instruction.opcode in ("reduce", "reduce-window", "map"):
-            yield from _precision(module, instruction)
 
 
-def _precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+#: operations that pass values through or have a say of their own about precision: they may take several floats.
+#: Source: XLA, hlo_verifier.cc, CheckMixedPrecisionOperands
+_PASSES_THROUGH = frozenset((
+    "all-gather", "all-reduce", "call", "collective-permute", "conditional", "constant", "convolution", "custom-call",
+    "domain", "dot", "fusion", "get-tuple-element", "infeed", "opt-barrier", "outfeed", "parameter", "ragged-dot",
+    "recv", "reduce-precision", "reduce-window", "scaled-dot", "send", "sort", "tuple", "while"))
+_ASYNCHRONOUS = ("-start", "-update", "-done")
+
+
+def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
+    """Floats of several precisions in one operation, or in a fold and what it folds with.
+
+    XLA's backends refuse them; its tools allow them before optimization. Source: XLA, HloVerifierOpts,
+    allow_mixed_precision, which the pipelines for CPU and GPU leave off.
+    """
+    for instruction in module.instructions():
+        opcode = instruction.opcode
+        mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(_ASYNCHRONOUS) else _mixed_floats(instruction)
+        if mixed:
+            yield report(module, instruction, PRECISION, mixed, help="convert one of them first")
+        elif opcode in ("reduce", "reduce-window", "map"):
+            yield from _folded_precision(module, instruction)
+
+
+def _mixed_floats(instruction: HloInstruction) -> str:
+    """What is wrong with the precisions of the operands, and of the result of rng, which has no rule about them."""
+    values = [(f"operand {n}", o.shape) for n, o in enumerate(instruction.operands)]
+    if instruction.opcode == "rng":
+        values.append(("the result", instruction.shape))
+    if len({shape for _, shape in values}) < 2:
+        return ""
+    floats = [(name, leaf.element_type) for name, shape in values if shape is not None for _, leaf in shape.leaves()
+              if leaf.is_array and leaf.dtype.is_floating]
+    other = next((found for found in floats if found[1] != floats[0][1]), None)
+    return "" if other is None else (f"{floats[0][0]} holds {floats[0][1]}, {other[0]} {other[1]}: "
+                                     f"{instruction.opcode} takes floats of one precision")
+
+
+def _folded_precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
     folded = instruction.attributes.get("to_apply")
     if not isinstance(folded, HloComputation):
         return

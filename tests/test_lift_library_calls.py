@@ -26,8 +26,8 @@ def call(target: str, result: str, operands: str, rest: str = "", config: Any = 
     lines = "".join(f"  p{n} = {s} parameter({n})\n" for n, s in enumerate(shapes))
     text = config if isinstance(config, str) else json.dumps(config)
     written = "" if config is None else f", backend_config={text}"
-    return hlotool.parse(f"HloModule m\n{head}\nENTRY e {{\n{lines}"
-                         f"  ROOT r = {result} custom-call({names}), custom_call_target=\"{target}\"{rest}{written}\n}}")
+    call = f"custom-call({names}), custom_call_target=\"{target}\"{rest}{written}"
+    return hlotool.parse(f"HloModule m\n{head}\nENTRY e {{\n{lines}  ROOT r = {result} {call}\n}}")
 
 
 def lifted(module: HloModule) -> HloModule:

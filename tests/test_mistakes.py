@@ -54,7 +54,7 @@ def marked(text: str, found: Diagnostic) -> str:
     ("ROOT t = ", "ROOT t ", "P003", 16, "t (f32[2,4], f32[2]) tuple(d, r)", "name = shape"),
     ("exponential(", "exponental(", "V101", 14, "exponental", "did you mean exponential?"),
     ("exponential(d)", "exponential(dd)", "P011", 14, "dd", "no instruction dd"),
-    ("dimensions=", "dimension=", "V102", 15, "dimension=", "did you mean dimensions?"),
+    ("dimensions=", "dimension=", "V102", 15, "dimension", "did you mean dimensions?"),
     ("b = f32[3,4]", "b = float32[3,4]", "P102", 11, "float32", "did you mean f32?"),
     ("tuple(d, r)", "tuple(d, r), sharding={replicatd}", "P121", 16, "replicatd", "did you mean replicated?"),
     ("  e = f32[2,4] exponential(d)", "  e = f32[2,4] exponential(d)\n  e = f32[2,4] negate(d)", "P010", 15, "e",

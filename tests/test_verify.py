@@ -93,6 +93,39 @@ def test_profiles() -> None:
         hlotool.verify(hlotool.parse(BODY), profile="loose")
 
 
+_SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"
+_ALL = {"unoptimized", "strict", "scheduled", "cpu", "gpu"}
+_OPTIMIZED = _ALL - {"unoptimized"}
+
+
+@pytest.mark.parametrize(("line", "refusing", "code"), [
+    ("f32[] reduce(h, z), dimensions={0,1}, to_apply=sum", _OPTIMIZED, "V261"),
+    ("f32[] reduce(x, w), dimensions={0,1}, to_apply=sum", _OPTIMIZED, "V261"),
+    ("f32[2,2] map(h, h), dimensions={0,1}, to_apply=sum", _OPTIMIZED, "V261"),
+    ("f32[2,2] reduce-window(h, z), window={size=1x1}, to_apply=sum", _OPTIMIZED, "V261"),
+    ("bf16[2,2] batch-norm-inference(h, v, v, v, v), epsilon=0.1, feature_index=1", _OPTIMIZED, "V261"),
+    ("bf16[2] rng(z, z), distribution=rng_uniform", _OPTIMIZED, "V261"),
+    ("f32[2] rng(z, w), distribution=rng_uniform", _ALL, "rng-c3"),
+    ("f32[2,2] add(x, h)", _ALL, "add-c2"),
+    ("bf16[2,2] negate(x)", _ALL, "V103"),
+    # operations that have a say of their own about precision
+    ("f32[2,2] dot(x, h), lhs_contracting_dims={1}, rhs_contracting_dims={0}", set(), ""),
+    ("(f32[2,2], bf16[2,2]) all-reduce(x, h), to_apply=sum", set(), ""),
+    ("(f32[2,2], bf16[2,2]) sort(x, h), dimensions={0}, to_apply=less", set(), ""),
+    ("(f32[2,2], bf16[2,2]) opt-barrier(t)", set(), ""),
+])
+def test_mixed_precision(line: str, refusing: set[str], code: str) -> None:
+    """Which profile refuses floats of two precisions: as XLA's pipelines do, without allow_mixed_precision."""
+    less = ("less { a = f32[] parameter(0) b = f32[] parameter(1) c = bf16[] parameter(2) d = bf16[] parameter(3) "
+            "ROOT l = pred[] compare(a, b), direction=LT }")
+    given = ("x = f32[2,2] parameter(0) h = bf16[2,2] parameter(1) v = f32[2] parameter(2) z = f32[] constant(0) "
+             "w = bf16[] constant(0) t = (f32[2,2], bf16[2,2]) tuple(x, h)")
+    module = hlotool.parse(f"HloModule m\n{_SUM}\n{less}\nENTRY e {{ {given} ROOT r = {line} }}")
+    found = {profile: {d.code for d in hlotool.verify(module, profile=profile) if d.severity == "error"}
+             for profile in _ALL}
+    assert found == {profile: {code} if profile in refusing else set() for profile in _ALL}
+
+
 @pytest.mark.parametrize(("line", "shape"), [
     ("add(x, x)", "f32[4,<=6]{1,0}"), ("dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "f32[4,4]"),
     ("compare(x, x), direction=EQ", "pred[4,<=6]{1,0}"), ("transpose(x), dimensions={1,0}", "f32[<=6,4]{0,1}"),

@@ -34,10 +34,9 @@ def rng_shape(a: Shape, b: Shape, *, distribution: str, declared: Shape | None) 
         require(shape.is_scalar, "rng-c2", f"{name} is {shape.text(False)}; it must be a scalar")
     require(declared is not None and declared.is_array, "rng-c3", f"the result is {declared}; it must be an array")
     assert declared is not None
-    for shape, other in ((a, b), (a, scalar(declared))):
-        require(same_up_to_precision(shape, other), "rng-c3",
-                f"the operands are {a.text(False)} and {b.text(False)}, the result is {declared.text(False)}: "
-                "the element types differ")
+    require(a.element_type == b.element_type and same_up_to_precision(a, scalar(declared)), "rng-c3",
+            f"the operands are {a.text(False)} and {b.text(False)}, the result is {declared.text(False)}: "
+            "the element types differ")
     family = a.dtype.family
     require(family == "float" or (distribution == "rng_uniform" and family != "complex"), "rng-c4",
             f"{distribution} cannot give {a.element_type}")
@@ -73,7 +72,7 @@ def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
 
     C1  distribution is rng_uniform or rng_normal.
     C2  Both operands are scalars.
-    C3  Operands and result have one element type, up to the precision of floats.
+    C3  The operands have one element type, which the result has up to the precision of floats.
     C4  Uniform numbers are floats, integers or pred; normal ones floats.
     """
     source, kind, dims = np.random.default_rng(), shape.dtype, shape.dims

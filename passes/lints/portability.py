@@ -185,18 +185,17 @@ def dynamic_shape(view: View) -> Iterator[Finding]:
     """
     first: dict[str, HloInstruction] = {}
     counts: Counter[str] = Counter()
-    static: dict[object, bool] = {}
+    static = {s: s.is_static for s in {i.shape for c in view.module.computations for i in c.instructions}}
+    if all(static.values()):
+        return
     for computation in view.module.computations:
         if computation is not view.module.entry and not view.callers.get(computation):
             continue
         for instruction in computation.instructions:
-            shape = instruction.shape
-            is_static = static.get(shape)
-            if is_static is None:
-                is_static = static[shape] = shape.is_static
-            if is_static or (instruction.opcode == "parameter" and computation is not view.module.entry):
+            is_passed = instruction.opcode == "parameter" and computation is not view.module.entry
+            if is_passed or static[instruction.shape]:
                 continue
-            if all(static.get(o.shape, True) for o in instruction.operands):
+            if all(static[o.shape] for o in instruction.operands):
                 first.setdefault(instruction.opcode, instruction)
                 counts[instruction.opcode] += 1
     for opcode, instruction in first.items():
