@@ -11,7 +11,16 @@ import re
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape, callees_first, post_order
+from hlotool.ir import (
+    UNBOUNDED,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    callees_first,
+    no_collection,
+    post_order,
+)
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import (
     CYCLE,
@@ -23,6 +32,7 @@ from hlotool.passes.codes import (
     WRONG_SHAPE,
 )
 from hlotool.passes.report import SHAPE_PART, Finding, report_finding
+from hlotool.passes.signatures import Signatures
 from hlotool.passes.verify_async import verify_async
 from hlotool.passes.verify_buffers import verify_buffers
 from hlotool.passes.verify_calls import verify_calls
@@ -57,6 +67,11 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     """
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
+    with no_collection():
+        return _verify(module, profile)
+
+
+def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
     found = verify_module(module)
     if any(d.code == CYCLE for d in found):
         return found  # there is no order in which instructions could be checked
@@ -96,6 +111,8 @@ class _Checker:
         self._module = module
         self._partitions = int(module.attributes.get("num_partitions", 1))
         self._known: dict[object, Finding | None] = {}
+        self._signatures = Signatures()
+        self._right: set[object] = set()
         #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
         self._failed: dict[HloInstruction, None] = {}
         self._faulty: set[int] = set()
@@ -132,10 +149,19 @@ class _Checker:
     def _check(self, instruction: HloInstruction) -> Finding | None:
         attributes = instruction.attributes
         # Attributes are shared and stay alive with the module, so their identity stands for their value.
-        key = (instruction.opcode, instruction.shape, id(attributes), *(o.shape for o in instruction.operands))
+        key = (instruction.opcode, instruction.shape, id(attributes), *[o.shape for o in instruction.operands])
         if key not in self._known:
-            self._known[key] = next(self._findings(instruction), None)
+            self._known[key] = self._finding(instruction)
         return self._known[key]
+
+    def _finding(self, instruction: HloInstruction) -> Finding | None:
+        signature = self._signatures.instruction(instruction)
+        if signature in self._right:
+            return None
+        finding = next(self._findings(instruction), None)
+        if finding is None:
+            self._right.add(signature)
+        return finding
 
     def _findings(self, instruction: HloInstruction) -> Iterator[Finding]:
         opcode, record = instruction.opcode, OPS.get(instruction.opcode)

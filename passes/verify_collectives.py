@@ -10,6 +10,9 @@ from hlotool.ir import HloInstruction, HloModule, ReplicaGroups
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.report import report
 
+#: collectives whose groups may be left out, or that have none
+_WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})
+
 
 def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
@@ -18,7 +21,7 @@ def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:
     constrained: dict[bool, HloInstruction] = {}
     for instruction in module.instructions():
         attributes = instruction.attributes
-        if not attributes:
+        if "replica_groups" not in attributes and instruction.opcode not in _WITHOUT_GROUPS:
             continue
         groups = attributes.get("replica_groups")
         if isinstance(groups, ReplicaGroups):

@@ -71,17 +71,20 @@ def _parameters(module: HloModule, computation: HloComputation) -> Iterator[Diag
 
 
 def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
-    own = set(map(id, computation.instructions))
-    done: set[int] = set()
+    own = set(computation.instructions)
+    done: set[HloInstruction] = set()
     for instruction in computation.instructions:
-        later = [o for o in instruction.operands if id(o) not in done]
+        if done.issuperset(instruction.operands):
+            done.add(instruction)
+            continue
+        later = [o for o in instruction.operands if o not in done]
         for operand in later:
-            if id(operand) not in own:
+            if operand not in own:
                 yield report(module, instruction, FOREIGN_OPERAND,
                              f"the operand {operand.name} belongs to another computation")
-        if later and _reaches_itself(instruction):
+        if _reaches_itself(instruction):
             yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
-        done.add(id(instruction))
+        done.add(instruction)
 
 
 def _reaches_itself(instruction: HloInstruction) -> bool:

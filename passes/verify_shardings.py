@@ -15,7 +15,7 @@ def verify_shardings(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with named shardings, and with those of loops and branches."""
     for instruction in module.instructions():
         sharding = instruction.attributes.get("sharding") if instruction.attributes else None
-        if isinstance(sharding, Sharding):
+        if isinstance(sharding, Sharding) and sharding.kind in ("named", "tuple"):
             for element in sharding.elements or (sharding,):
                 message = axes_message(element)
                 if message:

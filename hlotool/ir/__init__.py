@@ -26,6 +26,7 @@ from hlotool.ir.attributes import (
     kind_of,
 )
 from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
+from hlotool.ir.collection import no_collection
 from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
@@ -41,6 +42,6 @@ __all__ = [
     "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension",
     "Position", "Raw", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span",
     "Sparsity", "SplitConfig", "Statistics", "Window", "WindowDimension", "called_by", "callees_first",
-    "clone_computation", "clone_module", "dtype_of_numpy", "kind_of", "mapped_attributes", "post_order", "set_printer",
-    "unique_name", "uses",
+    "clone_computation", "clone_module", "dtype_of_numpy", "kind_of", "mapped_attributes", "no_collection",
+    "post_order", "set_printer", "unique_name", "uses",
 ]

@@ -235,7 +235,12 @@ class Attributes(dict[str, Any]):
     `attributes | {...}` and `attributes.without(name)` make changed copies.
     """
 
-    __slots__ = ()
+    __slots__ = ("called",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: the computations among the values, once HloInstruction.called_computations was asked
+        self.called: Any = None
 
     def _frozen(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("attributes are shared between instructions: assign a changed copy instead")

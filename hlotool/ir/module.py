@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,13 +49,15 @@ class HloInstruction:
 
     def called_computations(self) -> tuple[HloComputation, ...]:
         """The computations that the attributes name, in order."""
-        found: list[HloComputation] = []
-        for value in self.attributes.values():
-            if type(value) is HloComputation:
-                found.append(value)
-            elif type(value) is tuple and value and type(value[0]) is HloComputation:
-                found.extend(value)
-        return tuple(found)
+        attributes = self.attributes
+        if not attributes:
+            return ()
+        if type(attributes) is not Attributes:  # somebody's dict
+            return _called(attributes)
+        found: tuple[HloComputation, ...] | None = attributes.called
+        if found is None:
+            found = attributes.called = _called(attributes)
+        return found
 
     def control_predecessors(self) -> tuple[HloInstruction, ...]:
         value: tuple[HloInstruction, ...] = self.attributes.get("control-predecessors", ())
@@ -63,6 +66,16 @@ class HloInstruction:
     def __repr__(self) -> str:
         operands = ", ".join(o.name for o in self.operands)
         return f"<{self.name} = {self.shape} {self.opcode}({operands})>"
+
+
+def _called(attributes: Attributes) -> tuple[HloComputation, ...]:
+    found: list[HloComputation] = []
+    for value in attributes.values():
+        if type(value) is HloComputation:
+            found.append(value)
+        elif type(value) is tuple and value and type(value[0]) is HloComputation:
+            found.extend(value)
+    return tuple(found)
 
 
 class HloComputation:
@@ -111,8 +124,7 @@ class HloModule:
 
     def instructions(self) -> Iterator[HloInstruction]:
         """Every instruction of every computation."""
-        for computation in self.computations:
-            yield from computation.instructions
+        return itertools.chain.from_iterable([c.instructions for c in self.computations])
 
     def position(self, item: HloInstruction | HloComputation) -> Position:
         """Where an instruction or computation stands in the source; line 0 when it was not read from one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from dataclasses import dataclass
 
 
@@ -36,10 +37,8 @@ class Source:
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            starts, at = [0], self.text.find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = self.text.find("\n", at + 1)
+            lengths = map(len, self.text.split("\n"))
+            *starts, _ = itertools.accumulate(lengths, lambda start, length: start + length + 1, initial=0)
             self._starts = starts
         return self._starts
 

@@ -13,26 +13,26 @@ def post_order(computation: HloComputation) -> list[HloInstruction]:
 
     Text order where that already holds.
     """
-    done: set[int] = set()
+    done: set[HloInstruction] = set()
     order: list[HloInstruction] = []
     for start in computation.instructions:
-        if not start.control_predecessors() and all(id(o) in done for o in start.operands):
-            if id(start) not in done:
-                done.add(id(start))
+        if done.issuperset(start.operands) and not (start.attributes and start.control_predecessors()):
+            if start not in done:
+                done.add(start)
                 order.append(start)
             continue
         stack = [(start, False)]
         while stack:
             instruction, ready = stack.pop()
-            if id(instruction) in done:
+            if instruction in done:
                 continue
             if ready:
-                done.add(id(instruction))
+                done.add(instruction)
                 order.append(instruction)
                 continue
             stack.append((instruction, True))
             before = (*instruction.operands, *instruction.control_predecessors())
-            stack.extend((b, False) for b in reversed(before) if id(b) not in done)
+            stack.extend((b, False) for b in reversed(before) if b not in done)
     return order
 
 

@@ -145,14 +145,14 @@ class Op:
         operands and `<opcode>-attributes` for a missing attribute.
         """
         count, least = len(instruction.operands), len(self.operands) - self.is_variadic
-        fits = count >= least if self.is_variadic else count == least
-        expected = f"at least {least}" if self.is_variadic else str(least)
-        require(fits, f"{self.opcode}-operands",
-                f"{self.opcode} takes {expected} operand{'' if expected == '1' else 's'}, {count} given")
+        if count < least or (count > least and not self.is_variadic):
+            expected = f"at least {least}" if self.is_variadic else str(least)
+            raise ConstraintError(f"{self.opcode}-operands", f"{self.opcode} takes {expected} "
+                                  f"operand{'' if expected == '1' else 's'}, {count} given")
         given = self.attributes_of(instruction)
-        for attribute in self.attributes:
-            require(attribute.name in given, f"{self.opcode}-attributes",
-                    f"{self.opcode} needs the attribute {attribute.name}")
+        if len(given) < len(self.attributes):
+            missing = next(a.name for a in self.attributes if a.name not in given)
+            raise ConstraintError(f"{self.opcode}-attributes", f"{self.opcode} needs the attribute {missing}")
         return self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
 
 

@@ -6,7 +6,6 @@ Reading goes on after an error, so that one run reports every independent proble
 from __future__ import annotations
 
 import dataclasses
-import gc
 import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
@@ -18,6 +17,7 @@ from hlotool.ir import (
     Kind,
     Shape,
     Source,
+    no_collection,
     unique_name,
 )
 from hlotool.text.instructions import MOST_NESTED, InstructionReader
@@ -93,15 +93,9 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
 
 def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
     """Whatever could be read of the module, and the errors; the module is whole only when there are none."""
-    was_enabled = gc.isenabled()
-    # Reading makes hundreds of thousands of objects and no garbage: collections would only walk them in vain.
-    gc.disable()
-    try:
+    with no_collection():
         reader = ModuleReader(source)
         module = reader.read()
-    finally:
-        if was_enabled:
-            gc.enable()
     # Two ways to the same place find the same mistake.
     distinct = {(d.line, d.column, d.code): d for d in reversed(reader.diagnostics)}
     return module, sorted(distinct.values(), key=lambda d: (d.line, d.column))

@@ -137,6 +137,12 @@ def read_entry_layout(text: str) -> EntryLayout | None:
     return None if parameters is None or shape is None else EntryLayout(parameters.elements, shape)
 
 
+def read_shapes(text: str) -> tuple[Shape, ...] | None:
+    """A list of common shapes in braces, or None where the grammar has to look."""
+    shapes = _read_tuple(f"({text[1:-1]})") if text[:1] == "{" and text[-1:] == "}" else None
+    return None if shapes is None else shapes.elements
+
+
 def element_type_of(token: Any) -> str:
     """The name of an element type; PhraseError for words that are none."""
     word = str(token)

@@ -20,6 +20,7 @@ _DEVICES = re.compile(rf"\{{(?:(replicated|manual)|maximal device=(\d+)|devices=
                       rf"(?:<=\[({_INTS})\](?:T\(({_INTS})\))?|({_INTS}))( last_tile_dim_replicate)?)\}}")
 _GROUPS = re.compile(rf"\{{(?:\{{(?:{_INTS})?\}}(?:,\{{(?:{_INTS})?\}})*+)?\}}")
 _GROUP = re.compile(rf"\{{({_INTS})?\}}")
+_IOTA_GROUPS = re.compile(rf"\[(\d+,\d+)\]<=\[({_INTS})\](?:T\(({_INTS})\))?")
 
 
 def _wrong(message: str) -> PhraseError:
@@ -48,7 +49,15 @@ def _read_devices(match: re.Match[str]) -> Sharding:
 
 
 def quick_groups(text: str) -> ReplicaGroups | None:
-    """Replica groups as a list of lists; None for every other text."""
+    """Replica groups as a list of lists or an iota; None for every other text, and for a wrong one."""
+    iota = _IOTA_GROUPS.fullmatch(text)
+    if iota is not None:
+        dims, reshape, permutation = iota.groups()
+        try:
+            return ReplicaGroups(iota=_iota(_numbers(dims), _numbers(reshape),
+                                            _numbers(permutation) if permutation else None))
+        except PhraseError:
+            return None
     if _GROUPS.fullmatch(text) is None:
         return None
     return ReplicaGroups(tuple(_numbers(group) if group else () for group in _GROUP.findall(text[1:-1])))

@@ -45,7 +45,7 @@ from hlotool.text.phrase_errors import (
     too_long,
 )
 from hlotool.text.phrase_grammar import blank_comments, parse_phrase, unquote
-from hlotool.text.shapes_text import limit_nesting, read_entry_layout, read_shape, shape_transformer
+from hlotool.text.shapes_text import limit_nesting, read_entry_layout, read_shape, read_shapes, shape_transformer
 from hlotool.text.shardings_text import quick_groups, quick_sharding, sharding_transformer
 
 # Words that an attribute may hold, by the attribute's name, where XLA's parser checks them.
@@ -320,11 +320,32 @@ def _entry_layout(text: str, name: str) -> EntryLayout | None:
     return read_entry_layout(text)
 
 
+_INDEX = r"\{((?:\d{1,18}(?:,\s*\d{1,18})*+)?)\}"
+_ALIAS = re.compile(rf"\s*{_INDEX}:\s*\((\d{{1,18}}),\s*{_INDEX}(?:,\s*(may-alias|must-alias))?\)\s*(,|\}}$)")
+
+
+def _aliasing(text: str, name: str) -> tuple[Aliasing, ...] | None:
+    """The alias table of a training step has an entry for each weight."""
+    found, at = [], 1
+    while (match := _ALIAS.match(text, at)) is not None:
+        output, parameter, index, kind, sign = match.groups()
+        found.append(Aliasing(_index(output), int(parameter), _index(index), kind))
+        at = match.end()
+        if sign != ",":
+            return tuple(found)
+    return None
+
+
+def _index(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(","))) if text else ()
+
+
 _QUICK: dict[Kind, Callable[[str, str], Any]] = {
     Kind.INT: _int, Kind.INTS: _ints, Kind.BOOL: _bool, Kind.BOOLS: _bools, Kind.FLOAT: _float, Kind.WORD: _word,
     Kind.WORDS: _words, Kind.STRING: _string, Kind.PAIRS: _pairs, Kind.SLICE: _slice, Kind.PADDING: _padding,
     Kind.WINDOW: _window, Kind.DIM_LABELS: _dim_labels, Kind.RAW: _raw, Kind.ENTRY_LAYOUT: _entry_layout,
     Kind.SHARDING: lambda text, name: quick_sharding(text), Kind.REPLICA_GROUPS: lambda text, name: quick_groups(text),
+    Kind.ALIASING: _aliasing, Kind.SHAPES: lambda text, name: read_shapes(text),
 }
 
 

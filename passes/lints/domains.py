@@ -180,7 +180,9 @@ def unshifted_softmax(view: View, instruction: HloInstruction) -> Iterator[Findi
         ENTRY main { x = f32[8] parameter(0)  low = f32[] constant(-inf)
                      m = f32[] reduce(x, low), dimensions={0}, to_apply=max
                      ms = f32[8] broadcast(m), dimensions={}  d = f32[8] subtract(x, ms)
-                     e = f32[8] exponential(d)  zero = f32[] constant(0)
+                     half = f32[] constant(0.5)  halves = f32[8] broadcast(half), dimensions={}
+                     cooler = f32[8] multiply(d, halves)
+                     e = f32[8] exponential(cooler)  zero = f32[] constant(0)
                      s = f32[] reduce(e, zero), dimensions={0}, to_apply=add
                      all = f32[8] broadcast(s), dimensions={}  ROOT y = f32[8] divide(e, all) }
 
@@ -199,6 +201,8 @@ def unshifted_softmax(view: View, instruction: HloInstruction) -> Iterator[Findi
     if instruction.opcode == "divide" and _past_converts(view, instruction.operands[0]) is not summed:
         return
     exponent = _past_converts(view, summed.operands[0])
+    while exponent.opcode in ("multiply", "divide") and view.constant(exponent.operands[1]) is not None:
+        exponent = _past_converts(view, exponent.operands[0])  # divided by a temperature
     if exponent.opcode in ("subtract", "select", "negate", "clamp", "minimum", "fusion", "log", "get-tuple-element"):
         return
     yield Finding(instruction, f"{summed.name} overflows where {exponent.name} is large",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir import HloInstruction, HloModule, no_collection
 from hlotool.passes.lints.rule import RULES, Finding, Rule, Scope
 from hlotool.passes.lints.view import View
 from hlotool.passes.report import report
@@ -32,21 +30,9 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
     given = options or {}
     chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
               for r in RULES.values() if select(r)]
-    with _no_collection():
+    with no_collection():
         found = _findings(module, chosen)
     return sorted(found, key=lambda d: (d.line, d.column, d.code))
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """A large module is many objects, none of them garbage: looking through them again and again takes longer."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]]) -> list[Diagnostic]:

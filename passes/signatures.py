@@ -1,0 +1,66 @@
+"""What the rule of an operation can see of an instruction, as keys: equal keys, equal verdicts.
+
+    sum.1 { ... add(a, b) }    x = f32[8] all-reduce(p), channel_id=1, to_apply=sum.1
+    sum.2 { ... add(c, d) }    y = f32[8] all-reduce(q), channel_id=2, to_apply=sum.2     -> one key
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from hlotool.ir import Attributes, HloComputation, HloInstruction
+from hlotool.ops import COMMON_ATTRIBUTES
+
+#: numbers that only tell instructions apart: rules look at their signs
+_NUMBERS = frozenset(("channel_id", "parameter_number"))
+#: larger computations are told apart by identity: few instructions call equal ones
+_LARGE = 16
+
+
+class Signatures:
+    """The keys of a module's instructions. The module must stay alive and unchanged as long as they are used."""
+
+    def __init__(self) -> None:
+        self._attributes: dict[int, Hashable] = {}
+        self._computations: dict[HloComputation, Hashable] = {}
+
+    def instruction(self, instruction: HloInstruction) -> Hashable:
+        """Opcode, attributes up to names and numbers, shapes of the result and the operands."""
+        return (instruction.opcode, instruction.shape, self._of_attributes(instruction.attributes),
+                *[o.shape for o in instruction.operands])
+
+    def _of_attributes(self, attributes: Attributes) -> Hashable:
+        if not attributes:
+            return ()
+        known = self._attributes.get(id(attributes))
+        if known is None:
+            known = self._attributes[id(attributes)] = tuple(
+                [(name, self._of_value(name, value)) for name, value in attributes.items()])
+        return known
+
+    def _of_value(self, name: str, value: Any) -> Hashable:
+        if type(value) is HloComputation:
+            return self._of_computation(value)
+        if type(value) is tuple and value and type(value[0]) is HloComputation:
+            return tuple([self._of_computation(c) for c in value])
+        if name in COMMON_ATTRIBUTES and name != "sharding":
+            return None
+        if name in _NUMBERS and isinstance(value, int):
+            return min(value, 1)
+        return value if isinstance(value, (int, str)) else id(value)
+
+    def _of_computation(self, computation: HloComputation) -> Hashable:
+        known = self._computations.get(computation)
+        if known is None:
+            self._computations[computation] = id(computation)  # should it call itself
+            known = self._computations[computation] = self._structure(computation)
+        return known
+
+    def _structure(self, computation: HloComputation) -> Hashable:
+        if len(computation.instructions) > _LARGE:
+            return id(computation)
+        place = {instruction: n for n, instruction in enumerate(computation.instructions)}
+        return (place.get(computation.root), *[
+            (i.opcode, i.shape, i.attributes.get("parameter_number"), self._of_attributes(i.attributes),
+             *[place.get(o, -1) for o in i.operands]) for i in computation.instructions])
