@@ -22,10 +22,12 @@ class IotaTile(metaclass=Interned):
 
     def devices(self) -> tuple[int, ...]:
         """The device numbers in row-major order of `dims`."""
-        import numpy as np
-
-        grid = np.arange(math.prod(self.reshape_dims)).reshape(self.reshape_dims).transpose(self.permutation)
-        return tuple(int(d) for d in grid.reshape(-1))
+        strides = [math.prod(self.reshape_dims[d + 1:]) for d in self.permutation]
+        numbers = [0]
+        for d, stride in zip(self.permutation, strides, strict=True):
+            steps = range(0, stride * self.reshape_dims[d], stride)
+            numbers = [number + step for number in numbers for step in steps]
+        return tuple(numbers)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)

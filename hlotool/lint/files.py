@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import HloModule, Source
+from hlotool.ir import HloModule, Source, no_collection
 from hlotool.lint.codes import INTERNAL, WORKER_DIED
 from hlotool.lint.dumps import dump_name, read_folder
 from hlotool.lint.lint import lint_module
@@ -82,11 +82,10 @@ class Job:
         dump = dump_name(os.path.basename(given.filename))
         settings = self.settings.of_file(given.filename, dump.stage if dump else "")
         try:
-            module = self.reader(given)
+            with no_collection():
+                found, suppressed = lint_module(self.reader(given), settings)
         except HloError as error:
             found, suppressed = settings.apply(error.diagnostics), 0
-        else:
-            found, suppressed = lint_module(module, settings)
         if given.source is None:
             found = [replace(d, filename=given.filename) for d in found]
         if self.with_source and given.source is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.ir import HloModule
+from hlotool.ir import HloModule, no_collection
 from hlotool.lint.settings import Settings
 from hlotool.passes.read import parse
 
@@ -22,14 +22,15 @@ def lint(text_or_module: str | HloModule, filename: str = "<string>",
     {"profile": "gpu", "select": ["W1"]}. Raises HloError for a configuration that cannot be used.
     """
     settings = _settings(config)
-    if isinstance(text_or_module, HloModule):
-        module = text_or_module
-    else:
-        try:
-            module = parse(text_or_module, filename)
-        except HloError as error:
-            return error.diagnostics
-    found, _ = lint_module(module, settings)
+    with no_collection():
+        if isinstance(text_or_module, HloModule):
+            module = text_or_module
+        else:
+            try:
+                module = parse(text_or_module, filename)
+            except HloError as error:
+                return error.diagnostics
+        found, _ = lint_module(module, settings)
     if module.source is None and filename != "<string>":
         return [replace(d, filename=filename) for d in found]
     return found
