@@ -19,7 +19,7 @@ class _Passes(Mapping[str, Pass]):
     """
 
     names = ("dce", "legalize", "lift-library-calls", "lift-library-convolution", "lift-library-linalg",
-             "lift-library-matmul", "lift-library-other", "outline-fusions")
+             "lift-library-matmul", "lift-library-other", "outline-fusions", "outline-random-state")
 
     def __getitem__(self, name: str) -> Pass:
         if name not in self.names:

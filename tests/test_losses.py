@@ -325,3 +325,19 @@ def test_shardy_is_written_in_its_own_dialect_and_comes_back() -> None:
         assert found.attributes["frontend_attributes"] == given.attributes["frontend_attributes"]
     assert str(hlotool.to_stablehlo(back)) == text
     assert "sdy.mesh @" not in str(hlotool.to_stablehlo(module, options=LiftOptions(shardy=False)))
+
+
+def test_a_random_state_is_a_composite_with_the_state_of_a_first_execution() -> None:
+    module = hlotool.parse("HloModule m\nENTRY e {\n  a = u64[2] rng-get-and-update-state(), delta=3\n"
+                           "  b = u64[2] rng-get-and-update-state(), delta=4, control-predecessors={a}\n"
+                           "  ROOT d = u64[2] subtract(b, a)\n}")
+    losses = LossReport()
+    program = hlotool.to_stablehlo(module, losses=losses)
+    assert [(loss.code, loss.name) for loss in losses if loss.code == "X318"] == [("X318", "a"), ("X318", "b")]
+    assert hlotool.execute(module, [])[0].tolist() == [3, 0]
+    back = hlotool.from_stablehlo(program)
+    assert [i.attributes["delta"] for i in back.entry.instructions if i.opcode == "rng-get-and-update-state"] == [3, 4]
+    assert len(back.computations) == 1
+    # The module itself is left as it was, and its reference is what StableHLO computes.
+    assert [i.opcode for i in module.instructions()].count("rng-get-and-update-state") == 2
+    assert hlotool.execute(module, [], executor="reference")[0].tolist() == [3, 0]

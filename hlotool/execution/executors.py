@@ -126,7 +126,7 @@ def run_program(program: Program, arguments: PerDevice, executor: str = "pjrt:cp
 
 
 def execute(module: HloModule | str, arguments: Sequence[Array], executor: str = "pjrt:cpu") -> list[Array]:
-    """Run a module (or HLO text) on flat arguments; the leaves of its result in order.
+    """Run a module (or HLO text, or a StableHLO module) on flat arguments; the leaves of its result in order.
 
     A module of several replicas or partitions gets the same arguments on each and gives the results of the first;
     `run_program` speaks of each. Raises HloError for a module that cannot be run, or that fails.
@@ -135,10 +135,14 @@ def execute(module: HloModule | str, arguments: Sequence[Array], executor: str =
     return run_program(program, [arguments] * program.devices, executor)[0]
 
 
-def read_module(module: HloModule | str) -> HloModule:
-    """A module, or the one that a text holds."""
+def read_module(module: Any) -> HloModule:
+    """A module, the one that an HLO text holds, or the one that a StableHLO module (or its bytecode) says."""
     if isinstance(module, HloModule):
         return module
+    if not isinstance(module, str):
+        from hlotool.mlir.import_ import from_stablehlo
+
+        return from_stablehlo(module)
     from hlotool.passes.read import parse
 
     parsed: HloModule = parse(module)

@@ -43,4 +43,6 @@ LOST_INSTRUCTION = define("X313", "lost-instruction", "An instruction that gives
 LOST_LIBRARY_CALL = define("X314", "lost-library-call", "A library call that became the operations it stands for.")
 LOST_VALUES = define("X315", "lost-values", "Values of a constant that the text elides.")
 KEPT_OPAQUE = define("X316", "kept-opaque", "An instruction without a StableHLO form, kept as an opaque custom call.")
+LOST_STATE = define("X318", "lost-random-state", "A random state that outlives an execution: each starts where "
+                    "the first one does.")
 LIBRARY_CALL = define("X317", "kept-library-call", "A library call whose configuration does not say what it computes.")

@@ -32,6 +32,7 @@ from hlotool.ops.lowering import Value, string
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift_library_calls import Lifted, without_library_calls
 from hlotool.passes.outline_fusions import has_fusions, outline_fusions
+from hlotool.passes.outline_random_state import has_random_state, is_random_state, outline_random_state
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40
@@ -67,15 +68,20 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
         return program if options.chlo else without_chlo(program)
 
 
-def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Lifted]]:
-    """The module in today's forms, lifted as the options say (a copy where something changes); its library calls."""
+def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Loss]]:
+    """The module in today's forms, lifted as the options say (a copy where something changes); what that lost."""
     found, calls = legalized(module), list[Lifted]()
     if options.library:
         found, calls = without_library_calls(found)
     if options.fusions != "inline" and has_fusions(found):
         found = outline_fusions(clone_module(found) if found is module else found,
                                 composite=options.fusions == "composite")
-    return found, calls
+    losses = list(map(_library_loss, calls))
+    if has_random_state(found):
+        found = outline_random_state(clone_module(found) if found is module else found)
+        losses += [Loss(codes.LOST_STATE, i.name, i.offset, "each execution starts with the state of the first one")
+                   for i in found.instructions() if is_random_state(i)]
+    return found, losses
 
 
 class _Refusal(Exception):
@@ -103,11 +109,11 @@ class _Region:
 class Exporter:
     """One module on its way to StableHLO; the Emitter that lowerings write with."""
 
-    def __init__(self, module: HloModule, library_calls: Sequence[Lifted], options: LiftOptions) -> None:
+    def __init__(self, module: HloModule, losses: list[Loss], options: LiftOptions) -> None:
         from jax.extend.mlir import ir
 
         self.options = options
-        self.losses = list(map(_library_loss, library_calls))
+        self.losses = losses
         #: opcode and names of attributes -> those that the lowering does not look at
         self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}

@@ -26,6 +26,7 @@ from hlotool.ir import (
 )
 from hlotool.mlir.losses import layout_losses
 from hlotool.passes.outline_fusions import restore_fusion
+from hlotool.passes.outline_random_state import restore_random_state
 from hlotool.text import PhraseError, print_value, read_value
 
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
@@ -77,6 +78,7 @@ class Restorer:
 
     def __init__(self) -> None:
         self._after: list[tuple[HloInstruction, HloComputation, str]] = []
+        self._replaced: list[HloComputation] = []
 
     def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
         """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
@@ -85,6 +87,8 @@ class Restorer:
         if LOST in attributes:
             self._put_back(attributes[LOST], made, computation)
         restore_fusion(made)
+        if (decomposition := restore_random_state(made)) is not None:
+            self._replaced.append(decomposition)
 
     def _put_back(self, attribute: Any, made: HloInstruction, computation: HloComputation) -> None:
         lost = {entry.name: entry.attr.value for entry in attribute}
@@ -109,6 +113,10 @@ class Restorer:
             found = tuple(by_name[name] for name in names if name in by_name)
             if found:
                 made.attributes = made.attributes | {"control-predecessors": found}
+        called = {c for i in module.instructions() for c in i.called_computations()} if self._replaced else set()
+        for computation in self._replaced:
+            if computation not in called and computation in module.computations:
+                module.computations.remove(computation)
         attributes = program.operation.attributes
         if HEADER in attributes:
             _restore_header(module, {entry.name: entry.attr.value for entry in attributes[HEADER]})

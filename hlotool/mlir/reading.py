@@ -23,13 +23,15 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def read_program(source: str | bytes | bytearray | memoryview, context: Any = None) -> Any:
-    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError."""
+    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError; TypeError for other things."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = bytes(source)
         if is_artifact(source):
             return read_artifact(source, context)
         if source[:4] != BYTECODE_MAGIC:
             source = source.decode(errors="replace")
+    if not isinstance(source, (str, bytes)):
+        raise TypeError(f"a StableHLO program is an MLIR module, a str or bytes, not {type(source).__name__}")
     context = context or make_context()
     if isinstance(source, str):
         if source.count("({") > _MANY_REGIONS:

@@ -252,7 +252,7 @@ def rng_get_and_update_state_shape(*, delta: int, declared: Shape | None) -> Sha
 
 
 #: where XLA's state starts. Source: xla/backends/cpu/runtime/rng_state_lib.cc, kRngStateInitialValue
-_FIRST_STATE = 0x7012395
+FIRST_STATE = 0x7012395
 
 
 def _draw_rng_state(d: Draw) -> None:
@@ -260,14 +260,14 @@ def _draw_rng_state(d: Draw) -> None:
 
 
 @op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=refused(
-    "StableHLO has no random state that outlives an operation"), source="XLA, xla/hlo/ir/hlo_instructions.h",
-    draw=_draw_rng_state)
+    "how often the random state has been read before depends on the way there (loops, branches, shared computations)"),
+    source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state)
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.
 
     C1  The result is u64[2].
     """
     storage = world.storage
-    state = storage.get("rng-state", _FIRST_STATE)
+    state = storage.get("rng-state", FIRST_STATE)
     storage["rng-state"] = (state + delta) % 2**128
     return np.array([state % 2**64, state // 2**64], np.uint64)
