@@ -140,7 +140,7 @@ def read_module(module: Any) -> HloModule:
     if isinstance(module, HloModule):
         return module
     if not isinstance(module, str):
-        from hlotool.mlir.import_ import from_stablehlo
+        from hlotool.mlir import from_stablehlo
 
         return from_stablehlo(module)
     from hlotool.passes.read import parse
