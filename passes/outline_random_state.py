@@ -23,12 +23,12 @@ from hlotool.ir import (
     HloComputation,
     HloInstruction,
     HloModule,
+    Literal,
     post_order,
     unique_name,
 )
-from hlotool.ops.random import FIRST_STATE
+from hlotool.ops import FIRST_STATE
 from hlotool.text import quote
-from hlotool.text.phrases import read_literal
 
 #: the name of the composites
 MARK = "hlotool.rng_get_and_update_state"
@@ -97,7 +97,9 @@ def _reads_state(computation: HloComputation) -> bool:
 
 
 def _outline(instruction: HloInstruction, name: str, state: int, delta: int) -> HloComputation:
-    words = read_literal(instruction.shape, f"{{{state % 2**64}, {state // 2**64}}}")
+    import numpy as np
+
+    words = Literal(instruction.shape, np.array([state % 2**64, state // 2**64], np.uint64))
     root = HloInstruction("state", "constant", instruction.shape, (), Attributes({"literal": words}))
     computation = HloComputation(name, [root], root, NO_ATTRIBUTES)
     given = instruction.attributes
