@@ -66,6 +66,8 @@ ENTRY e { a = s64[1] parameter(0)  b = f64[1] parameter(1)  ROOT r = (s64[1], f6
 
 @pytest.mark.parametrize(("arguments", "said"), [
     ([np.zeros(4, np.float32)], "2 arguments expected, 1 given"),
+    (["ones", [1] * 4], "argument 0 is no f32[4]: could not convert string to float"),
+    ([object(), [1] * 4], "argument 0 is no f32[4]: float() argument must be"),
     ([np.zeros(4, np.float32), np.zeros(4, np.float64)], "argument 1 is float64[4], the parameter is f32[4]"),
     ([np.zeros(3, np.float32), np.zeros(4, np.float32)], "argument 0 is float32[3], the parameter is f32[4]"),
 ])

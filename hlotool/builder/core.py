@@ -296,9 +296,11 @@ class Core:
         if not value.is_valid:
             raise Refused(FOREIGN, "an operand comes from a call that was refused")
         if value.body is not self.body:
-            other = value.body.computation.name
-            raise Refused(FOREIGN, f"{value.name} belongs to the computation {other}, not to "
-                          f"{self.body.computation.name}", "pass it to the computation as a parameter")
+            other, here = value.body.computation.name, self.body.computation.name
+            if other == here:
+                raise Refused(FOREIGN, f"{value.name} belongs to the computation {other} of another builder")
+            raise Refused(FOREIGN, f"{value.name} belongs to the computation {other}, not to {here}",
+                          "pass it to the computation as a parameter")
         return value
 
     def constant_of(self, value: Any, element_type: str | None = None) -> XlaOp:

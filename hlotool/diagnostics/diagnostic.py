@@ -114,7 +114,8 @@ class Diagnostic:
         return link(self.rule, self.code)
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.line}:{self.column}: {self.severity}: {self.message} [{self.code}]"
+        place = f"{self.filename}:{self.line}:{self.column}" if self.line else self.filename
+        return f"{place}: {self.severity}: {self.message} [{self.code}]"
 
 
 def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,

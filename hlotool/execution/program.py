@@ -178,13 +178,17 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
 
     shapes, problems, found = program.parameters, [], []
     if len(arguments) != len(shapes):
-        raise HloError([_misfit(program, f"{len(shapes)} arguments expected, {len(arguments)} given")])
+        expected = "1 argument" if len(shapes) == 1 else f"{len(shapes)} arguments"
+        raise HloError([_misfit(program, f"{expected} expected, {len(arguments)} given")])
     for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):
         if not shape.is_array:
             raise HloError([Diagnostic(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
                                        filename=_filename(program))])
-        array = given if hasattr(given, "dtype") else np.asarray(given, dtype=shape.dtype.numpy)
-        array = np.asarray(array)
+        try:
+            array = np.asarray(given) if hasattr(given, "dtype") else np.asarray(given, dtype=shape.dtype.numpy)
+        except (TypeError, ValueError, OverflowError) as error:
+            problems.append(_misfit(program, f"argument {number} is no {shape.text(layout=False)}: {error}"))
+            continue
         if array.shape != shape.dims or array.dtype != shape.dtype.numpy:
             problems.append(_misfit(program, f"argument {number} is {array.dtype.name}{list(array.shape)}, "
                                              f"the parameter is {shape.text(layout=False)}"))

@@ -33,6 +33,7 @@ from hlotool.passes.legalize import legalized
 from hlotool.passes.lift_library_calls import Lifted, without_library_calls
 from hlotool.passes.outline_fusions import has_fusions, outline_fusions
 from hlotool.passes.outline_random_state import has_random_state, is_random_state, outline_random_state
+from hlotool.passes.verify import agrees
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40
@@ -609,7 +610,10 @@ def _library_loss(call: Lifted) -> Loss:
 def _broken_rule(instruction: HloInstruction) -> str:
     """What the operation's own rule says against the instruction; '' when it says nothing."""
     try:
-        OPS[instruction.opcode].infer_instruction(instruction)
+        inferred = OPS[instruction.opcode].infer_instruction(instruction)
+        if not agrees(instruction.shape, inferred):
+            right, written = inferred.text(False), instruction.shape.text(False)
+            return f"{instruction.opcode} gives {right}, but {written} is written"
     except ConstraintError as error:
         return str(error)
     except _MISREADINGS:

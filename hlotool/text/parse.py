@@ -123,6 +123,9 @@ class ModuleReader(InstructionReader):
             self.report(NUL, "a NUL byte stands in the text", at, at + 1,
                         help="the file is truncated or not text" if text.rstrip("\0").find("\0") < 0 else "")
             return self.module
+        if skip_blank(text, 0) >= len(text):
+            self.report(EMPTY, "the text is empty", 0, max(1, len(text)))
+            return self.module
         at = self._skip_prose(skip_blank(text, 0))
         if text.startswith("HloModule", at):
             at = self._tables(self._header(at))
@@ -138,9 +141,6 @@ class ModuleReader(InstructionReader):
     def _skip_prose(self, at: int) -> int:
         """Past what stands in front of the module, which is reported."""
         text = self.text
-        if at >= len(text):
-            self.report(EMPTY, "the text is empty", 0, max(1, len(text)))
-            return at
         if _LOOKS_LIKE_HLO.match(text, at) or re.compile(r"[\w(]+\[|\(").match(text, at):
             return at
         found = _MODULE_LINE.search(text, at) or _HEADER_LINE.search(text, at)
