@@ -13,7 +13,7 @@ from hlotool.mlir import codes
 from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.constants import Constants
 from hlotool.mlir.context import make_context
-from hlotool.mlir.futures import STARTABLE, is_in_flight, landed, replaced, started
+from hlotool.mlir.futures import is_in_flight, landed, replaced, started
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses
 from hlotool.mlir.lost import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
@@ -27,7 +27,7 @@ from hlotool.mlir.signatures import (
     result_attributes,
 )
 from hlotool.mlir.types import NoType, Types
-from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.ops import OPS, STARTABLE, ConstraintError, Op
 from hlotool.ops.lowering import Value, string
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift_library_calls import Lifted, without_library_calls

@@ -17,11 +17,6 @@ from typing import Any, NamedTuple
 
 from hlotool.ops.values import AsyncState
 
-#: what StableHLO can start: its verifier wants one collective or slice
-STARTABLE = frozenset(f"stablehlo.{name}" for name in (
-    "all_gather", "all_reduce", "all_to_all", "collective_permute", "collective_broadcast", "reduce_scatter", "slice",
-    "dynamic_slice", "dynamic_update_slice"))
-
 
 class Flight(NamedTuple):
     """One result of an operation that was started: the future, the types of its results, and which one it is."""

@@ -99,6 +99,10 @@ class OperationReader:
             # The bindings know neither complex numbers nor the smallest types.
             return self._array_from_text(attribute)
 
+    def type_of(self, attribute: str) -> Shape:
+        """The shape that a dense elements attribute has by itself."""
+        return self.importer.types.shape(self._attributes[attribute].type)
+
     def _array_from_text(self, attribute: str) -> Any:
         text = self._operation.get_asm(print_generic_op_form=True)
         start = re.search(rf"\b{attribute} = dense<", text)
@@ -136,6 +140,11 @@ class OperationReader:
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
         return len(self._operation.regions)
+
+    def region_operations(self, region: builtins.int) -> tuple[str, ...]:
+        """The names of the operations in a region, that which ends it left out."""
+        return tuple(view.operation.name for block in self._operation.regions[region].blocks
+                     for view in block.operations)[:-1]
 
     # Writing.
 

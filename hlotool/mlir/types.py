@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, Shape
@@ -14,6 +15,7 @@ ELEMENT_TYPES: dict[str, str] = {d.mlir: d.name for d in reversed(DTYPES.values(
 
 
 _FUTURE = "!stablehlo.future<"
+_BOUNDS = re.compile(r"#stablehlo\.(?:bounds<|type_extensions<bounds = \[)([\d\s,?]+)\]?>")
 
 
 class NoType(Exception):
@@ -103,6 +105,8 @@ class Types:
     def _read_tensor(self, type_: Any) -> Shape:
         bounds = _bounds(type_)
         dims = tuple(type_.shape)
+        if len(bounds) != len(dims):
+            raise NoType(f"the type {type_} has {len(dims)} dimensions and {len(bounds)} bounds")
         sizes = tuple(d if d >= 0 else UNBOUNDED if b is None else b for d, b in zip(dims, bounds, strict=True))
         return Shape.array(self._element_type(type_), sizes, None,
                            tuple(d < 0 and b is not None for d, b in zip(dims, bounds, strict=True)))
@@ -125,6 +129,10 @@ def _bounds(type_: Any) -> list[int | None]:
     from jax.extend.mlir.dialects import stablehlo
 
     encoding = type_.encoding
-    if encoding is None or not stablehlo.TypeExtensions.isinstance(encoding):
+    if encoding is None:
         return [None] * len(type_.shape)
-    return [b if b >= 0 else None for b in stablehlo.TypeExtensions(encoding).bounds]
+    if stablehlo.TypeExtensions.isinstance(encoding):
+        return [b if b >= 0 else None for b in stablehlo.TypeExtensions(encoding).bounds]
+    # In a context that does not know the dialect it is text.
+    found = _BOUNDS.fullmatch(str(encoding))
+    return [None if b.strip() == "?" else int(b) for b in found[1].split(",")] if found else [None] * len(type_.shape)

@@ -25,6 +25,7 @@ import hlotool.ops.transfer
 import hlotool.ops.collective
 import hlotool.ops.exchange
 import hlotool.ops.labels
+from hlotool.ops.asynchronous import STARTABLE
 from hlotool.ops.drawing import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
@@ -32,8 +33,8 @@ from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require
 
 __all__ = [
-    "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "TARGETS", "Attribute", "ConstraintError", "Draw", "EvaluationError",
-    "Op", "Undrawable", "draw_program", "require"]
+    "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
+    "EvaluationError", "Op", "Undrawable", "draw_program", "require"]
 
 
 class _Table(ModuleType):

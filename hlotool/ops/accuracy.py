@@ -21,7 +21,10 @@ def accurate(name: str, dialect: str = "stablehlo") -> Lowering:
         return e.op(full, operands, instruction.shape, attributes)
 
     def lift(r: Reader) -> HloInstruction:
-        found = accuracy_of(r.text("result_accuracy")) if r.has("result_accuracy") else None
+        text = r.text("result_accuracy")
+        found = accuracy_of(text)
+        if (found is None or found.mode) and any(tolerances(text)):
+            r.refuse(f"its result_accuracy has a mode and tolerances: {text}; only the mode TOLERANCE goes with them")
         return r.add(opcode, r.shape(), r.operands(), {"result_accuracy": found} if found else {})
 
     return Lowering(emit, lift, (full,))
@@ -35,12 +38,17 @@ def accuracy_text(wanted: ResultAccuracy) -> str:
 
 
 def accuracy_of(text: str) -> ResultAccuracy | None:
-    """The reverse; None for the default."""
+    """The reverse; None for the default, and where there is no text."""
     mode = re.search(r"result_accuracy_mode<(\w+)>", text)
     if mode is None or mode[1] == "DEFAULT":
         return None
     if mode[1] == "HIGHEST":
         return ResultAccuracy("highest")
+    return ResultAccuracy(None, *tolerances(text))
+
+
+def tolerances(text: str) -> tuple[float, float, int]:
+    """The absolute, relative and ULP tolerance that the attribute's text names."""
     numbers = dict(re.findall(r"(atol|rtol|ulps) = ([^,\s>]+)", text))
     atol, rtol = (float(numbers.get(name, 0)) for name in ("atol", "rtol"))
-    return ResultAccuracy(None, atol, rtol, int(numbers.get("ulps", 0)))
+    return atol, rtol, int(numbers.get("ulps", 0))

@@ -121,8 +121,21 @@ def _draw_async(d: Draw) -> None:
     d.add("async-done", d.add("async-update", begun, shape=state))
 
 
+#: what StableHLO can start: its verifier wants one collective or slice
+STARTABLE = frozenset(f"stablehlo.{name}" for name in (
+    "all_gather", "all_reduce", "all_to_all", "collective_permute", "collective_broadcast", "reduce_scatter", "slice",
+    "dynamic_slice", "dynamic_update_slice"))
+
+
 def _lift_start(r: Reader) -> HloInstruction:
+    if r.region_count() != 1:
+        r.refuse(f"it has {r.region_count()} regions; one operation is started")
+    if len(inside := r.region_operations(0)) != 1 or inside[0] not in STARTABLE:
+        r.refuse(f"its region holds {', '.join(inside) or 'nothing'}; it holds one collective or slice "
+                 f"({', '.join(sorted(STARTABLE))})")
     operands, computation = r.operands(), r.computation(0, "async_wrapped")
+    if len(computation.parameters()) != len(operands):
+        r.refuse(f"it has {len(operands)} operands, its region {len(computation.parameters())} arguments")
     bound = Shape.tuple(*(o.shape.without_layout() for o in operands))
     attributes: dict[str, Any] = {"calls": computation}
     if sum(i.opcode != "parameter" for i in computation.instructions) > 1:

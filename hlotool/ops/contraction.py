@@ -94,11 +94,15 @@ def precision_config(attributes: Any) -> str:
 
 # StableHLO has three levels; `packed_nibble` is a hint about storage that it does not carry.
 _PRECISIONS = {"default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST"}
+_PRECISION = re.compile(r"#(?:stablehlo|chlo)<precision (\w+)>")
 
 
 def precision_words(r: Reader) -> dict[str, Any]:
     """The reverse; nothing where both are default."""
-    words = tuple(w.lower() for w in re.findall(r"precision (\w+)", r.text("precision_config")))
+    text = r.text("precision_config", "[]")
+    words = tuple(w.lower() for w in _PRECISION.findall(text))
+    if len(words) > 2 or _PRECISION.sub("", text).strip("[], \n") or not set(words) <= set(_PRECISIONS):
+        r.refuse(f"precision_config is {text}; it has a word for each operand, {', '.join(_PRECISIONS.values())}")
     return {"operand_precision": words} if any(w != "default" for w in words) else {}
 
 
@@ -133,13 +137,14 @@ def algorithm_text(name: str, lhs: Shape, rhs: Shape) -> str:
 
 def algorithm_name(text: str) -> str | None:
     """The reverse; None where HLO has no such algorithm."""
-    found = dict(re.findall(r"(\w+) = ([\w\d]+)", text))
-    sides = (found.get("lhs_precision_type"), found.get("rhs_precision_type"))
-    imprecise = found.get("allow_imprecise_accumulation") == "true"
-    if all(str(s).startswith("f8") for s in sides):
-        return "dot_any_f8_any_f8_f32" + ("_fast_accum" if imprecise else "")
-    key = (*sides, found.get("accumulation_type"), int(found.get("num_primitive_operations", "1")), imprecise)
-    return next((name for name, (a, b, c, _, n, i) in ALGORITHMS.items() if (a, b, c, n, i) == key), None)
+    found = dict(re.findall(r"(\w+) = ([\w-]+)", text))
+    sides = (found.get("lhs_precision_type", ""), found.get("rhs_precision_type", ""))
+    if all(s.startswith("f8") for s in sides):
+        sides = ("f8E5M2", "f8E5M2")  # which stands for any
+    components = {int(found.get(f"{side}_component_count", "1")) for side in ("lhs", "rhs")}
+    key = (*sides, found.get("accumulation_type"), *components, int(found.get("num_primitive_operations", "1")),
+           found.get("allow_imprecise_accumulation") == "true")
+    return next((name for name, algorithm in ALGORITHMS.items() if algorithm == key), None)
 
 
 def _emit_dot(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -162,9 +167,19 @@ def _lift_dot(r: Reader) -> HloInstruction:
     names = {"lhs_batch_dims": "lhs_batching_dimensions", "lhs_contracting_dims": "lhs_contracting_dimensions",
              "rhs_batch_dims": "rhs_batching_dimensions", "rhs_contracting_dims": "rhs_contracting_dimensions"}
     found = {ours: fields[theirs] for ours, theirs in names.items() if fields.get(theirs)}
-    algorithm = algorithm_name(r.text("algorithm")) if r.has("algorithm") else None
-    return r.add("dot", r.shape(), operands, {
-        **found, **attributes, **({"algorithm": algorithm} if algorithm else {})})
+    return r.add("dot", r.shape(), operands, {**found, **attributes, **_lifted_algorithm(r, bool(attributes))})
+
+
+def _lifted_algorithm(r: Reader, is_precise: bool) -> dict[str, str]:
+    if not r.has("algorithm"):
+        return {}
+    name = algorithm_name(r.text("algorithm"))
+    if name is None:
+        r.refuse(f"HLO has no algorithm {r.text('algorithm')}; it has {', '.join(ALGORITHMS)}")
+    if is_precise:
+        r.refuse(f"with an algorithm ({name}) the precision is DEFAULT, its precision_config is "
+                 f"{r.text('precision_config')}")
+    return {"algorithm": name}
 
 
 def _lift_einsum(r: Reader) -> HloInstruction:

@@ -81,7 +81,10 @@ _SPLAT = 16
 
 
 def _lift_constant(r: Reader) -> HloInstruction:
-    shape, array = r.shape(), r.array("value")
+    shape = r.shape()
+    if r.type_of("value") != shape:
+        r.refuse(f"its value is {r.type_of('value').text(False)}, its result {shape.text(False)}")
+    array = r.array("value")
     if array.size > _SPLAT and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
         # HLO writes every element of a constant, so one that repeats is better a broadcast.
         scalar = Shape.array(shape.element_type)
@@ -533,16 +536,16 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
     if r.bool("has_side_effect"):
         attributes["custom_call_has_side_effect"] = True
     if r.has("backend_config"):
+        if version == 4 and not r.text("backend_config").startswith("{"):
+            r.refuse(f"backend_config is {r.text('backend_config')}; of API_VERSION_TYPED_FFI it is a dictionary")
         text = r.text("backend_config") if version == 4 else r.string("backend_config")
         if text not in ("", "{}") or version == 4:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
-    operands, shape, layouts = r.operands(), r.shape(), _constrained(r)
-    if layouts is not None:
-        given, made = layouts
-        attributes["operand_layout_constraints"] = tuple(
-            o.shape.with_layout(layout) for o, layout in zip(operands, given, strict=True))
-        shape = (Shape.tuple(*(e.with_layout(layout) for e, layout in zip(shape.elements, made, strict=True)))
-                 if shape.is_tuple else shape.with_layout(made[0]))
+    operands, shape = r.operands(), r.shape()
+    if r.has("operand_layouts") or r.has("result_layouts"):
+        attributes["operand_layout_constraints"] = _laid_out(r, "operand_layouts", [o.shape for o in operands])
+        made = _laid_out(r, "result_layouts", shape.elements if shape.is_tuple else (shape,))
+        shape = Shape.tuple(*made) if shape.is_tuple else made[0]
     return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))
 
 
@@ -559,13 +562,17 @@ def _lift_constraint(r: Reader) -> HloInstruction:
         "frontend_attributes": FrontendAttributes((("xla.sdy.sharding", f'"{text}"'),))})
 
 
-def _constrained(r: Reader) -> tuple[list[Layout], list[Layout]] | None:
-    """The layouts of operands and results, where the call constrains them."""
-    if not r.has("operand_layouts"):
-        return None
-    given, made = ([Layout(_ints(order)) for order in re.findall(r"dense<([^>]*)>", r.text(name))]
-                   for name in ("operand_layouts", "result_layouts"))
-    return given, made
+def _laid_out(r: Reader, attribute: str, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """The shapes in the layouts that the attribute names for each, minor to major."""
+    orders = [_ints(order) for order in re.findall(r"dense<([^>]*)>", r.text(attribute))]
+    if len(orders) != len(shapes):
+        r.refuse(f"{attribute} has {len(orders)} layouts for {len(shapes)} shapes")
+    for shape, order in zip(shapes, orders, strict=True):
+        if shape.is_tuple or sorted(order) != list(range(shape.rank)):
+            r.refuse(f"{attribute} has the layout {list(order)} for {shape.text(False)}; it orders the dimensions of "
+                     "an array, and no tuple has one")
+    return tuple(shape.with_layout(Layout(order)) if shape.is_array else shape
+                 for shape, order in zip(shapes, orders, strict=True))
 
 
 def _called_and_layouts(r: Reader) -> dict[str, Any]:
@@ -573,7 +580,7 @@ def _called_and_layouts(r: Reader) -> dict[str, Any]:
     called = re.findall(r"@", r.text("called_computations", ""))
     if called:
         found["called_computations"] = r.called_all("called_computations")
-    if aliases := re.findall(r"output_tuple_indices = \[([^]]*)\], operand_index = (\d+), "
+    if aliases := re.findall(r"output_tuple_indices = \[([^]]*)\],\s*operand_index = (\d+),\s*"
                              r"operand_tuple_indices = \[([^]]*)\]", r.text("output_operand_aliases", "")):
         found["output_to_operand_aliasing"] = tuple(
             Aliasing(_ints(outer), int(number), _ints(inner)) for outer, number, inner in aliases)

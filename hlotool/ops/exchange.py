@@ -25,7 +25,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes
+from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes, lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array
@@ -111,6 +111,14 @@ def _exchanged(r: Reader, operand: HloInstruction, result: Shape) -> HloInstruct
     """One operand of an all_to_all; HLO's takes several for something else."""
     split, joined, count = r.int("split_dimension"), r.int("concat_dimension"), r.int("split_count")
     attributes = {**lifted_attributes(r), "dimensions": (split,)}
+    for name, dimension in (("split_dimension", split), ("concat_dimension", joined)):
+        if not 0 <= dimension < operand.shape.rank:
+            r.refuse(f"{name} is {dimension}, its operand {operand.shape.text(False)} has {operand.shape.rank} "
+                     "dimensions")
+    sizes = [len(group) for group in attributes["replica_groups"].lists()]
+    if count <= 0 or not sizes or any(size != count for size in sizes):
+        r.refuse(f"split_count is {count}, the groups have {listed(sizes) or 'no'} members; it is a positive number, "
+                 "and each group has as many")
     made = r.add("all-to-all", operand.shape.without_layout(), (operand,), attributes)
     if split == joined:
         return made
@@ -381,11 +389,13 @@ def _emitted_places(buffer: Value, offsets: Value) -> list[tuple[int, Sequence[V
 
 
 def _lift_collective_permute(r: Reader) -> HloInstruction:
-    flat = r.ints("source_target_pairs")
+    pairs = lifted_table(r, "source_target_pairs")
+    if any(len(pair) != 2 for pair in pairs):
+        r.refuse(f"source_target_pairs has rows of {len(pairs[0])}; each is a source and a target")
     attributes = lifted_attributes(r)
     attributes.pop("replica_groups", None)
     return r.add("collective-permute", r.shape(), r.operands(), {
-        **attributes, "source_target_pairs": tuple(zip(flat[::2], flat[1::2], strict=True))})
+        **attributes, "source_target_pairs": pairs})
 
 
 def _draw_collective_permute(d: Draw) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hlotool.ir import HloInstruction, ReplicaGroups
@@ -33,15 +32,26 @@ def channel_attributes(instruction: HloInstruction) -> dict[str, str]:
 def lifted_attributes(r: Reader) -> dict[str, Any]:
     """The three as HLO's attributes."""
     found: dict[str, Any] = {}
-    handle = re.search(r"handle = (\d+)", r.text("channel_handle"))
-    if handle and int(handle[1]):
-        found["channel_id"] = int(handle[1])
-    flat = r.ints("replica_groups")
-    rows = re.search(r"tensor<(\d+)x\d+xi64>", r.text("replica_groups"))
-    count = int(rows[1]) if rows else 0
-    width = len(flat) // count if count else 0
-    groups = tuple(tuple(v for v in flat[i * width:(i + 1) * width] if v >= 0) for i in range(count)) if width else ()
-    found["replica_groups"] = ReplicaGroups(groups)
-    if r.has("use_global_device_ids") and "channel_id" in found:
-        found["use_global_device_ids"] = True
+    (channel,) = r.fields("channel_handle").get("handle", (0,))
+    # A channel that is not positive is none. Source: StableHLO specification, all_reduce, Semantics.
+    if channel > 0:
+        found["channel_id"] = channel
+    rows = lifted_table(r, "replica_groups") if r.has("replica_groups") else ()
+    if any(v < -1 for row in rows for v in row):
+        r.refuse("its replica_groups name a negative device; only -1 stands for none")
+    found["replica_groups"] = ReplicaGroups(tuple(tuple(v for v in row if v >= 0) for row in rows if row))
+    if r.has("use_global_device_ids"):
+        if channel < 0:
+            r.refuse(f"use_global_device_ids goes with a channel; its handle is {channel}")
+        if channel:
+            found["use_global_device_ids"] = True
     return found
+
+
+def lifted_table(r: Reader, attribute: str) -> tuple[tuple[int, ...], ...]:
+    """The rows of a dense attribute of integers, which must have two dimensions."""
+    shape = r.type_of(attribute)
+    if shape.rank != 2:
+        r.refuse(f"{attribute} has {shape.rank} dimension{'s' * (shape.rank != 1)}; it is a table of two")
+    (count, width), flat = shape.dims, r.ints(attribute)
+    return tuple(flat[i * width:(i + 1) * width] for i in range(count))

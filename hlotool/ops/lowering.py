@@ -95,6 +95,9 @@ class Reader(Protocol):
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array."""
 
+    def type_of(self, attribute: str) -> Shape:
+        """The shape that a dense elements attribute has by itself."""
+
     def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """The region as a computation with a parameter for each of its arguments.
 
@@ -113,6 +116,9 @@ class Reader(Protocol):
 
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
+
+    def region_operations(self, region: builtins.int) -> tuple[str, ...]:
+        """The names of the operations in a region, that which ends it left out."""
 
     def called(self, attribute: str = "callee") -> HloComputation:
         """The function that a symbol attribute names, as a computation."""

@@ -185,10 +185,19 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
 
 def _lift_broadcast(r: Reader) -> HloInstruction:
     (operand, *_), result = r.operands(), r.shape()
+    if UNBOUNDED in result.dims:
+        r.refuse(f"its result {result.text(False)} has a dimension without a size or bound")
     if r.name == "stablehlo.broadcast":
-        added = len(r.ints("broadcast_sizes"))
+        sizes = r.ints("broadcast_sizes")
+        added = len(sizes)
+        if sizes != result.dims[:added]:
+            r.refuse(f"broadcast_sizes are {{{listed(sizes)}}}, its result is {result.text(False)}")
         return r.add("broadcast", result, (operand,), {"dimensions": tuple(range(added, result.rank))})
     dimensions = r.ints("broadcast_dimensions")
+    if (len(dimensions) != operand.shape.rank or len(set(dimensions)) != len(dimensions)
+            or not all(0 <= d < result.rank for d in dimensions)):
+        r.refuse(f"broadcast_dimensions are {{{listed(dimensions)}}}; they name a dimension of {result.text(False)} "
+                 f"for each of {operand.shape.text(False)}")
     # StableHLO repeats dimensions of size 1, HLO does not: they are taken out first.
     kept = [i for i, d in enumerate(dimensions) if operand.shape.dims[i] != 1
             or (result.dims[d] == 1 and operand.shape.is_dynamic_dim(i) == result.is_dynamic_dim(d))]

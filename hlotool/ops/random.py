@@ -51,8 +51,12 @@ def _emit_rng(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]
 
 
 def _lift_rng(r: Reader) -> HloInstruction:
-    a, b, _ = r.operands()
-    return r.add("rng", r.shape(), (a, b), {"distribution": f"rng_{r.word('rng_distribution').lower()}"})
+    (a, b, sizes), shape = r.operands(), r.shape()
+    given = sizes.attributes.get("literal")
+    if sizes.shape.dims != (shape.rank,) or (given is not None and tuple(given.array.tolist()) != shape.dims):
+        r.refuse(f"its sizes are {sizes.shape.text(False)}{'' if given is None else f' {given.array.tolist()}'}, "
+                 f"its result is {shape.text(False)}")
+    return r.add("rng", shape, (a, b), {"distribution": f"rng_{r.word('rng_distribution').lower()}"})
 
 
 def _draw_rng(d: Draw) -> None:

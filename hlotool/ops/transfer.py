@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import FrontendAttributes, HloInstruction, Shape
+from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
 from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -55,14 +56,29 @@ def pairs_of(attributes: FrontendAttributes | None) -> tuple[tuple[int, int], ..
     return tuple((int(a), int(b)) for a, b in re.findall(r"\{(\d+),\s*(\d+)\}", text))
 
 
-def _lifted_channel(r: Reader) -> dict[str, Any]:
+def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
+    """The channel, which is of the type `host` exactly where the other end is the host."""
     found: dict[str, Any] = {}
-    handle = re.search(r"handle = (\d+)", r.text("channel_handle"))
-    if handle and int(handle[1]):
-        found["channel_id"] = int(handle[1])
-    if r.bool("is_host_transfer"):
+    fields, is_host = r.fields("channel_handle"), r.bool("is_host_transfer")
+    (channel,), (kind,) = fields.get("handle", (0,)), fields.get("type", (0,))
+    expected = host if is_host else DEVICE_TO_DEVICE
+    if channel < 0 or kind != expected:
+        r.refuse(f"its channel has the handle {channel} and the type {kind}; {'with' if is_host else 'without'} "
+                 f"is_host_transfer the type is {expected}, and no handle is negative")
+    if channel:
+        found["channel_id"] = channel
+    if is_host:
         found["is_host_transfer"] = True
     return found
+
+
+def _received_data(r: Reader) -> tuple[Shape, ...]:
+    """What the results hold before the token that ends them."""
+    shape = r.shape()
+    *data, last = shape.elements if shape.is_tuple else (shape,)
+    if not last.is_token or not all(d.is_array for d in data):
+        r.refuse(f"its results are {shape.text(False)}; they are arrays, and a token at the end")
+    return tuple(data)
 
 
 def send_shape(operand: Shape, token: Shape, *, declared: Shape | None) -> Shape:
@@ -81,7 +97,7 @@ def _emit_send(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 def _lift_send(r: Reader) -> HloInstruction:
     *data, token = r.operands()
     operand = data[0] if len(data) == 1 else r.add("tuple", Shape.tuple(*(d.shape for d in data)), data)
-    attributes = _lifted_channel(r)
+    attributes = _lifted_channel(r, DEVICE_TO_HOST)
     started = r.add("send", Shape.tuple(operand.shape, _CONTEXT, TOKEN_SHAPE), (operand, token), attributes)
     return r.add("send-done", TOKEN_SHAPE, (started,), attributes)
 
@@ -144,8 +160,7 @@ def _emit_recv(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 def _lift_recv(r: Reader) -> HloInstruction:
-    attributes, shape = _lifted_channel(r), r.shape()
-    *data, _ = shape.elements if shape.is_tuple else (shape,)
+    attributes, data = _lifted_channel(r, HOST_TO_DEVICE), _received_data(r)
     inner = data[0] if len(data) == 1 else Shape.tuple(*data)
     started = r.add("recv", Shape.tuple(inner, _CONTEXT, TOKEN_SHAPE), r.operands(), attributes)
     done = r.add("recv-done", Shape.tuple(inner, TOKEN_SHAPE), (started,), attributes)
@@ -220,14 +235,29 @@ def _emit_infeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 
 def _lift_infeed(r: Reader) -> HloInstruction:
-    shape = r.shape()
-    *data, _ = shape.elements if shape.is_tuple else (shape,)
-    inner = data[0] if len(data) == 1 else Shape.tuple(*data)
+    data = _received_data(r)
+    laid_out = _laid_out(r, data) if r.has("layout") else data
+    inner = laid_out[0] if len(data) == 1 else Shape.tuple(*laid_out)
     config = r.string("infeed_config")
     made = r.add("infeed", Shape.tuple(inner, TOKEN_SHAPE), r.operands(), {"infeed_config": config} if config else {})
     if not data:
         return r.add("get-tuple-element", TOKEN_SHAPE, (made,), {"index": 1})
     return made if len(data) == 1 else _flattened(r, made, data)
+
+
+_NUMBERS = r"\[(?:\d+(?:, \d+)*)?\]"
+_LAYOUTS = re.compile(rf"\[(?:{_NUMBERS}(?:, {_NUMBERS})*)?\]")
+
+
+def _laid_out(r: Reader, data: Sequence[Shape]) -> tuple[Shape, ...]:
+    """The data in the layouts that `layout` names: for each part its dimensions, minor to major."""
+    text = r.text("layout")
+    if not _LAYOUTS.fullmatch(text):
+        r.refuse(f"layout is {text}; it is a list of lists of integers")
+    orders = json.loads(text)
+    if [sorted(order) for order in orders] != [list(range(d.rank)) for d in data]:
+        r.refuse(f"layout is {text}; it orders the dimensions of each of {Shape.tuple(*data).text(False)}")
+    return tuple(d.with_layout(Layout(tuple(order))) for order, d in zip(orders, data, strict=True))
 
 
 def _draw_infeed(d: Draw) -> None:
