@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -34,6 +35,7 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
         raise TypeError(f"a StableHLO program is an MLIR module, a str or bytes, not {type(source).__name__}")
     context = context or make_context()
     if isinstance(source, str):
+        _refuse_empty_groups(source)
         if source.count("({") > _MANY_REGIONS:
             text = source
             return deep(lambda: _parsed(text, context))
@@ -42,6 +44,26 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
     elif b"quant" in source:
         load_quantisation(context)
     return _parsed(source, context)
+
+
+#: an all_to_all up to its type, and a table of integers without rows
+_EXCHANGE = re.compile(r'^(?P<before>[^\n]*?)"?stablehlo\.all_to_all"?\(.*?:\s*\(', re.M | re.S)
+_NO_ROWS = r"\s*=\s*dense<[^>]*>\s*:\s*tensor<0x\d+xi64>"
+
+
+def _refuse_empty_groups(source: str) -> None:
+    """Refuse an all_to_all whose groups have no rows: MLIR's verifier divides by their number and ends the process."""
+    if "all_to_all" not in source or "tensor<0x" not in source:
+        return
+    aliases = re.findall(rf"^(#[\w.$-]+){_NO_ROWS}", source, re.M)
+    empty = re.compile("|".join(["replica_groups" + _NO_ROWS,
+                                 *(rf"replica_groups\s*=\s*{re.escape(name)}(?![\w.$-])" for name in aliases)]))
+    found = [Diagnostic(codes.UNREADABLE, "the replica_groups of stablehlo.all_to_all have no rows", line=line,
+                        column=column, end_line=line, end_column=column + 1)
+             for use in _EXCHANGE.finditer(source) if empty.search(use[0]) and "//" not in use["before"]
+             for line, column in [(source.count("\n", 0, use.start()) + 1, len(use["before"]) + 1)]]
+    if found:
+        raise HloError(found)
 
 
 def _parsed(source: str | bytes, context: Any) -> Any:
