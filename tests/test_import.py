@@ -207,3 +207,107 @@ def test_what_stablehlo_refuses_our_verification_refuses(operation, types):
         hlotool.from_stablehlo(text)
     module = hlotool.from_stablehlo(read_unverified(text))
     assert any(d.severity == "error" for d in hlotool.verify(module))
+
+
+GROUPED = ('"stablehlo.all_to_all"(%a) {{split_dimension = {} : i64, concat_dimension = {} : i64, '
+           'split_count = {} : i64, replica_groups = dense<{}> : tensor<{}xi64>}}')
+EXCHANGE = "(tensor<4x8xf32>) -> tensor<8x4xf32>"
+DOT = ('"stablehlo.dot_general"(%a, %b) {{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], '
+       'rhs_contracting_dimensions = [0]>{}}}')
+PRODUCT = "(tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>"
+PRECISION = ", precision_config = [{}]".format
+DEFAULT, HIGHEST = "#stablehlo<precision DEFAULT>", "#stablehlo<precision HIGHEST>"
+ALGORITHM = (", algorithm = #stablehlo.dot_algorithm<lhs_precision_type = {0}, rhs_precision_type = {0}, "
+             "accumulation_type = f32, lhs_component_count = {1}, rhs_component_count = 1, "
+             "num_primitive_operations = 1, allow_imprecise_accumulation = false>").format
+FEED = "(!stablehlo.token) -> ({}, !stablehlo.token)".format
+CALL = '"stablehlo.custom_call"({}) {{call_target_name = "t", {}}}'.format
+ALIAS = ("output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [],\n operand_index = {},\n"
+         " operand_tuple_indices = []>]").format
+
+#: operation, its type, what the diagnostic says; %a is f32[4,8], %b f32[8,4], %t a token
+REFUSED = {
+    "groups of three dimensions": (GROUPED.format(1, 0, 2, "[[[0], [1]]]", "1x2x1"), EXCHANGE, "3 dimensions"),
+    "a negative device": (GROUPED.format(1, 0, 2, "[[0, -5]]", "1x2"), EXCHANGE, "negative device"),
+    "a dimension to join": (GROUPED.format(1, 2, 2, "[[0, 1]]", "1x2"), EXCHANGE, "concat_dimension is 2"),
+    "no blocks": (GROUPED.format(1, 0, 0, "[[0, 1]]", "1x2"), EXCHANGE, "split_count is 0"),
+    "smaller groups": (GROUPED.format(1, 0, 2, "[[0], [1]]", "2x1"), EXCHANGE, "1,1 members"),
+    "empty groups": (GROUPED.format(1, 0, 2, "", "0x2"), EXCHANGE, "no members"),
+    "a negative channel": ('"stablehlo.all_gather"(%a) {all_gather_dim = 1 : i64, use_global_device_ids, '
+                           'channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, '
+                           'replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}',
+                           "(tensor<4x8xf32>) -> tensor<4x16xf32>", "handle is -1"),
+    "triples": ('"stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}',
+                "(tensor<4x8xf32>) -> tensor<4x8xf32>", "rows of 3"),
+    "sizes of a broadcast": ('"stablehlo.broadcast"(%a) {broadcast_sizes = array<i64: 2>}',
+                             "(tensor<4x8xf32>) -> tensor<3x4x8xf32>", "{2}"),
+    "a negative dimension": ('"stablehlo.broadcast_in_dim"(%a) {broadcast_dimensions = array<i64: -2, 1>}',
+                             "(tensor<4x8xf32>) -> tensor<4x8xf32>", "{-2,1}"),
+    "an open broadcast": ('"stablehlo.broadcast_in_dim"(%a) {broadcast_dimensions = array<i64: 1, 2>}',
+                          "(tensor<4x8xf32>) -> tensor<?x4x8xf32>", "without a size"),
+    "another constant": ('"stablehlo.constant"() {value = dense<0> : tensor<i32>}', "() -> tensor<3xi32>", "s32[3]"),
+    "a third precision": (DOT.format(PRECISION(f"{DEFAULT}, {HIGHEST}, {DEFAULT}")), PRODUCT, "for each operand"),
+    "no word of precision": (DOT.format(PRECISION('"FOO"')), PRODUCT, '"FOO"'),
+    "components": (DOT.format(ALGORITHM("f32", 3)), PRODUCT, "dot_f32_f32_f32"),
+    "an unknown algorithm": (DOT.format(ALGORITHM("i8", 1)), PRODUCT, "dot_f32_f32_f32"),
+    "two precisions": (DOT.format(PRECISION(f"{HIGHEST}, {HIGHEST}") + ALGORITHM("f32", 1)), PRODUCT, "is DEFAULT"),
+    "tolerances of a mode": ('"stablehlo.tanh"(%a) {result_accuracy = #stablehlo.result_accuracy<atol = 1.0, '
+                             'rtol = 0.0, ulps = 4, mode = #stablehlo.result_accuracy_mode<HIGHEST>>}',
+                             "(tensor<4x8xf32>) -> tensor<4x8xf32>", "TOLERANCE"),
+    "a layout too few": ('"stablehlo.infeed"(%t) {layout = []}', FEED("tensor<4xf32>"), "layout is []"),
+    "a layout of lists": ('"stablehlo.infeed"(%t) {layout = [[0, []]]}', FEED("tensor<4xf32>"), "lists of integers"),
+    "a token too many": ('"stablehlo.infeed"(%t)', FEED("!stablehlo.token"), "a token at the end"),
+    "the wrong channel": ('"stablehlo.send"(%a, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, '
+                          'is_host_transfer = true}', "(tensor<4x8xf32>, !stablehlo.token) -> !stablehlo.token",
+                          "the type is 2"),
+    "a token's layout": (CALL("%t", "operand_layouts = [dense<[0]> : tensor<1xindex>], result_layouts = []"),
+                         "(!stablehlo.token) -> ()", "token[]"),
+    "typed and no dictionary": (CALL("", 'api_version = 4 : i32, backend_config = "x"'), "() -> ()", "a dictionary"),
+    "a region too many": ('"stablehlo.async_start"(%a) ({}, {})',
+                          "(tensor<4x8xf32>) -> !stablehlo.future<tensor<4x8xf32>>", "2 regions"),
+    "nothing to wait for": ('"stablehlo.async_start"(%a) ({^bb0(%x: tensor<4x8xf32>):\n "stablehlo.return"(%x) : '
+                            '(tensor<4x8xf32>) -> ()})', "(tensor<4x8xf32>) -> !stablehlo.future<tensor<4x8xf32>>",
+                            "holds nothing"),
+    "a bound too few": ('"stablehlo.abs"(%a)',
+                        "(tensor<4x8xf32>) -> tensor<?x?xf32, #stablehlo.bounds<4>>", "1 bounds"),
+}
+
+
+def around(operation, types):
+    return (f"func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %t: !stablehlo.token) {{\n"
+            f"  {operation} : {types}\n  return\n}}")
+
+
+@pytest.mark.parametrize("operation, types, said", REFUSED.values(), ids=REFUSED)
+def test_what_stablehlo_refuses_import_refuses(operation, types, said):
+    text = around(operation, types)
+    with pytest.raises(HloError):
+        hlotool.from_stablehlo(text)
+    with pytest.raises(HloError) as refusal:
+        hlotool.from_stablehlo(read_unverified(text))
+    (diagnostic,) = refusal.value.diagnostics
+    assert diagnostic.code in ("X203", "X206") and diagnostic.line == 2 and said in diagnostic.message
+
+
+@pytest.mark.parametrize("alias, said", [(ALIAS(1), "operand 1"), (ALIAS(0), "f32[4,8]")])
+def test_aliases_of_a_call_are_verified(alias, said):
+    module = hlotool.from_stablehlo(read_unverified(around(CALL("%a", alias), "(tensor<4x8xf32>) -> tensor<2xf32>")))
+    assert [d.code for d in hlotool.verify(module)] == ["custom-call-c4"]
+    assert said in hlotool.verify(module)[0].message
+
+
+def test_groups_without_rows_do_not_end_the_process():
+    given = around(GROUPED.format(1, 0, 2, "", "0x2"), EXCHANGE)
+    for text in (given, "#g = dense<> : tensor<0x2xi64>\n" + given.replace("dense<> : tensor<0x2xi64>", "#g")):
+        with pytest.raises(HloError, match="no rows") as refusal:
+            hlotool.from_stablehlo(text)
+        assert refusal.value.diagnostics[0].line == text[:text.index("all_to_all")].count("\n") + 1
+
+
+def test_layouts_of_what_is_fed():
+    module = hlotool.from_stablehlo("""
+    func.func @main(%t: !stablehlo.token) -> tensor<4x8xf32> {
+      %0:2 = "stablehlo.infeed"(%t) {layout = [[0, 1]]} : (!stablehlo.token) -> (tensor<4x8xf32>, !stablehlo.token)
+      return %0#0 : tensor<4x8xf32>
+    }""")
+    assert "(f32[4,8]{0,1}, token[]) infeed" in str(module) and not hlotool.verify(module)
