@@ -246,6 +246,8 @@ REFUSED = {
     "an open broadcast": ('"stablehlo.broadcast_in_dim"(%a) {broadcast_dimensions = array<i64: 1, 2>}',
                           "(tensor<4x8xf32>) -> tensor<?x4x8xf32>", "without a size"),
     "another constant": ('"stablehlo.constant"() {value = dense<0> : tensor<i32>}', "() -> tensor<3xi32>", "s32[3]"),
+    "a constant of another type": ('"stablehlo.constant"() {value = dense<(0.0, 1.0)> : tensor<complex<f32>>}',
+                                   "() -> tensor<complex<f64>>", "complex64"),
     "a third precision": (DOT.format(PRECISION(f"{DEFAULT}, {HIGHEST}, {DEFAULT}")), PRODUCT, "for each operand"),
     "no word of precision": (DOT.format(PRECISION('"FOO"')), PRODUCT, '"FOO"'),
     "components": (DOT.format(ALGORITHM("f32", 3)), PRODUCT, "dot_f32_f32_f32"),

@@ -19,7 +19,7 @@ CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 #: command -> what it does; each is a module of this room with add_arguments(parser) and run(args) -> exit code
 COMMANDS = {
-    "lint": "report syntax errors and broken constraints",
+    "lint": "report all that is wrong or dubious, by rule, and fix it",
     "fmt": "print modules in one format",
     "convert": "HLO to StableHLO, StableHLO to HLO",
     "opt": "run passes over modules: legalise old forms, remove what is dead",

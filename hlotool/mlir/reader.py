@@ -99,18 +99,14 @@ class OperationReader:
             # The bindings know neither complex numbers nor the smallest types.
             return self._array_from_text(attribute)
 
-    def type_of(self, attribute: str) -> Shape:
-        """The shape that a dense elements attribute has by itself."""
-        return self.importer.types.shape(self._attributes[attribute].type)
-
     def _array_from_text(self, attribute: str) -> Any:
         text = self._operation.get_asm(print_generic_op_form=True)
         start = re.search(rf"\b{attribute} = dense<", text)
         if start is None:
             self.refuse(f"the values of {attribute} cannot be read")
-        shape = self.importer.types.shape(self._operation.results[0].type)
         body = text[start.end() - len("dense<"):]
-        return read_dense(body[:_attribute_end(body)], shape)
+        value = body[:_attribute_end(body)]
+        return read_dense(value, self.importer.types.parsed(value[value.rindex(" : tensor<") + 3:]))
 
     # Regions and functions.
 

@@ -76,6 +76,10 @@ class Types:
             found = self._shapes[type_] = self._read(type_)
         return found
 
+    def parsed(self, text: str) -> Shape:
+        """The shape of the text of an MLIR type. Raises NoType."""
+        return self.shape(self._ir.Type.parse(text))
+
     def _read(self, type_: Any) -> Shape:
         ir = self._ir
         if isinstance(type_, ir.RankedTensorType):

@@ -94,14 +94,14 @@ def precision_config(attributes: Any) -> str:
 
 # StableHLO has three levels; `packed_nibble` is a hint about storage that it does not carry.
 _PRECISIONS = {"default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST"}
-_PRECISION = re.compile(r"#(?:stablehlo|chlo)<precision (\w+)>")
+_PRECISION_WORD = re.compile(r"#(?:stablehlo|chlo)<precision (\w+)>")
 
 
 def precision_words(r: Reader) -> dict[str, Any]:
     """The reverse; nothing where both are default."""
     text = r.text("precision_config", "[]")
-    words = tuple(w.lower() for w in _PRECISION.findall(text))
-    if len(words) > 2 or _PRECISION.sub("", text).strip("[], \n") or not set(words) <= set(_PRECISIONS):
+    words = tuple(w.lower() for w in _PRECISION_WORD.findall(text))
+    if len(words) > 2 or _PRECISION_WORD.sub("", text).strip("[], \n") or not set(words) <= set(_PRECISIONS):
         r.refuse(f"precision_config is {text}; it has a word for each operand, {', '.join(_PRECISIONS.values())}")
     return {"operand_precision": words} if any(w != "default" for w in words) else {}
 

@@ -81,10 +81,10 @@ _SPLAT = 16
 
 
 def _lift_constant(r: Reader) -> HloInstruction:
-    shape = r.shape()
-    if r.type_of("value") != shape:
-        r.refuse(f"its value is {r.type_of('value').text(False)}, its result {shape.text(False)}")
-    array = r.array("value")
+    shape, array = r.shape(), r.array("value")
+    if array.shape != shape.dims or array.dtype != shape.dtype.numpy or not shape.is_static:
+        r.refuse(f"its value holds {array.dtype} in the dimensions {list(array.shape)}, its result is "
+                 f"{shape.text(False)}")
     if array.size > _SPLAT and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
         # HLO writes every element of a constant, so one that repeats is better a broadcast.
         scalar = Shape.array(shape.element_type)

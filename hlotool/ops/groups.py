@@ -50,8 +50,9 @@ def lifted_attributes(r: Reader) -> dict[str, Any]:
 
 def lifted_table(r: Reader, attribute: str) -> tuple[tuple[int, ...], ...]:
     """The rows of a dense attribute of integers, which must have two dimensions."""
-    shape = r.type_of(attribute)
-    if shape.rank != 2:
-        r.refuse(f"{attribute} has {shape.rank} dimension{'s' * (shape.rank != 1)}; it is a table of two")
-    (count, width), flat = shape.dims, r.ints(attribute)
-    return tuple(flat[i * width:(i + 1) * width] for i in range(count))
+    if not r.text(attribute).startswith("dense<"):
+        r.refuse(f"{attribute} is {r.text(attribute)}, which is no table of integers")
+    found = r.array(attribute)
+    if found.ndim != 2:
+        r.refuse(f"{attribute} has {found.ndim} dimension{'s' * (found.ndim != 1)}; it is a table of two")
+    return tuple(map(tuple, found.tolist()))

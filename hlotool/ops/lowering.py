@@ -95,9 +95,6 @@ class Reader(Protocol):
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array."""
 
-    def type_of(self, attribute: str) -> Shape:
-        """The shape that a dense elements attribute has by itself."""
-
     def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """The region as a computation with a parameter for each of its arguments.
 
