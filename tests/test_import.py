@@ -220,12 +220,13 @@ DEFAULT, HIGHEST = "#stablehlo<precision DEFAULT>", "#stablehlo<precision HIGHES
 ALGORITHM = (", algorithm = #stablehlo.dot_algorithm<lhs_precision_type = {0}, rhs_precision_type = {0}, "
              "accumulation_type = f32, lhs_component_count = {1}, rhs_component_count = 1, "
              "num_primitive_operations = 1, allow_imprecise_accumulation = false>").format
+SIZES = '%s = "stablehlo.constant"() {{value = dense<{0}> : tensor<{1}xi64>}} : () -> tensor<{1}xi64> '
 FEED = "(!stablehlo.token) -> ({}, !stablehlo.token)".format
 CALL = '"stablehlo.custom_call"({}) {{call_target_name = "t", {}}}'.format
 ALIAS = ("output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [],\n operand_index = {},\n"
          " operand_tuple_indices = []>]").format
 
-#: operation, its type, what the diagnostic says; %a is f32[4,8], %b f32[8,4], %t a token
+#: operation, its type, what the diagnostic says; %a is f32[4,8], %b f32[8,4], %c f32[], %i s32[4,1], %t a token
 REFUSED = {
     "groups of three dimensions": (GROUPED.format(1, 0, 2, "[[[0], [1]]]", "1x2x1"), EXCHANGE, "3 dimensions"),
     "a negative device": (GROUPED.format(1, 0, 2, "[[0, -5]]", "1x2"), EXCHANGE, "negative device"),
@@ -236,7 +237,10 @@ REFUSED = {
     "a negative channel": ('"stablehlo.all_gather"(%a) {all_gather_dim = 1 : i64, use_global_device_ids, '
                            'channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, '
                            'replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}',
-                           "(tensor<4x8xf32>) -> tensor<4x16xf32>", "handle is -1"),
+                           "(tensor<4x8xf32>) -> tensor<4x16xf32>", "channel is -1"),
+    "no channel": ('"stablehlo.all_gather"(%a) {all_gather_dim = 1 : i64, use_global_device_ids, '
+                   'replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}', "(tensor<4x8xf32>) -> tensor<4x16xf32>",
+                   "channel is 0"),
     "triples": ('"stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}',
                 "(tensor<4x8xf32>) -> tensor<4x8xf32>", "rows of 3"),
     "sizes of a broadcast": ('"stablehlo.broadcast"(%a) {broadcast_sizes = array<i64: 2>}',
@@ -270,14 +274,32 @@ REFUSED = {
     "nothing to wait for": ('"stablehlo.async_start"(%a) ({^bb0(%x: tensor<4x8xf32>):\n "stablehlo.return"(%x) : '
                             '(tensor<4x8xf32>) -> ()})', "(tensor<4x8xf32>) -> !stablehlo.future<tensor<4x8xf32>>",
                             "holds nothing"),
+    "sizes of an iota": (SIZES.format("[5]", 1) + '"stablehlo.dynamic_iota"(%s) {iota_dimension = 0 : i64}',
+                         "(tensor<1xi64>) -> tensor<4xf32>", "[5]"),
+    "sizes of a reshape": (SIZES.format("[2, 4, 5]", 3) + '"stablehlo.dynamic_reshape"(%a, %s)',
+                           "(tensor<4x8xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>", "[2, 4, 5]"),
+    "fewer sizes": (SIZES.format("[4]", 1) + '"stablehlo.dynamic_reshape"(%a, %s)',
+                    "(tensor<4x8xf32>, tensor<1xi64>) -> tensor<4x8xf32>", "s64[1] [4]"),
+    "padding in a row": ('"stablehlo.reduce_window"(%a, %c) ({^bb0(%x: tensor<f32>, %y: tensor<f32>):\n '
+                         '"stablehlo.return"(%x) : (tensor<f32>) -> ()}) {window_dimensions = array<i64: 1, 1>, '
+                         'padding = dense<0> : tensor<1x4xi64>}', "(tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>",
+                         "each of 2 dimensions"),
+    "two bounds": ('"stablehlo.reshape"(%a)',
+                   "(tensor<4x8xf32>) -> tensor<?x?xf32, #stablehlo.bounds<4, 8>>", "several"),
+    "a dimension twice": ('"stablehlo.scatter"(%a, %i, %b) ({^bb0(%x: tensor<f32>, %y: tensor<f32>):\n '
+                          '"stablehlo.return"(%y) : (tensor<f32>) -> ()}) {scatter_dimension_numbers = '
+                          '#stablehlo.scatter<update_window_dims = [1], input_batching_dims = [0], '
+                          'scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [0]>}',
+                          "(tensor<4x8xf32>, tensor<4x1xi32>, tensor<8x4xf32>) -> tensor<4x8xf32>",
+                          "dimension 0 stands"),
     "a bound too few": ('"stablehlo.abs"(%a)',
                         "(tensor<4x8xf32>) -> tensor<?x?xf32, #stablehlo.bounds<4>>", "1 bounds"),
 }
 
 
 def around(operation, types):
-    return (f"func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %t: !stablehlo.token) {{\n"
-            f"  {operation} : {types}\n  return\n}}")
+    return (f"func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<f32>, %i: tensor<4x1xi32>, "
+            f"%t: !stablehlo.token) {{\n  {operation} : {types}\n  return\n}}")
 
 
 @pytest.mark.parametrize("operation, types, said", REFUSED.values(), ids=REFUSED)
@@ -313,3 +335,18 @@ def test_layouts_of_what_is_fed():
       return %0#0 : tensor<4x8xf32>
     }""")
     assert "(f32[4,8]{0,1}, token[]) infeed" in str(module) and not hlotool.verify(module)
+
+
+@pytest.mark.parametrize("number, kind", [
+    ("0.0", "f32"), ("1.5", "bf16"), ("-3", "i4"), ("true", "i1"), ("1.0", "f8E4M3FN"), ("(1.0, -0.0)", "complex<f32>"),
+])
+def test_a_number_that_is_repeated_takes_no_room(number, kind):
+    module = hlotool.from_stablehlo(f"""
+    func.func @main() -> tensor<512x6400x6400x{kind}> {{
+      %0 = stablehlo.constant dense<{number}> : tensor<512x6400x6400x{kind}>
+      return %0 : tensor<512x6400x6400x{kind}>
+    }}""")
+    assert opcodes(module) == ["constant", "broadcast"]
+    literal = module.entry.instructions[0].literal.array
+    expected = complex(1, -0.0) if kind.startswith("complex") else True if number == "true" else float(number)
+    assert literal.astype(type(expected)) == expected

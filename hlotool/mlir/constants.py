@@ -54,7 +54,7 @@ _TOKEN = re.compile(r"\(([^,()]+),([^,()]+)\)|[^\s\[\],()]+")
 def read_dense(text: str, shape: Shape) -> Any:
     """The values of a dense elements attribute from its text ("dense<[1, 2]> : tensor<2xi4>").
 
-    For the element types that MLIR's Python bindings give no buffer of.
+    For the element types that MLIR's Python bindings give no buffer of. One number is a view in that shape.
     """
     import numpy as np
 
@@ -64,7 +64,9 @@ def read_dense(text: str, shape: Shape) -> Any:
         flat = np.frombuffer(bytes.fromhex(body[3:-1]), dtype)
     else:
         flat = _values([m.groups() if m[1] else (m[0],) for m in _TOKEN.finditer(body)], shape)
-    return (flat if flat.size == shape.size else np.repeat(flat, shape.size)).reshape(shape.dims).copy()
+    if flat.size == 1:
+        return np.broadcast_to(flat.reshape(()), shape.dims)
+    return flat.reshape(shape.dims).copy()
 
 
 def _values(tokens: list[tuple[str, ...]], shape: Shape) -> Any:

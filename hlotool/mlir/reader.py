@@ -88,12 +88,15 @@ class OperationReader:
                 for name, one, many in _FIELD.findall(self.text(attribute))}
 
     def array(self, attribute: str) -> Any:
-        """A dense elements attribute as a NumPy array."""
+        """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
         import numpy as np
 
         try:
             found = self._attributes[attribute]
             shape = self.importer.types.shape(found.type)
+            if getattr(found, "is_splat", False):
+                # One number takes no room, however large the array is.
+                return read_dense(str(found), shape)
             return np.array(found).reshape(shape.dims).astype(shape.dtype.numpy, copy=False)
         except TypeError:
             # The bindings know neither complex numbers nor the smallest types.

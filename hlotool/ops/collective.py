@@ -486,7 +486,8 @@ def reduce_scatter_shape(*operands: Shape, dimensions: Ints, to_apply: HloComput
         m = results[i].dims[axis] if results is not None and results[i].rank > axis else n // (size or 1)
         if UNBOUNDED not in (n, m):
             shards = n // m if m else 1
-            require(shards * m == n and (size in (None, 1) or not n or shards % (size or 1) == 0), "reduce-scatter-c3",
+            fits = shards > 0 and shards * m == n and (size in (None, 1) or not n or shards % (size or 1) == 0)
+            require(fits, "reduce-scatter-c3",
                     f"dimension {axis} has {n} elements in operand {i} and {m} in the result, the groups have "
                     f"{size if size is not None else 'all'} members")
         found.append(scaled(shape, axis, m))
@@ -506,8 +507,11 @@ def _emit_reduce_scatter(e: Emitter, instruction: HloInstruction, operands: Sequ
 
 
 def _lift_reduce_scatter(r: Reader) -> HloInstruction:
-    return r.add("reduce-scatter", r.shape(), r.operands(), {
-        "dimensions": (r.int("scatter_dimension"),), **lifted_attributes(r), "to_apply": r.computation(0)})
+    shape, to_apply = r.shape(), r.computation(0)
+    if shape.is_array and to_apply.root.shape.element_type != shape.element_type:
+        r.refuse(f"its region gives {to_apply.root.shape.text(False)}, its result is {shape.text(False)}")
+    return r.add("reduce-scatter", shape, r.operands(), {
+        "dimensions": (r.int("scatter_dimension"),), **lifted_attributes(r), "to_apply": to_apply})
 
 
 def _draw_reduce_scatter(d: Draw) -> None:

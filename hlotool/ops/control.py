@@ -85,12 +85,12 @@ def _lift_constant(r: Reader) -> HloInstruction:
     if array.shape != shape.dims or array.dtype != shape.dtype.numpy or not shape.is_static:
         r.refuse(f"its value holds {array.dtype} in the dimensions {list(array.shape)}, its result is "
                  f"{shape.text(False)}")
-    if array.size > _SPLAT and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
+    if array.size > _SPLAT and (not any(array.strides) or array.tobytes() == array.flat[:1].tobytes() * array.size):
         # HLO writes every element of a constant, so one that repeats is better a broadcast.
         scalar = Shape.array(shape.element_type)
-        one = r.add("constant", scalar, (), {"literal": Literal(scalar, array.reshape(-1)[0])})
+        one = r.add("constant", scalar, (), {"literal": Literal(scalar, array.flat[0])})
         return r.add("broadcast", shape, (one,), {"dimensions": ()})
-    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), array)})
+    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), array.copy())})
 
 
 def _draw_constant(d: Draw) -> None:

@@ -20,6 +20,7 @@ from hlotool.ir import (
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.drawing import ORDERLESS, Draw
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
@@ -225,6 +226,14 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
         "precision_config": precision_config(attributes)})
 
 
+def lifted_padding(r: Reader, count: int) -> tuple[tuple[int, int], ...]:
+    """The low and the high padding of each dimension of a window; none where the attribute is missing."""
+    rows = lifted_table(r, "padding") if r.has("padding") else ((0, 0),) * count
+    if len(rows) != count or any(len(row) != 2 for row in rows):
+        r.refuse(f"its padding is {[list(row) for row in rows]}; it has two numbers for each of {count} dimensions")
+    return tuple((low, high) for low, high in rows)
+
+
 def _lift_convolution(r: Reader) -> HloInstruction:
     operands = r.operands()[:2]
     found = re.search(r"\[([^\]]*)\]x\[([^\]]*)\]->\[([^\]]*)\]", r.text("dimension_numbers"))
@@ -234,12 +243,10 @@ def _lift_convolution(r: Reader) -> HloInstruction:
     n, kernel = labels.spatial_rank, operands[1].shape
     ones = (1,) * n
     strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones
-    holes, padding = r.ints("rhs_dilation") or ones, r.ints("padding") or (0,) * (2 * n)
+    holes, padding = r.ints("rhs_dilation") or ones, lifted_padding(r, n)
     reversal = [word == "true" for word in re.findall(r"true|false", r.text("window_reversal"))] or [False] * n
-    if len(padding) != 2 * n:
-        r.refuse(f"its padding has {len(padding)} numbers for {n} dimensions")
-    rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], padding[2 * i], padding[2 * i + 1],
-                                 base[i], holes[i], reversal[i]) for i in range(n))
+    rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], *padding[i], base[i], holes[i],
+                                 reversal[i]) for i in range(n))
     attributes: dict[str, Any] = {"window": Window(rows)} if rows else {}
     attributes["dim_labels"] = labels
     for name in ("feature_group_count", "batch_group_count"):

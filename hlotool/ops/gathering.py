@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
-from hlotool.ops.called import odd_reducer_part, scalar
+from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -328,9 +328,15 @@ def _require_reducer(computation: HloComputation, operands: Sequence[Shape], upd
     parameters, count = computation.parameters(), len(operands)
     require(len(parameters) == 2 * count, "scatter-c13",
             f"{computation.name} has {len(parameters)} parameters; it must take {2 * count}")
-    for parameter in parameters:
+    for parameter, given in zip(parameters, (*operands, *updates), strict=True):
         require(parameter.shape.is_scalar, "scatter-c13",
                 f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, not a scalar")
+        # XLA: VerifyReducerShape
+        fold = parameter.parameter_number % count
+        require(same_up_to_precision(parameter.shape, scalar(given)), "scatter-c13",
+                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, what it is given "
+                f"holds {given.element_type}",
+                odd_reducer_part(computation, fold, (scalar(operands[fold]), scalar(updates[fold]))))
     result = computation.root.shape
     leaves = result.elements if result.is_tuple else (result,)
     require(len(leaves) == count and all(leaf.is_scalar for leaf in leaves), "scatter-c13",
@@ -361,6 +367,8 @@ def _lift_scatter(r: Reader) -> HloInstruction:
     for name in ("indices_are_sorted", "unique_indices"):
         if r.bool(name):
             attributes[name] = True
+    if twice := set(attributes["scatter_dims_to_operand_dims"]) & set(attributes.get("input_batching_dims", ())):
+        r.refuse(f"dimension {min(twice)} stands in both scatter_dims_to_operand_dims and input_batching_dims")
     return r.add("scatter", r.shape(), r.operands(), {**attributes, "to_apply": r.computation(0)})
 
 

@@ -41,10 +41,10 @@ def lifted_attributes(r: Reader) -> dict[str, Any]:
         r.refuse("its replica_groups name a negative device; only -1 stands for none")
     found["replica_groups"] = ReplicaGroups(tuple(tuple(v for v in row if v >= 0) for row in rows if row))
     if r.has("use_global_device_ids"):
-        if channel < 0:
-            r.refuse(f"use_global_device_ids goes with a channel; its handle is {channel}")
-        if channel:
-            found["use_global_device_ids"] = True
+        if channel <= 0 or not found["replica_groups"].lists():
+            r.refuse(f"use_global_device_ids goes with a channel and groups; the channel is {channel}, there are "
+                     f"{len(found['replica_groups'].lists())} groups")
+        found["use_global_device_ids"] = True
     return found
 
 

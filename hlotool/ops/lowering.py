@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
 Value = Any
@@ -93,7 +93,7 @@ class Reader(Protocol):
         """The integer fields of a struct attribute such as #stablehlo.dot<...>; what it leaves out is missing."""
 
     def array(self, attribute: str) -> Any:
-        """A dense elements attribute as a NumPy array."""
+        """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
 
     def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """The region as a computation with a parameter for each of its arguments.
@@ -170,6 +170,22 @@ def refused(reason: str) -> Lowering:
         e.refuse(instruction, reason)
 
     return Lowering(emit, refusal=reason)
+
+
+def check_sizes(r: Reader, sizes: HloInstruction, result: Shape) -> list[int] | None:
+    """The sizes that an operand gives, where it is a constant.
+
+    Refuses an operation whose operand of sizes is not one for each dimension of the result, or says others.
+    """
+    literal = sizes.attributes.get("literal")
+    given: list[int] | None = None if literal is None else literal.array.reshape(-1).tolist()
+    fits = sizes.shape.dims == (result.rank,) and (given is None or all(
+        size == given[i] or size == UNBOUNDED or result.is_dynamic_dim(i) for i, size in enumerate(result.dims)))
+    # What is no array stands for an operation that was refused already.
+    if sizes.shape.is_array and not fits:
+        r.refuse(f"its sizes are {sizes.shape.text(False)}{'' if given is None else f' {given}'}, "
+                 f"its result is {result.text(False)}")
+    return given
 
 
 @functools.cache

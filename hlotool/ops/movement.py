@@ -11,7 +11,7 @@ from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array
 from hlotool.ops.numbers import Array, converted, from_bits, to_bits
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
@@ -77,7 +77,15 @@ def _require_same_count(operand: Shape, result: Shape, label: str) -> None:
 
 
 def _lift_reshape(r: Reader) -> HloInstruction:
-    return r.add("reshape", r.shape(), r.operands()[:1])
+    return r.add("reshape", _settled(r), r.operands()[:1])
+
+
+def _settled(r: Reader) -> Shape:
+    """The result's shape, of known sizes but for one bounded dimension. Source: StableHLO specification, reshape."""
+    shape = r.shape()
+    if UNBOUNDED in shape.dims or sum(shape.dynamic) > 1:
+        r.refuse(f"its result {shape.text(False)} has a dimension without a size, or several with bounds")
+    return shape
 
 
 def _emit_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -130,6 +138,9 @@ def _emit_dynamic_reshape(e: Emitter, instruction: HloInstruction, operands: Seq
 def _lift_dynamic_reshape(r: Reader) -> HloInstruction:
     operand, sizes = r.operands()
     shape = r.shape()
+    given = check_sizes(r, sizes, shape)
+    if given is not None and operand.shape.is_static and math.prod(given) != operand.shape.size:
+        r.refuse(f"its sizes are {given}, its operand is {operand.shape.text(False)}")
     if shape.is_static:
         return r.add("reshape", shape, (operand,))
     word = Shape.array("s32")
@@ -184,9 +195,7 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
 
 
 def _lift_broadcast(r: Reader) -> HloInstruction:
-    (operand, *_), result = r.operands(), r.shape()
-    if UNBOUNDED in result.dims:
-        r.refuse(f"its result {result.text(False)} has a dimension without a size or bound")
+    (operand, *_), result = r.operands(), _settled(r)
     if r.name == "stablehlo.broadcast":
         sizes = r.ints("broadcast_sizes")
         added = len(sizes)
@@ -488,7 +497,10 @@ def _emit_iota(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 def _lift_iota(r: Reader) -> HloInstruction:
-    return r.add("iota", r.shape(), (), {"iota_dimension": r.int("iota_dimension")})
+    shape = r.shape()
+    for sizes in r.operands():
+        check_sizes(r, sizes, shape)
+    return r.add("iota", shape, (), {"iota_dimension": r.int("iota_dimension")})
 
 
 def _draw_iota(d: Draw) -> None:

@@ -15,7 +15,7 @@ from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, refused
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, enum_attribute, refused
 from hlotool.ops.numbers import Array, from_bits, narrow
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import require_array, same_dims
@@ -52,10 +52,7 @@ def _emit_rng(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]
 
 def _lift_rng(r: Reader) -> HloInstruction:
     (a, b, sizes), shape = r.operands(), r.shape()
-    given = sizes.attributes.get("literal")
-    if sizes.shape.dims != (shape.rank,) or (given is not None and tuple(given.array.tolist()) != shape.dims):
-        r.refuse(f"its sizes are {sizes.shape.text(False)}{'' if given is None else f' {given.array.tolist()}'}, "
-                 f"its result is {shape.text(False)}")
+    check_sizes(r, sizes, shape)
     return r.add("rng", shape, (a, b), {"distribution": f"rng_{r.word('rng_distribution').lower()}"})
 
 

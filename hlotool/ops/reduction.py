@@ -13,7 +13,7 @@ from hlotool.ops.called import (
     same_up_to_precision,
     scalar,
 )
-from hlotool.ops.convolution import window_output
+from hlotool.ops.convolution import lifted_padding, window_output
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.drawing import ORDERLESS, Draw, Undrawable, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
@@ -135,10 +135,8 @@ def window_of(r: Reader) -> Window:
     sizes = r.ints("window_dimensions")
     ones = (1,) * len(sizes)
     strides, base = r.ints("window_strides", ones), r.ints("base_dilations", ones)
-    dilations, padding = r.ints("window_dilations", ones), r.ints("padding", (0,) * (2 * len(sizes)))
-    if len(padding) != 2 * len(sizes):
-        r.refuse(f"its padding has {len(padding)} numbers for {len(sizes)} dimensions")
-    return Window(tuple(WindowDimension(s, strides[i], padding[2 * i], padding[2 * i + 1], base[i], dilations[i])
+    dilations, padding = r.ints("window_dilations", ones), lifted_padding(r, len(sizes))
+    return Window(tuple(WindowDimension(s, strides[i], *padding[i], base[i], dilations[i])
                         for i, s in enumerate(sizes)))
 
 
@@ -263,8 +261,11 @@ def _emit_select_and_scatter(e: Emitter, instruction: HloInstruction, operands: 
 
 
 def _lift_select_and_scatter(r: Reader) -> HloInstruction:
+    scatter = r.computation(1, "scatter")
+    if scatter.root.shape.is_tuple:
+        r.refuse(f"its second region gives {scatter.root.shape.text(False)}, which is no array")
     return r.add("select-and-scatter", r.shape(), r.operands(), {
-        "window": window_of(r), "select": r.computation(0, "select"), "scatter": r.computation(1, "scatter")})
+        "window": window_of(r), "select": r.computation(0, "select"), "scatter": scatter})
 
 
 def _draw_select_and_scatter(d: Draw) -> None:
