@@ -10,7 +10,7 @@ import hlotool
 from hlotool.execution import execute, run_program, ulp_distance
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.program import Program
-from hlotool.ir import Shape
+from hlotool.ir import DTYPES, Shape
 from hlotool.ops import OPS
 
 FAMILIES = {f"hlotool.ops.{name}" for name in (
@@ -217,3 +217,13 @@ def test_all_to_all_of_one_group_takes_its_size_from_the_header() -> None:
     assert "split_count = 2" in exported and "dense<[[0, 1]]>" in exported
     with pytest.raises(hlotool.HloError, match="nor the module's header says it"):
         hlotool.to_stablehlo(hlotool.parse(f"HloModule m\n{line}"))
+
+
+@pytest.mark.parametrize("source", [n for n, d in DTYPES.items() if not d.is_complex and n != "s1"])
+def test_every_type_converts_to_every_other(source: str) -> None:
+    for target, kind in DTYPES.items():
+        if target == "s1":  # holds no 1
+            continue
+        text = f"ENTRY e {{ x = {source}[2] constant({{1, 1}})  ROOT y = {target}[2] convert(x) }}"
+        (found,) = hlotool.execute(text, [], executor="reference")
+        assert found.dtype == kind.numpy and (found.astype(np.complex128 if kind.is_complex else np.float32) == 1).all()

@@ -121,11 +121,13 @@ def converted(array: Array, target: Any) -> Array:
     with np.errstate(all="ignore"):
         if kind.is_integral:
             return narrow(array, target)
-        return array.astype(np.float64).astype(target) if _needs_float_step(array, kind) else array.astype(target)
-
-
-def _needs_float_step(array: Array, kind: DType) -> bool:
-    return array.dtype.kind in "iub" and kind.is_floating and kind.bits < 16
+        if kind.is_floating and kind.bits < 16:
+            if array.dtype.kind in "iub":
+                array = array.astype(np.float64)
+            elif source.is_floating and source.bits < 16:
+                # Not every pair of the small types has a cast; f32 holds all their numbers.
+                array = array.astype(np.float32)
+        return array.astype(target)
 
 
 def _to_integer(array: Array, kind: DType, target: Any) -> Array:
