@@ -1,5 +1,8 @@
 """Import of what HLO has no words for: open dimensions, quantised types, CHLO, deep nesting, old operations."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -350,3 +353,72 @@ def test_a_number_that_is_repeated_takes_no_room(number, kind):
     literal = module.entry.instructions[0].literal.array
     expected = complex(1, -0.0) if kind.startswith("complex") else True if number == "true" else float(number)
     assert literal.astype(type(expected)) == expected
+
+
+FOLD = ('({{^bb0(%x: tensor<{0}>, %y: tensor<{0}>):\n "stablehlo.return"(%x) : (tensor<{0}>) -> ()}})').format
+GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+#: operations whose computation takes wider values than they are given; what is converted
+PROMOTED = {
+    "all_reduce": (f'"stablehlo.all_reduce"(%a) {FOLD("f64")} {{{GROUPS}}}', "(tensor<4x8xf32>) -> tensor<4x8xf64>", 1),
+    "reduce_scatter": (f'"stablehlo.reduce_scatter"(%a) {FOLD("f64")} {{scatter_dimension = 0 : i64, {GROUPS}}}',
+                       "(tensor<4x8xf32>) -> tensor<2x8xf64>", 1),
+    "reduce": (f'"stablehlo.reduce"(%i, %z) {FOLD("i64")} {{dimensions = array<i64: 0>}}',
+               "(tensor<4x1xi32>, tensor<i32>) -> tensor<1xi64>", 2),
+    "reduce_window": (f'"stablehlo.reduce_window"(%i, %z) {FOLD("i64")} {{window_dimensions = array<i64: 1, 1>}}',
+                      "(tensor<4x1xi32>, tensor<i32>) -> tensor<4x1xi64>", 2),
+    "scatter": (f'"stablehlo.scatter"(%a, %i, %a) {FOLD("f64")} {{scatter_dimension_numbers = #stablehlo.scatter<'
+                'update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], '
+                'index_vector_dim = 1>}',
+                "(tensor<4x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<4x8xf64>", 2),
+    "select_and_scatter": ('"stablehlo.select_and_scatter"(%a, %a, %c) ({^bb0(%x: tensor<f32>, %y: tensor<f32>):\n'
+                           '%p = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n'
+                           f'stablehlo.return %p : tensor<i1>}}, {FOLD("f64")[1:]} '
+                           '{window_dimensions = array<i64: 1, 1>}',
+                           "(tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf64>", 3),
+}
+
+
+@pytest.mark.parametrize("operation, types, count", PROMOTED.values(), ids=PROMOTED)
+def test_operands_are_converted_to_what_a_computation_takes(operation, types, count):
+    result = types.split("-> ")[1]
+    module = hlotool.from_stablehlo(f"""func.func @main(%a: tensor<4x8xf32>, %c: tensor<f32>, %i: tensor<4x1xi32>,
+      %z: tensor<i32>) -> {result} {{
+      %0 = {operation} : {types}
+      return %0 : {result} }}""")
+    assert opcodes(module).count("convert") == count and not hlotool.verify(module)
+
+
+VERIFIED = pathlib.Path(__file__).parents[2] / "shared" / "corpus" / "stablehlo" / "verify"
+#: XLA takes convolutions of two integer types as they are
+TAKEN = {("verify_convolution.mlir", 39)}
+#: short forms of operations, and their generic form
+SHORT = [(r"stablehlo\.constant (dense<.*?>) : (tensor<[^\n]*>)",
+          r'"stablehlo.constant"() {value = \1 : \2} : () -> \2'),
+         (r'(?<!")stablehlo\.return (%[\w#]+) : ([^\n]*[^\s}])', r'"stablehlo.return"(\1) : (\2) -> ()'),
+         (r'(?<!")stablehlo\.(\w+) (%\w+)\s*,\s*(%\w+) :\s*(tensor<[^\n]*>)',
+          r'"stablehlo.\1"(\2, \3) : (\4, \4) -> \4')]
+
+
+def is_refused(text):
+    """Whether import or verification refuses a program; None where it cannot be read without StableHLO's own forms."""
+    for short, generic in SHORT:
+        text = re.sub(short, generic, text)
+    try:
+        module = read_unverified(text)
+    except HloError:
+        return None
+    try:
+        return any(d.severity == "error" for d in hlotool.verify(hlotool.from_stablehlo(module)))
+    except HloError:
+        return True
+
+
+@pytest.mark.skipif(not VERIFIED.is_dir(), reason="without the corpus")
+@pytest.mark.parametrize("start", range(5))
+def test_programs_that_stablehlo_refuses_are_refused(start):
+    programs = [(path.name, i, text) for path in sorted(VERIFIED.glob("*.mlir"))
+                for i, text in enumerate(re.split(r"^// -----.*$", path.read_text(), flags=re.M))
+                if "expected-error" in text][start::5]
+    found = {(name, i): is_refused(text) for name, i, text in programs}
+    assert sum(refused is not None for refused in found.values()) > 100
+    assert {key for key, refused in found.items() if refused is False} <= TAKEN

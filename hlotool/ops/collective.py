@@ -34,7 +34,7 @@ from hlotool.ops.drawing import ORDERLESS, Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims
@@ -196,7 +196,14 @@ def _emit_all_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 
 def _lift_all_reduce(r: Reader) -> HloInstruction:
-    return r.add("all-reduce", r.shape(), r.operands(), {**lifted_attributes(r), "to_apply": r.computation(0)})
+    return r.add("all-reduce", r.shape(), _promoted_operands(r), {
+        **lifted_attributes(r), "to_apply": r.computation(0)})
+
+
+def _promoted_operands(r: Reader) -> list[HloInstruction]:
+    """The operands in the element types of the results."""
+    shape = r.shape()
+    return promoted(r, r.operands(), shape.elements if shape.is_tuple else (shape,))
 
 
 def drawn_groups(d: Draw) -> tuple[dict[str, Any], int]:
@@ -510,7 +517,7 @@ def _lift_reduce_scatter(r: Reader) -> HloInstruction:
     shape, to_apply = r.shape(), r.computation(0)
     if shape.is_array and to_apply.root.shape.element_type != shape.element_type:
         r.refuse(f"its region gives {to_apply.root.shape.text(False)}, its result is {shape.text(False)}")
-    return r.add("reduce-scatter", shape, r.operands(), {
+    return r.add("reduce-scatter", shape, _promoted_operands(r), {
         "dimensions": (r.int("scatter_dimension"),), **lifted_attributes(r), "to_apply": to_apply})
 
 

@@ -12,7 +12,7 @@ from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
@@ -369,7 +369,11 @@ def _lift_scatter(r: Reader) -> HloInstruction:
             attributes[name] = True
     if twice := set(attributes["scatter_dims_to_operand_dims"]) & set(attributes.get("input_batching_dims", ())):
         r.refuse(f"dimension {min(twice)} stands in both scatter_dims_to_operand_dims and input_batching_dims")
-    return r.add("scatter", r.shape(), r.operands(), {**attributes, "to_apply": r.computation(0)})
+    operands, shape = r.operands(), r.shape()
+    results = shape.elements if shape.is_tuple else (shape,)
+    n = len(operands) // 2
+    inputs, updates = (promoted(r, given, results) for given in (operands[:n], operands[n + 1:]))
+    return r.add("scatter", shape, [*inputs, operands[n], *updates], {**attributes, "to_apply": r.computation(0)})
 
 
 def _draw_scatter(d: Draw) -> None:

@@ -188,6 +188,23 @@ def check_sizes(r: Reader, sizes: HloInstruction, result: Shape) -> list[int] | 
     return given
 
 
+def promoted(r: Reader, operands: Sequence[HloInstruction], wanted: Sequence[Shape]) -> list[HloInstruction]:
+    """Operands in the element types of other shapes: StableHLO's reducers may take wider values than are given.
+
+    As they are where there are not as many, or a type is no wider one of the same kind: verification tells then.
+    Source: StableHLO specification, is_promotable.
+    """
+    if len(operands) != len(wanted):
+        return list(operands)
+    return [r.add("convert", o.shape.with_element_type(w.element_type), (o,)) if _is_wider(w, o.shape) else o
+            for o, w in zip(operands, wanted, strict=True)]
+
+
+def _is_wider(wanted: Shape, given: Shape) -> bool:
+    return (wanted.is_array and given.is_array and wanted.element_type != given.element_type
+            and wanted.dtype.family == given.dtype.family and wanted.dtype.bits >= given.dtype.bits)
+
+
 @functools.cache
 def _opcode_of(name: str) -> str:
     from hlotool.ops.registry import OPS

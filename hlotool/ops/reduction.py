@@ -19,7 +19,7 @@ from hlotool.ops.drawing import ORDERLESS, Draw, Undrawable, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.loops import emit_loop
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
@@ -74,7 +74,20 @@ def _emit_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 
 def _lift_reduce(r: Reader) -> HloInstruction:
-    return r.add("reduce", r.shape(), r.operands(), {"dimensions": r.ints("dimensions"), "to_apply": r.computation(0)})
+    to_apply = r.computation(0)
+    return r.add("reduce", r.shape(), _promoted_operands(r, to_apply), {
+        "dimensions": r.ints("dimensions"), "to_apply": to_apply})
+
+
+def _promoted_operands(r: Reader, to_apply: HloComputation) -> list[HloInstruction]:
+    """Inputs and initial values as the computation takes them; other floats, HLO's reductions take as they are."""
+    operands, results = r.operands(), result_shapes(to_apply)
+    for init in operands[len(operands) // 2:]:
+        if init.shape.dims:
+            r.refuse(f"its initial value is {init.shape.text(False)}, which is no scalar")
+    wanted = [o.shape if same_up_to_precision(scalar(o.shape), result) else result
+              for o, result in zip(operands, (*results, *results), strict=False)]
+    return promoted(r, operands, wanted)
 
 
 def _draw_reduce(d: Draw) -> None:
@@ -172,7 +185,9 @@ def _reversed(e: Emitter, value: Value, shape: Shape, axes: Ints) -> Value:
 
 
 def _lift_reduce_window(r: Reader) -> HloInstruction:
-    return r.add("reduce-window", r.shape(), r.operands(), {"window": window_of(r), "to_apply": r.computation(0)})
+    to_apply = r.computation(0)
+    return r.add("reduce-window", r.shape(), _promoted_operands(r, to_apply), {
+        "window": window_of(r), "to_apply": to_apply})
 
 
 def _drawn_window(d: Draw, dims: Ints, *, dilations: bool = True) -> tuple[str, Ints]:
@@ -264,7 +279,8 @@ def _lift_select_and_scatter(r: Reader) -> HloInstruction:
     scatter = r.computation(1, "scatter")
     if scatter.root.shape.is_tuple:
         r.refuse(f"its second region gives {scatter.root.shape.text(False)}, which is no array")
-    return r.add("select-and-scatter", r.shape(), r.operands(), {
+    operands, shape = r.operands(), r.shape()
+    return r.add("select-and-scatter", shape, promoted(r, operands, [shape] * len(operands)), {
         "window": window_of(r), "select": r.computation(0, "select"), "scatter": scatter})
 
 
