@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import (
-    UNBOUNDED,
     HloComputation,
     HloInstruction,
     HloModule,
@@ -43,7 +42,7 @@ from hlotool.passes.verify_layouts import verify_layouts
 from hlotool.passes.verify_module import verify_module
 from hlotool.passes.verify_profiles import verify_precision, verify_strict, verify_values
 from hlotool.passes.verify_schedule import verify_schedule
-from hlotool.passes.verify_shapes import verify_shape, verify_sharding
+from hlotool.passes.verify_shapes import agrees, flags_differ, verify_shape, verify_sharding
 from hlotool.passes.verify_shardings import verify_shardings
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 
@@ -236,25 +235,3 @@ def relaid(inferred: Shape, written: Shape) -> str:
     if inferred.is_array and written.is_array and inferred.rank == written.rank:
         return str(Shape.array(inferred.element_type, inferred.dims, written.layout, inferred.dynamic))
     return inferred.text(False)
-
-
-def flags_differ(written: Shape, inferred: Shape) -> bool:
-    """Whether a dimension is marked dynamic on one side only."""
-    if written is inferred or len(written.elements) != len(inferred.elements):
-        return False
-    if written.is_array:
-        return any(written.is_dynamic_dim(d) != inferred.is_dynamic_dim(d) for d in range(written.rank)
-                   if UNBOUNDED not in (written.dims[d], inferred.dims[d]))
-    return any(map(flags_differ, written.elements, inferred.elements))
-
-
-def agrees(written: Shape, inferred: Shape) -> bool:
-    """Equal types and sizes at every leaf; layouts and `<=` do not count, and `?` fits every size."""
-    if written is inferred or written.compatible(inferred):
-        return True
-    if written.element_type != inferred.element_type or len(written.elements) != len(inferred.elements):
-        return False
-    if not written.is_array:
-        return bool(written.elements) and all(map(agrees, written.elements, inferred.elements))
-    return len(written.dims) == len(inferred.dims) and all(
-        a == b or UNBOUNDED in (a, b) for a, b in zip(written.dims, inferred.dims, strict=True))

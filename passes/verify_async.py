@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
-from hlotool.passes.codes import ASYNC_ALIASING, ASYNC_BODY, ASYNC_OPEN, ASYNC_SOURCE, ASYNC_USE, THREAD
-from hlotool.passes.report import report
+from hlotool.passes.codes import (
+    ASYNC_ALIASING,
+    ASYNC_BODY,
+    ASYNC_OPEN,
+    ASYNC_SOURCE,
+    ASYNC_USE,
+    THREAD,
+    WRONG_SHAPE,
+)
+from hlotool.passes.report import SHAPE_PART, report
 from hlotool.passes.verify_calls import MAIN, thread_of
+from hlotool.passes.verify_shapes import agrees
 
 #: starts that have exactly one user, their own done
 _PAIRED = frozenset({"all-reduce-start", "all-gather-start", "copy-start", "collective-permute-start"})
@@ -108,6 +117,7 @@ def _source(module: HloModule, computation: HloComputation, instruction: HloInst
         yield from _agreement(module, instruction, before, base, started)
         if step == "done":
             yield from _unbound(module, instruction)
+            yield from _result(module, instruction)
     elif link == "done" or not _carries(before) or (before.opcode == "parameter" and computation is module.entry):
         yield report(module, instruction, ASYNC_SOURCE,
                      f"the operand {before.name} is {before.opcode}, which starts nothing")
@@ -138,6 +148,22 @@ def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
     if last.shape.is_tuple and last.shape.elements and len(last.shape.elements[0].elements) < wanted:
         yield report(module, done, ASYNC_SOURCE, f"{calls.name} takes {wanted} operands, "
                      f"{len(last.shape.elements[0].elements)} are bound by now", help="bind the rest with async-update")
+
+
+def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
+    """What an async-done gives is what the computation at the start of its chain gives."""
+    start = done.operands[0]
+    while step_of(start.opcode)[1] == "update" and start.operands:
+        start = start.operands[0]
+    calls = start.attributes.get("calls")
+    if start.opcode != "async-start" or not isinstance(calls, HloComputation) or calls.root is None:
+        return
+    given, written = calls.root.shape, done.shape
+    if given is None or written is None:
+        return
+    if not agrees(written, given) and not agrees(written, Shape.tuple(given)):
+        yield report(module, done, WRONG_SHAPE, f"{calls.name} gives {given.text(False)}, but "
+                     f"{written.text(False)} is written", part=SHAPE_PART, help=f"write {given.text(False)}")
 
 
 def _body(module: HloModule, computation: HloComputation, start: HloInstruction) -> Iterator[Diagnostic]:

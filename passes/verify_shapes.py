@@ -121,3 +121,25 @@ def _device_messages(devices: tuple[int, ...], count: int, partitions: int) -> I
             yield f"device {device} is not in [0, {partitions})"
         elif device in devices[:i]:
             yield f"device {device} is listed twice"
+
+
+def flags_differ(written: Shape, inferred: Shape) -> bool:
+    """Whether a dimension is marked dynamic on one side only."""
+    if written is inferred or len(written.elements) != len(inferred.elements):
+        return False
+    if written.is_array:
+        return any(written.is_dynamic_dim(d) != inferred.is_dynamic_dim(d) for d in range(written.rank)
+                   if UNBOUNDED not in (written.dims[d], inferred.dims[d]))
+    return any(map(flags_differ, written.elements, inferred.elements))
+
+
+def agrees(written: Shape, inferred: Shape) -> bool:
+    """Equal types and sizes at every leaf; layouts and `<=` do not count, and `?` fits every size."""
+    if written is inferred or written.compatible(inferred):
+        return True
+    if written.element_type != inferred.element_type or len(written.elements) != len(inferred.elements):
+        return False
+    if not written.is_array:
+        return bool(written.elements) and all(map(agrees, written.elements, inferred.elements))
+    return len(written.dims) == len(inferred.dims) and all(
+        a == b or UNBOUNDED in (a, b) for a, b in zip(written.dims, inferred.dims, strict=True))

@@ -32,7 +32,8 @@ from hlotool.ir import (
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
-from hlotool.passes.verify import agrees, unknown_attribute, verify
+from hlotool.passes.verify import unknown_attribute, verify
+from hlotool.passes.verify_shapes import agrees
 
 Errors: TypeAlias = Literal["raise", "collect"]
 

@@ -33,7 +33,7 @@ from hlotool.passes.legalize import legalized
 from hlotool.passes.lift_library_calls import Lifted, without_library_calls
 from hlotool.passes.outline_fusions import has_fusions, outline_fusions
 from hlotool.passes.outline_random_state import has_random_state, is_random_state, outline_random_state
-from hlotool.passes.verify import agrees
+from hlotool.passes.verify_shapes import agrees
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40
@@ -201,7 +201,7 @@ class Exporter:
                 found.append(next(arguments))
                 lost = self._lost_of_argument(parameter, leaf)
                 if lost and self.options.carry:
-                    found[-1][LOST] = "{" + ", ".join(f"{n} = {string(t)}" for n, t in lost.items()) + "}"
+                    found[-1][LOST] = "{" + ", ".join(f"{string(n)} = {string(t)}" for n, t in lost.items()) + "}"
         return found
 
     def _lost_of_argument(self, parameter: HloInstruction, leaf: Shape) -> dict[str, str]:

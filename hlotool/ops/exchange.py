@@ -384,6 +384,8 @@ def _members(value: Value) -> Sequence[Value]:
 def _emitted_places(buffer: Value, offsets: Value) -> list[tuple[int, Sequence[Value]]]:
     """For each slice the number of its buffer and its starts."""
     rows = list(enumerate(offsets)) if isinstance(buffer, tuple) else [(0, offsets)]
+    if not all(isinstance(given, tuple) for _, given in rows):
+        return []
     return [(number, one) for number, given in rows
             for one in (given if given and isinstance(given[0], tuple) else (given,))]
 
