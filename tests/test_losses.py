@@ -181,6 +181,29 @@ ENTRY e {
     assert "(f32[2], s32[]) frobnicate(%p), to_apply=%f, dimensions={1,2}" in str(back)
 
 
+def test_missing_values_as_zeros(tmp_path, capsys) -> None:
+    """Zeros where they are asked for, marked, so that the way back leaves them out again."""
+    path = tmp_path / "m.hlo"
+    path.write_text("HloModule m\nENTRY e {\n  c = f32[100000,100000] constant({...})\n  d = s32[2] constant({...})\n"
+                    "  ROOT t = (f32[100000,100000], s32[2]) tuple(c, d)\n}")
+    out = tmp_path / "m.mlirbc"
+    assert main(["convert", str(path), "--elided=zeros", "-o", str(out), "--loss-report", "-"]) == 0
+    assert "X315 lost-values: 2 (0 carried)" in capsys.readouterr().out
+    back = hlotool.from_stablehlo(out.read_bytes())
+    assert [str(i.shape) for i in back.entry.instructions if i.opcode == "constant"] == ["f32[100000,100000]", "s32[2]"]
+    assert str(back).count("constant({...})") == 2
+    program = hlotool.to_stablehlo(hlotool.parse("ENTRY e { ROOT c = (f32[2], s32[]) constant(({...}, 3)) }"),
+                                   options=LiftOptions(elided="zeros"))
+    assert "dense<0.000000e+00> : tensor<2xf32>" in str(program) and "dense<3> : tensor<i32>" in str(program)
+
+
+def test_names_that_are_no_words_travel_with_arguments() -> None:
+    module = hlotool.parse("HloModule m\nENTRY e {\n  p = f32[2] parameter(0)\n"
+                           "  q = f32[2] parameter(1), control-predecessors={p}\n  ROOT s = f32[2] add(p, q)\n}")
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    assert str(back).count("control-predecessors={") == 1
+
+
 def test_missing_values_do_not_run() -> None:
     text = "HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}"
     assert "custom_call @hlotool.elided" in str(hlotool.to_stablehlo(hlotool.parse(text)))

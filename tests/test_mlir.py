@@ -196,7 +196,7 @@ ENTRY main {
   b = f32[2] add(a, p)
   c = f32[4] constant({...})
   ROOT d = f32[2] xyzzy(b)
-}""", LiftOptions(elided=False)) == [("X101", 5), ("X102", 7), ("X101", 8)]
+}""", LiftOptions(elided="error")) == [("X101", 5), ("X102", 7), ("X101", 8)]
 
 
 def test_parameters_without_a_type_are_reported() -> None:

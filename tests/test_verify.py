@@ -93,6 +93,20 @@ def test_profiles() -> None:
         hlotool.verify(hlotool.parse(BODY), profile="loose")
 
 
+def test_what_is_awaited_is_what_was_started() -> None:
+    """An async-update may say what it likes: what comes out is the computation's result."""
+    text = """HloModule m
+c { p = f32[3] parameter(0)  ROOT n = f32[3] negate(p) }
+ENTRY e {
+  p = f32[3] parameter(0)
+  s = ((f32[3]), (), s32[]) async-start(p), calls=c
+  u = ((f32[3]), f32[4], s32[]) async-update(s)
+  ROOT d = f32[4] async-done(u)
+}"""
+    assert [(d.code, d.line) for d in hlotool.verify(hlotool.parse(text))] == [("V103", 7)]
+    assert not hlotool.verify(hlotool.parse(text.replace("f32[4]", "f32[3]")))
+
+
 _SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"
 _ALL = {"unoptimized", "strict", "scheduled", "cpu", "gpu"}
 _OPTIMIZED = _ALL - {"unoptimized"}

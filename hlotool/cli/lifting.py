@@ -22,6 +22,9 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
                             "that ends in .json gets JSON, any other a table")
     group.add_argument("--allow-opaque", action="store_true",
                        help="keep instructions without a StableHLO form as custom calls of the target hlotool.opaque")
+    group.add_argument("--elided", choices=("call", "zeros"), default="call",
+                       help="constants without values as custom calls of the target hlotool.elided, or as zeros "
+                            "(default: %(default)s)")
     group.add_argument("--fusions", choices=("inline", "call", "composite"), default="inline",
                        help="fusions as their instructions, as calls of functions, or as composites "
                             "(default: %(default)s)")
@@ -41,7 +44,7 @@ def lift_options(args: argparse.Namespace) -> LiftOptions:
     """The choices that were made."""
     from hlotool.mlir import LiftOptions
 
-    return LiftOptions(strict=args.strict, opaque=args.allow_opaque, fusions=args.fusions,
+    return LiftOptions(strict=args.strict, opaque=args.allow_opaque, elided=args.elided, fusions=args.fusions,
                        asynchronous=args.asynchronous, chlo=not args.no_chlo, library=not args.no_library_calls,
                        shardy=not args.no_shardy and not getattr(args, "target", None),
                        carry=not args.no_loss_attributes)

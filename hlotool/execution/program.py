@@ -114,7 +114,7 @@ class Program:
 
         out = io.BytesIO()
         # What is lost does not change results, but a constant without values has none.
-        to_stablehlo(self.module, options=LiftOptions(elided=False, carry=False)).operation.write_bytecode(out)
+        to_stablehlo(self.module, options=LiftOptions(elided="error", carry=False)).operation.write_bytecode(out)
         return out.getvalue()
 
     @functools.cached_property

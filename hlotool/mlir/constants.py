@@ -35,6 +35,12 @@ class Constants:
             found = self._known[key] = self._make(array, shape)
         return found
 
+    def zeros(self, shape: Shape) -> Any:
+        """The attribute of zeros in a shape, however large."""
+        import numpy as np
+
+        return self._make(np.zeros(1, shape.dtype.numpy), shape)
+
     def _make(self, array: Any, shape: Shape) -> Any:
         import numpy as np
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, at, shortened
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module, post_order, unique_name
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, clone_module, post_order, unique_name
 from hlotool.mlir import codes
 from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.constants import Constants
@@ -389,8 +389,11 @@ class Exporter:
         """The opaque call that stands for an instruction, or None."""
         literal = instruction.attributes.get("literal")
         is_elided = literal is not None and getattr(literal, "has_elided", False)
-        if instruction.shape is None or not (self.options.elided if is_elided else self.options.opaque):
+        if instruction.shape is None or not (self.options.elided != "error" if is_elided else self.options.opaque):
             return None
+        if is_elided and self.options.elided == "zeros":
+            self._lose(codes.LOST_VALUES, instruction, "the values are elided from the text; these are zeros")
+            return self._with_zeros(instruction.literal)
         callees: dict[HloComputation, int] = {}
         found = {name: value_text(name, value, callees) or "" for name, value in instruction.attributes.items()
                  if name not in _BESIDE}
@@ -408,6 +411,18 @@ class Exporter:
         if not is_elided:
             self._keep(instruction, found, bool(self._said(instruction.shape)))
         return value
+
+    def _with_zeros(self, literal: Literal) -> Value:
+        """The constants of a literal, with marked zeros in place of what is elided."""
+        if literal.elements:
+            return tuple(map(self._with_zeros, literal.elements))
+        if not literal.is_elided:
+            return self.constant(literal.array, literal.shape)
+        operation = self._create(
+            "stablehlo.constant", self.types.leaves(literal.shape), (), {"value": self._constants.zeros(literal.shape)},
+            None, 0, self._locations.of(self._current), self._ip)
+        operation.attributes[ELIDED] = self._ir.UnitAttr.get()
+        return operation.result
 
     def _derived(self, opcode: str) -> Callable[..., Value] | None:
         """How to emit an opcode that OPS does not list but knows: the sugar of asynchronous operations."""

@@ -82,8 +82,11 @@ class Restorer:
 
     def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
         """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
-        if made.attributes.get("custom_call_target") == ELIDED:
-            made.opcode, made.attributes = "constant", Attributes({"literal": _emptied(made.shape)})
+        if made.attributes.get("custom_call_target") == ELIDED or ELIDED in attributes:
+            for operand in made.operands:  # of a broadcast: the zero
+                computation.instructions.remove(operand)
+            made.opcode, made.operands = "constant", ()
+            made.attributes = Attributes({"literal": _emptied(made.shape)})
         if LOST in attributes:
             self._put_back(attributes[LOST], made, computation)
         restore_fusion(made)

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 #: what becomes of fusions: their instructions, a function that is called, or a composite
 Fusions: TypeAlias = Literal["inline", "call", "composite"]
+#: what becomes of constants whose values are elided
+Elided: TypeAlias = Literal["call", "zeros", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,9 @@ class LiftOptions:
     strict: bool = False
     #: an instruction without a StableHLO form is kept as a custom call of the target hlotool.opaque
     opaque: bool = False
-    #: constants whose values the text elides are kept as custom calls of the target hlotool.elided; else errors
-    elided: bool = True
+    #: constants whose values the text elides are custom calls of the target hlotool.elided, which compile nowhere;
+    #: zeros of that attribute, for looking at what does not depend on values; or errors
+    elided: Elided = "call"
     fusions: Fusions = "inline"
     #: asynchronous operations that StableHLO has too keep their start and their end
     asynchronous: bool = False
