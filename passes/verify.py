@@ -117,9 +117,14 @@ class _Checker:
         self._faulty: set[int] = set()
 
     def computation(self, computation: HloComputation) -> Iterator[Diagnostic]:
-        failed = self._failed
+        failed, known = self._failed, self._known
         for instruction in post_order(computation):
-            finding = self._check(instruction)
+            # Attributes are shared and stay alive with the module, so their identity stands for their value.
+            key = (instruction.opcode, instruction.shape, id(instruction.attributes),
+                   *[o.shape for o in instruction.operands])
+            if key not in known:
+                known[key] = self._finding(instruction)
+            finding = known[key]
             if finding is None:
                 continue
             if finding.code in WARNINGS:
@@ -133,7 +138,8 @@ class _Checker:
             if finding.culprit is not None:  # other callers would only say so again
                 failed[finding.culprit] = None
                 self._faulty.update(id(c) for c in callees if finding.culprit in c.instructions)
-        if any(i in failed for i in computation.instructions if i is computation.root or i.opcode == "parameter"):
+        if failed and any(i in failed for i in computation.instructions
+                          if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
 
     def failed_lines(self) -> set[int]:
@@ -144,14 +150,6 @@ class _Checker:
         lines = {self._module.position(i).line for i in self._module.instructions()
                  if i in failed or any(o in failed for o in i.operands)}
         return lines - {0}
-
-    def _check(self, instruction: HloInstruction) -> Finding | None:
-        attributes = instruction.attributes
-        # Attributes are shared and stay alive with the module, so their identity stands for their value.
-        key = (instruction.opcode, instruction.shape, id(attributes), *[o.shape for o in instruction.operands])
-        if key not in self._known:
-            self._known[key] = self._finding(instruction)
-        return self._known[key]
 
     def _finding(self, instruction: HloInstruction) -> Finding | None:
         signature = self._signatures.instruction(instruction)

@@ -74,12 +74,9 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
     """An info-level diagnostic for the first of each old form that the module holds."""
     found: dict[str, Diagnostic] = {}
     filename = module.source.filename if module.source else "<string>"
-    # Most modules hold none: look at the distinct attribute sets before looking at every instruction.
-    suspects = {id(a) for a in {id(i.attributes): i.attributes for i in module.instructions()}.values()
-                if not _OLD_ATTRIBUTE_NAMES.isdisjoint(a)}
-    for instruction in module.instructions():
-        if instruction.opcode not in _SUSPECTS and id(instruction.attributes) not in suspects:
-            continue
+    suspects = [i for i in module.instructions() if i.opcode in _SUSPECTS
+                or (i.attributes and not _OLD_ATTRIBUTE_NAMES.isdisjoint(i.attributes))]
+    for instruction in suspects:
         for key, message in _forms(instruction):
             if key not in found:
                 at = module.position(instruction)
