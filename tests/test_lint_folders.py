@@ -265,6 +265,7 @@ def test_arguments_that_folders_have() -> None:
     assert parser.parse_args(["x", "-j", "3", "--by-pass"]).jobs == 3
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_every_process(folder: pathlib.Path) -> None:
     code = ("import time; from hlotool.cli import main, lint_run; import sys\n"
             "def slow(given): print('begun', flush=True); time.sleep(1.5); raise KeyError\n"
