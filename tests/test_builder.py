@@ -7,6 +7,7 @@ import json
 import operator
 import pathlib
 import warnings
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 import hlotool
 from hlotool.builder import FUNCTIONS, SemanticsWarning, XlaBuilder, XlaOp
 from hlotool.execution import Program, leaves, run_program
+from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.world import Queues
 from hlotool.ops import OPS
 from hlotool.ops.registry import op, require
 
@@ -67,6 +70,28 @@ def test_group_verifies_and_prints(name: str) -> None:
     module, _, _ = programs.build(name, programs.VERIFIED_ONLY[name])
     assert hlotool.verify(module) == []
     assert str(hlotool.parse(str(module))) == str(module)
+
+
+def test_transfers_run_on_the_reference() -> None:
+    """Through declared queues: PJRT's CPU client has no host beside it."""
+    one = np.array([1, 2], np.float32)
+    b = XlaBuilder("transfers")
+    fed = b.Infeed("f32[2]", "config")
+    b.Outfeed(fed * 2.0, "f32[2]", "config")
+    b.Send(fed, 3)
+    sent = b.Recv("f32[2]", 3)
+    token = b.SendToHost(fed + 5.0, b.CreateToken(), None, 7)
+    received = b.GetTupleElement(b.RecvFromHost(token, "f32[2]", 8), 0)
+    start = b.SendStart(fed, b.CreateToken(), 5)
+    b.SendDone(start)
+    started = b.GetTupleElement(b.RecvDone(b.RecvStart(b.CreateToken(), "f32[2]", 5)), 0)
+    state = b.RngGetAndUpdateState(delta=1, shape="u64[2]")
+    module = b.build([sent, received, started, state])
+    assert hlotool.verify(module) == []
+    queues = Queues(deque([one]), from_host=defaultdict(deque, {8: deque([one * 10])}))
+    ((first, second, third, last),) = evaluate_program(Program(module), [[]], queues=[queues])
+    assert [a.tolist() for a in (first, second, third)] == [[1, 2], [10, 20], [1, 2]] and last.shape == (2,)
+    assert queues.outfeed[0].tolist() == [2, 4] and queues.to_host[7][0].tolist() == [6, 7]
 
 
 def test_random_numbers_have_their_distribution() -> None:
