@@ -15,7 +15,7 @@ from hlotool.mlir.constants import Constants
 from hlotool.mlir.context import make_context
 from hlotool.mlir.futures import is_in_flight, landed, replaced, started
 from hlotool.mlir.locations import Locations
-from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses
+from hlotool.mlir.losses import Loss, LossReport, Reading, code_of, layout_losses, library_loss
 from hlotool.mlir.lost import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
 from hlotool.mlir.options import LiftOptions
 from hlotool.mlir.shardy import with_shardy
@@ -30,9 +30,10 @@ from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, STARTABLE, ConstraintError, Op
 from hlotool.ops.lowering import Value, string
 from hlotool.passes.legalize import legalized
-from hlotool.passes.lift_library_calls import Lifted, without_library_calls
+from hlotool.passes.lift_library_calls import without_library_calls
 from hlotool.passes.outline_fusions import has_fusions, outline_fusions
 from hlotool.passes.outline_random_state import has_random_state, is_random_state, outline_random_state
+from hlotool.passes.signatures import Signatures
 from hlotool.passes.verify_shapes import agrees
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
@@ -71,13 +72,13 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
 
 def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Loss]]:
     """The module in today's forms, lifted as the options say (a copy where something changes); what that lost."""
-    found, calls = legalized(module), list[Lifted]()
+    found, losses = legalized(module), list[Loss]()
     if options.library:
         found, calls = without_library_calls(found)
+        losses += map(library_loss, calls)
     if options.fusions != "inline" and has_fusions(found):
         found = outline_fusions(clone_module(found) if found is module else found,
                                 composite=options.fusions == "composite")
-    losses = list(map(_library_loss, calls))
     if has_random_state(found):
         found = outline_random_state(clone_module(found) if found is module else found)
         losses += [Loss(codes.LOST_STATE, i.name, i.offset, "each execution starts with the state of the first one")
@@ -118,6 +119,8 @@ class Exporter:
         #: opcode and names of attributes -> those that the lowering does not look at
         self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
+        self._signatures = Signatures()
+        self._sound: set[Any] = set()
         self._inlined = False
         self._written = 0
 
@@ -255,6 +258,7 @@ class Exporter:
             try:
                 if emit is None:
                     self._fail(instruction, codes.UNKNOWN_OPCODE, f"{instruction.opcode} is no operation that is known")
+                self._require_rule(instruction)
                 values[instruction] = self._emit(emit, instruction, operands)
             except _Refusal:
                 values[instruction] = self._substitute(instruction, operands, reported)
@@ -262,6 +266,15 @@ class Exporter:
                 self._explain(instruction, operands, error)
                 values[instruction] = self._substitute(instruction, operands, reported)
         return values[computation.root]
+
+    def _require_rule(self, instruction: HloInstruction) -> None:
+        """Raise ConstraintError where folds and the like break their rule: MLIR's verifier reads missing operands."""
+        record = OPS[instruction.opcode]
+        if record.is_variadic and instruction.attributes and instruction.called_computations():
+            signature = self._signatures.instruction(instruction)
+            if signature not in self._sound:
+                record.infer_instruction(instruction)
+                self._sound.add(signature)
 
     def _emit(self, emit: Callable[..., Value], instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         """The instruction's value; what stands beside the operation is put on it, or noted as lost."""
@@ -418,9 +431,7 @@ class Exporter:
             return tuple(map(self._with_zeros, literal.elements))
         if not literal.is_elided:
             return self.constant(literal.array, literal.shape)
-        operation = self._create(
-            "stablehlo.constant", self.types.leaves(literal.shape), (), {"value": self._constants.zeros(literal.shape)},
-            None, 0, self._locations.of(self._current), self._ip)
+        operation = self._dense(self._constants.zeros(literal.shape), literal.shape)
         operation.attributes[ELIDED] = self._ir.UnitAttr.get()
         return operation.result
 
@@ -585,14 +596,14 @@ class Exporter:
 
     def constant(self, array: Any, shape: Shape) -> Value:
         """Append a stablehlo.constant; see hlotool.ops.lowering.Emitter."""
-        value = self._constants.attribute(array, shape)
-        operation = self._create(
-            "stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
-            self._locations.of(self._current), self._ip)
-        if self._last is None:
-            # What fills a place after an operation does not stand for the instruction.
-            self._last = operation
-        return operation.result
+        return self._dense(self._constants.attribute(array, shape), shape).result
+
+    def _dense(self, value: Any, shape: Shape) -> Any:
+        operation = self._create("stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
+                                 self._locations.of(self._current), self._ip)
+        # What fills a place after an operation does not stand for the instruction.
+        self._last = self._last or operation
+        return operation
 
     def pack(self, value: Value) -> Value:
         """Append stablehlo.tuple where the value is a tuple; see hlotool.ops.lowering.Emitter."""
@@ -614,12 +625,6 @@ class Exporter:
     def refuse(self, instruction: HloInstruction, reason: str) -> NoReturn:
         """Report that the instruction has no StableHLO form; see hlotool.ops.lowering.Emitter."""
         self._fail(instruction, codes.NOT_LOWERED, f"{instruction.opcode} cannot be lifted: {reason}")
-
-
-def _library_loss(call: Lifted) -> Loss:
-    code, detail = ((codes.LIBRARY_CALL, f"{call.target} stays: {call.reason}") if call.reason else
-                    (codes.LOST_LIBRARY_CALL, f"{call.target} became what it stands for"))
-    return Loss(code, call.instruction.name, call.instruction.offset, detail)
 
 
 def _broken_rule(instruction: HloInstruction) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from hlotool.diagnostics import CODES, Diagnostic, Severity, at
 from hlotool.ir import Attributes, HloModule, Layout, Shape
 from hlotool.mlir import codes
+from hlotool.passes.lift_library_calls import Lifted
 
 #: attributes that stand beside any operation, or are the instruction itself
 _BESIDE = frozenset(("sharding", "frontend_attributes", "literal", "parameter_number"))
@@ -100,6 +101,13 @@ def _said(layout: Layout, rank: int) -> Iterator[str]:
             or layout.index_type or layout.pointer_type or layout.physical_shape or
             layout.dynamic_shape_metadata_prefix):
         yield codes.LOST_LAYOUT_DETAIL
+
+
+def library_loss(call: Lifted) -> Loss:
+    """What became of a library call."""
+    code, detail = ((codes.LIBRARY_CALL, f"{call.target} stays: {call.reason}") if call.reason else
+                    (codes.LOST_LIBRARY_CALL, f"{call.target} became what it stands for"))
+    return Loss(code, call.instruction.name, call.instruction.offset, detail)
 
 
 class LossReport:
