@@ -270,7 +270,7 @@ class Exporter:
     def _require_rule(self, instruction: HloInstruction) -> None:
         """Raise ConstraintError where folds and the like break their rule: MLIR's verifier reads missing operands."""
         record = OPS[instruction.opcode]
-        if record.is_variadic and instruction.attributes and instruction.called_computations():
+        if record.is_variadic and "async" not in record.flags and instruction.called_computations():
             signature = self._signatures.instruction(instruction)
             if signature not in self._sound:
                 record.infer_instruction(instruction)
