@@ -12,6 +12,7 @@ With the option `composite` the call stands for a composite of the name hlotool.
 from __future__ import annotations
 
 from hlotool.ir import Attributes, FrontendAttributes, HloInstruction, HloModule
+from hlotool.passes.composites import composite_attributes, make_composite, without_entries
 from hlotool.text import quote
 
 #: the frontend attribute that holds a fusion's kind, and the name of its composite
@@ -37,33 +38,28 @@ def has_fusions(module: HloModule) -> bool:
 def _outline(instruction: HloInstruction, composite: bool) -> None:
     given = instruction.attributes
     kind = str(given.get("kind", ""))
-    entries = list((given.get("frontend_attributes") or FrontendAttributes(())).entries)
-    attributes = {"to_apply": given["calls"], **given.without("calls", "kind", "frontend_attributes")}
     if composite:
-        entries += [("composite.attributes", f'{{kind = "{kind}"}}'), ("composite.name", quote(MARK)),
-                    ("composite.version", quote("0"))]
-        attributes["is_composite"] = True
-    else:
-        entries.append((MARK, quote(kind)))
-    attributes["frontend_attributes"] = FrontendAttributes(tuple(sorted(entries)))
-    instruction.opcode, instruction.attributes = "call", Attributes(attributes)
+        make_composite(instruction, MARK, f'{{kind = "{kind}"}}', given["calls"], "calls", "kind")
+        return
+    entries = [*(given.get("frontend_attributes") or FrontendAttributes(())).entries, (MARK, quote(kind))]
+    instruction.opcode = "call"
+    instruction.attributes = Attributes({
+        "to_apply": given["calls"], **given.without("calls", "kind", "frontend_attributes"),
+        "frontend_attributes": FrontendAttributes(tuple(sorted(entries)))})
 
 
 def restore_fusion(instruction: HloInstruction) -> None:
     """Make a call that was a fusion one again; other calls stay."""
-    entries = instruction.attributes.get("frontend_attributes")
+    given = instruction.attributes
+    entries = given.get("frontend_attributes")
     if instruction.opcode != "call" or not isinstance(entries, FrontendAttributes):
         return
     kind = entries.get(MARK)
-    if entries.get("composite.name") == MARK:
-        kind = (entries.get("composite.attributes") or "").partition('"')[2].partition('"')[0]
+    if (written := composite_attributes(instruction, MARK)) is not None:
+        kind = written.partition('"')[2].partition('"')[0]
     if kind is None:
         return
-    own = (MARK, "composite.name", "composite.attributes", "composite.version")
-    kept = tuple(e for e in entries.entries if e[0] not in own)
-    given = instruction.attributes
-    rest = given.without("to_apply", "is_composite", "frontend_attributes")
     instruction.opcode = "fusion"
     instruction.attributes = Attributes({
-        "kind": kind, "calls": given["to_apply"], **rest,
-        **({"frontend_attributes": FrontendAttributes(kept)} if kept else {})})
+        "kind": kind, "calls": given["to_apply"],
+        **given.without("to_apply", "is_composite", "frontend_attributes"), **without_entries(given, MARK)})

@@ -137,12 +137,18 @@ def _agreement(module: HloModule, instruction: HloInstruction, before: HloInstru
                      part="calls")
 
 
-def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
-    last = start = done.operands[0]
+def _started_by(done: HloInstruction) -> HloComputation | None:
+    """The computation that the async-start at the beginning of the chain names, where there is one."""
+    start = done.operands[0]
     while step_of(start.opcode)[1] == "update" and start.operands:
         start = start.operands[0]
     calls = start.attributes.get("calls")
-    if start.opcode != "async-start" or not isinstance(calls, HloComputation) or last.shape is None:
+    return calls if start.opcode == "async-start" and isinstance(calls, HloComputation) else None
+
+
+def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
+    calls, last = _started_by(done), done.operands[0]
+    if calls is None or last.shape is None:
         return
     wanted = len(calls.parameters())
     if last.shape.is_tuple and last.shape.elements and len(last.shape.elements[0].elements) < wanted:
@@ -152,11 +158,8 @@ def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
 
 def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
     """What an async-done gives is what the computation at the start of its chain gives."""
-    start = done.operands[0]
-    while step_of(start.opcode)[1] == "update" and start.operands:
-        start = start.operands[0]
-    calls = start.attributes.get("calls")
-    if start.opcode != "async-start" or not isinstance(calls, HloComputation) or calls.root is None:
+    calls = _started_by(done)
+    if calls is None or calls.root is None:
         return
     given, written = calls.root.shape, done.shape
     if given is None or written is None:

@@ -5,19 +5,15 @@ PJRT runs the same programs in test_worked_examples.py, and every function in te
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 import pytest
 from builder_examples import MEANT_THEN, built
-from test_worked_examples import NOT_TRANSLATED, TRANSLATED, Record, arguments_of, assert_equal, program_of
+from test_worked_examples import NOT_TRANSLATED, TRANSLATED, Record, assert_equal, evaluated, program_of
 
 import hlotool
 from hlotool.builder import XlaBuilder
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
-from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.world import Queues
 
 
 @pytest.mark.parametrize("record", TRANSLATED, ids=lambda r: r.name)
@@ -27,13 +23,9 @@ def test_worked_example(record: Record) -> None:
     assert [d for d in hlotool.verify(module) if d.severity == "error"] == []
     if example.only_verified:
         return
-    program = Program(module)
-    queues = [Queues(deque(example.infeed)) for _ in range(program.devices)]
-    if record.is_error:
-        with pytest.raises(HloError):
-            evaluate_program(program, arguments_of(example, program), queues=queues)
+    found = evaluated(record, example, Program(module))
+    if found is None:
         return
-    found = evaluate_program(program, arguments_of(example, program), queues=queues)
     expected = example.expected
     if record.id in MEANT_THEN:
         expected = [[np.array(MEANT_THEN[record.id], np.float32)]]

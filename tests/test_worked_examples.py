@@ -63,6 +63,16 @@ def arguments_of(example: Program, program: executable.Program) -> list[list[Any
     return example.arguments if example.arguments is not None else [arguments_for(program)] * program.devices
 
 
+def evaluated(record: Record, example: Program, program: executable.Program) -> list[Any] | None:
+    """The rows of results on the reference; None for a record that says it fails, which it must then."""
+    queues = [Queues(deque(example.infeed)) for _ in range(program.devices)]
+    if record.is_error:
+        with pytest.raises(HloError):
+            evaluate_program(program, arguments_of(example, program), queues=queues)
+        return None
+    return evaluate_program(program, arguments_of(example, program), queues=queues)
+
+
 def assert_equal(found: Any, expected: Any) -> None:
     """Integers exactly; floats to one ULP, with signs of zeros: some documents' decimals are no binary fractions."""
     found, expected = np.asarray(found), np.asarray(expected)
@@ -91,14 +101,8 @@ def test_worked_example(record: Record) -> None:
         assert errors(text), text
     if example.only_verified:
         return
-    program = runnable(example.text)
-    queues = [Queues(deque(example.infeed)) for _ in range(program.devices)]
-    if record.is_error:
-        with pytest.raises(HloError):
-            evaluate_program(program, arguments_of(example, program), queues=queues)
-        return
-    found = evaluate_program(program, arguments_of(example, program), queues=queues)
-    if example.expected is None:
+    found = evaluated(record, example, runnable(example.text))
+    if found is None or example.expected is None:
         return
     assert len(found) == len(example.expected), example.text
     for row, expected in zip(found, example.expected, strict=True):

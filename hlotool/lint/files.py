@@ -81,11 +81,13 @@ class Job:
     def _lint(self, given: Input, done: FileFindings) -> None:
         dump = dump_name(os.path.basename(given.filename))
         settings = self.settings.of_file(given.filename, dump.stage if dump else "")
-        try:
-            with no_collection():
-                found, suppressed = lint_module(self.reader(given), settings)
-        except HloError as error:
-            found, suppressed = settings.apply(error.diagnostics), 0
+        with no_collection():
+            try:
+                module = self.reader(given)
+            except HloError as error:
+                found, suppressed = settings.apply(error.diagnostics), 0
+            else:
+                found, suppressed = lint_module(module, settings)
         if given.source is None:
             found = [replace(d, filename=given.filename) for d in found]
         if self.with_source and given.source is not None:
