@@ -30,8 +30,8 @@ _LOG_PREFIX = re.compile(
     re.M)
 _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 _MODULE_LINE = re.compile(r"^[ \t]*HloModule\s", re.M)
-_MLIR = re.compile(r"^\s*(?:(?://[^\n]*|#[\w.]+\s*=[^\n]*)\s*)*(?:\"?builtin\.)?module\b|^\s*(?:func\.)?func\b|"
-                   r"\bstablehlo\.\w+|#loc\d* = loc", re.M)
+#: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways
+_MLIR = re.compile(r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b|\bstablehlo\.\w|#loc\d*+ = loc", re.M)
 
 
 @dataclass(frozen=True, slots=True)
