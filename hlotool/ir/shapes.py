@@ -162,6 +162,23 @@ class Shape(metaclass=Interned):
         """Whether no dimension, at any depth, is bounded-dynamic or unbounded."""
         return not self.dynamic and UNBOUNDED not in self.dims and all(e.is_static for e in self.elements)
 
+    @property
+    def minor_to_major(self) -> _Ints:
+        """An array's dimensions as they lie in memory, the fastest one first; where no layout is written, the default.
+
+        >>> Shape.array("f32", (2, 3)).minor_to_major
+        (1, 0)
+        """
+        given = self.layout.minor_to_major if self.layout is not None else ()
+        return given if len(given) == self.rank else tuple(range(self.rank - 1, -1, -1))
+
+    @property
+    def has_default_order(self) -> bool:
+        """Whether every array in the shape lies in memory with its last dimension fastest."""
+        if self.elements:
+            return all(e.has_default_order for e in self.elements)
+        return self.minor_to_major == tuple(range(self.rank - 1, -1, -1))
+
     def is_dynamic_dim(self, dim: int) -> bool:
         return bool(self.dynamic) and self.dynamic[dim]
 

@@ -469,22 +469,40 @@ def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequenc
     called = given.get("called_computations") or (() if given.get("to_apply") is None else (given["to_apply"],))
     if called:
         found["called_computations"] = "[" + ", ".join(map(e.symbol, called)) + "]"
-    constraints = given.get("operand_layout_constraints")
-    results = [shape for _, shape in instruction.shape.leaves()]
-    # StableHLO takes no layouts beside tuples.
-    if (constraints is not None and not any(s.is_tuple for s in constraints)
-            and all(s.layout is not None or not s.is_array for s in results)):
-        found["operand_layouts"] = _layouts([leaf for s in constraints for _, leaf in s.leaves()])
-        found["result_layouts"] = _layouts(results)
+    found |= _observed_layouts(e, instruction)
     if aliases := given.get("output_to_operand_aliasing"):
         found["output_operand_aliases"] = "[" + ", ".join(_flat_aliases(instruction, aliases)) + "]"
     return e.op("stablehlo.custom_call", [e.pack(o) for o in operands], instruction.shape, found)
 
 
+#: marks a call that names no layouts for its operands, but is given some that it can see
+_UNCONSTRAINED = "hlotool.unconstrained"
+
+
+def _observed_layouts(e: Emitter, instruction: HloInstruction) -> dict[str, str]:
+    """The layouts that the callee sees: those that the call demands, else those of its operands and results.
+
+    A shape that writes none (a scalar never does) has the default layout. What only marks a value sees no layout.
+    """
+    given = instruction.attributes
+    wanted: Sequence[Shape] | None = given.get("operand_layout_constraints")
+    operands = [o.shape for o in instruction.operands] if wanted is None else wanted
+    results = [shape for _, shape in instruction.shape.leaves()]
+    is_plain = all(s.has_default_order for s in (*operands, *results))
+    if (is_plain and wanted is None) or given["custom_call_target"] in TARGETS:
+        return {}
+    if any(s.is_tuple for s in operands):
+        if not is_plain:
+            e.refuse(instruction, "it takes tuples and demands layouts other than the default ones; StableHLO names no "
+                                  "layouts where an operand is a tuple")
+        return {}
+    mark = {} if wanted is not None else {_UNCONSTRAINED: "unit"}
+    return {"operand_layouts": _layouts(operands), "result_layouts": _layouts(results), **mark}
+
+
 def _layouts(shapes: Sequence[Shape]) -> str:
     def one(shape: Shape) -> str:
-        order = shape.layout.minor_to_major if shape.layout is not None else range(shape.rank - 1, -1, -1)
-        numbers = ", ".join(map(str, order))
+        numbers = ", ".join(map(str, shape.minor_to_major))
         return f"dense<[{numbers}]> : tensor<{shape.rank}xindex>" if shape.rank else "dense<> : tensor<0xindex>"
 
     return "[" + ", ".join(map(one, shapes)) + "]"
@@ -543,7 +561,10 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
     operands, shape = r.operands(), r.shape()
     if r.has("operand_layouts") or r.has("result_layouts"):
-        attributes["operand_layout_constraints"] = _laid_out(r, "operand_layouts", [o.shape for o in operands])
+        wanted = _laid_out(r, "operand_layouts", [o.shape for o in operands])
+        are_given = all(w.minor_to_major == o.shape.minor_to_major for w, o in zip(wanted, operands, strict=True))
+        if not (are_given and r.has(_UNCONSTRAINED)):
+            attributes["operand_layout_constraints"] = wanted
         made = _laid_out(r, "result_layouts", shape.elements if shape.is_tuple else (shape,))
         shape = Shape.tuple(*made) if shape.is_tuple else made[0]
     return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))

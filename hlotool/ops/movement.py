@@ -265,7 +265,7 @@ def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     flags = flags_of(operand)
     result = operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
     # The layout goes along, so that no element moves. XLA: ShapeUtil::PermuteDimensions
-    order = operand.layout.minor_to_major if operand.layout is not None else range(operand.rank - 1, -1, -1)
+    order = operand.minor_to_major
     if sorted(order) != list(range(operand.rank)):
         return result  # an invalid layout is reported where it is declared
     return result.with_layout(Layout(tuple(dimensions.index(d) for d in order)) if operand.rank else None)
@@ -555,10 +555,7 @@ def bitcast_shape(operand: Shape, *, declared: Shape | None) -> Shape:
 
 def physical_order(shape: Shape) -> tuple[int, ...]:
     """The dimensions from the most major to the most minor one; the default layout where none is written."""
-    layout = shape.layout
-    if layout is None or len(layout.minor_to_major) != shape.rank:
-        layout = Layout.descending(shape.rank)
-    return tuple(reversed(layout.minor_to_major))
+    return tuple(reversed(shape.minor_to_major))
 
 
 def _inverse(order: Sequence[int]) -> tuple[int, ...]:

@@ -228,8 +228,9 @@ def _emit_infeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
     config = instruction.attributes.get("infeed_config", "")
     found = {"infeed_config": string(config)}
     data = [leaf for _, leaf in instruction.shape.elements[0].leaves()]
-    if data and all(d.layout is not None for d in data):
-        orders = ("[" + ", ".join(map(str, d.layout.minor_to_major if d.layout else ())) + "]" for d in data)
+    # A shape that writes no layout, as scalars never do, has the default one.
+    if any(d.layout is not None for d in data):
+        orders = ("[" + ", ".join(map(str, d.minor_to_major)) + "]" for d in data)
         found["layout"] = "[" + ", ".join(orders) + "]"
     return e.op("stablehlo.infeed", operands, instruction.shape, found)
 
