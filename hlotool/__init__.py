@@ -9,6 +9,7 @@
     hlotool.execute(module, arguments, executor="pjrt:cpu")
     hlotool.compare(module)           # the module on two executors
     hlotool.diff(a, b)                # what differs, matched by structure
+    hlotool.OPS["dot"]                # the record of an operation
 
 Everything is imported when it is first used, so that `import hlotool` costs next to nothing.
 """
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
     from hlotool.execution import compare, execute  # type: ignore[no-redef]  # submodules have these names
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
-    from hlotool.lint import lint  # type: ignore[no-redef]
+    from hlotool.linting import lint
     from hlotool.mlir import from_stablehlo, to_stablehlo
-    from hlotool.ops import OPS as ops
-    from hlotool.passes.diff import diff
+    from hlotool.ops import OPS
+    from hlotool.passes.equality import diff
     from hlotool.passes.infer_shapes import infer_shapes
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 #: public name -> (room, name there)
 _PUBLIC = {
+    "OPS": ("hlotool.ops", "OPS"),
     "Diagnostic": ("hlotool.diagnostics", "Diagnostic"),
     "Fix": ("hlotool.diagnostics", "Fix"),
     "HloComputation": ("hlotool.ir", "HloComputation"),
@@ -47,12 +49,11 @@ _PUBLIC = {
     "Shape": ("hlotool.ir", "Shape"),
     "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
     "compare": ("hlotool.execution", "compare"),
-    "diff": ("hlotool.passes.diff", "diff"),
+    "diff": ("hlotool.passes.equality", "diff"),
     "execute": ("hlotool.execution", "execute"),
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
     "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
-    "lint": ("hlotool.lint", "lint"),
-    "ops": ("hlotool.ops", "OPS"),
+    "lint": ("hlotool.linting", "lint"),
     "parse": ("hlotool.passes.read", "parse"),
     "print_module": ("hlotool.text", "print_module"),
     "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
@@ -60,8 +61,8 @@ _PUBLIC = {
 }
 
 __all__ = [
-    "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
-    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "ops", "parse",
+    "OPS", "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
+    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "parse",
     "print_module", "to_stablehlo", "verify",
 ]
 
@@ -70,9 +71,7 @@ def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'hlotool' has no attribute {name!r}")
     room, inner = _PUBLIC[name]
-    module = importlib.import_module(room)
-    # A room of that name stands for what it holds (see its face), so that one name never means two things.
-    value = globals()[name] = module if room == f"hlotool.{name}" else getattr(module, inner)
+    value = globals()[name] = getattr(importlib.import_module(room), inner)
     return value
 
 

@@ -1,4 +1,9 @@
-"""Passes over a module, one a file; PASSES finds those that transform modules by name."""
+"""Passes over a module; PASSES finds those that transform modules by name.
+
+A folder is a subject: `verify` what must hold, `legalize` forms of other times, `lift` what stands between HLO and
+StableHLO, `lints` what is allowed but hardly meant, `equality` whether two modules are the same. The files beside them
+serve all: shapes inferred, instructions rewritten, findings placed in the text.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +17,30 @@ from hlotool.ir import HloModule
 Pass: TypeAlias = Callable[..., HloModule]
 
 
+#: name -> the module that holds the function of that name, hyphens as underscores
+_HOMES = {
+    "dce": "hlotool.passes.dce",
+    "legalize": "hlotool.passes.legalize.legalizer",
+    **{name: f"hlotool.passes.lift.{name.replace('-', '_')}" for name in (
+        "lift-library-calls", "lift-library-convolution", "lift-library-linalg", "lift-library-matmul",
+        "lift-library-other")},
+    "outline-fusions": "hlotool.passes.lift.fusion_calls",
+    "outline-random-state": "hlotool.passes.lift.random_state_calls",
+}
+
+
 class _Passes(Mapping[str, Pass]):
-    """Name -> pass, imported when asked for: reading a module must not load every operation.
-
-    Each pass is the function of its name, hyphens as underscores, in the file of that name.
-    """
-
-    names = ("dce", "legalize", "lift-library-calls", "lift-library-convolution", "lift-library-linalg",
-             "lift-library-matmul", "lift-library-other", "outline-fusions", "outline-random-state")
+    """Name -> pass, imported when asked for: reading a module must not load every operation."""
 
     def __getitem__(self, name: str) -> Pass:
-        if name not in self.names:
-            raise KeyError(name)
-        function = name.replace("-", "_")
-        found: Pass = getattr(importlib.import_module(f"hlotool.passes.{function}"), function)
+        found: Pass = getattr(importlib.import_module(_HOMES[name]), name.replace("-", "_"))
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(_HOMES)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(_HOMES)
 
 
 PASSES: Mapping[str, Pass] = _Passes()

@@ -10,7 +10,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, callees_first, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.codes import NO_SHAPE
-from hlotool.passes.report import report
+from hlotool.passes.instruction_findings import report
 
 
 def infer_shapes(module: HloModule) -> list[Diagnostic]:

@@ -18,8 +18,8 @@ import pytest
 import hlotool
 from hlotool.builder import FUNCTIONS, SemanticsWarning, XlaBuilder, XlaOp
 from hlotool.execution import Program, leaves, run_program
+from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.world import Queues
 from hlotool.ops import OPS
 from hlotool.ops.registry import op, require
 

@@ -13,7 +13,7 @@ import pytest
 import hlotool
 from hlotool.builder import to_python
 from hlotool.cli import main
-from hlotool.text.reading import read_inputs
+from hlotool.text.input_files import read_inputs
 
 ROOT = pathlib.Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus" / "modules"

@@ -10,7 +10,7 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
 from hlotool.passes import PASSES
-from hlotool.passes.lift_library_calls import lift_library_calls_recovering
+from hlotool.passes.lift import lift_library_calls_recovering
 
 GEMM = {"alpha_real": 1, "alpha_imag": 0, "beta": 0, "epilogue": "DEFAULT", "dot_dimension_numbers": {
     "lhs_contracting_dimensions": ["1"], "rhs_contracting_dimensions": ["0"],

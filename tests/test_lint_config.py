@@ -15,8 +15,8 @@ import pytest
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity
-from hlotool.lint import Settings
-from hlotool.lint.config import KEYS, read_config
+from hlotool.linting import Settings
+from hlotool.linting.config import KEYS, read_config
 from hlotool.passes.lints import RULES
 
 #: a dead instruction (W103, warning) on line 4 and identity-arithmetic or the like nowhere

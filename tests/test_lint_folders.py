@@ -18,9 +18,9 @@ from hlotool.cli import main
 from hlotool.cli.inputs import module_of
 from hlotool.diagnostics import Diagnostic, Origin
 from hlotool.ir import HloModule
-from hlotool.lint import FileFindings, Job, Settings, Texts, introduced, lint_files, read_folder
-from hlotool.lint.dumps import by_module, dump_name
-from hlotool.text.reading import Input
+from hlotool.linting import FileFindings, Job, Settings, Texts, introduced, lint_files, read_folder
+from hlotool.linting.dumps import by_module, dump_name
+from hlotool.text.input_files import Input
 
 NAMES = {
     "module_0016.jit_step.before_optimizations.txt": (16, "jit_step", "before_optimizations", -1, "the frontend"),

@@ -11,8 +11,8 @@ import pytest
 import hlotool
 from hlotool.diagnostics import CODES, Diagnostic, Severity
 from hlotool.ir import Position
-from hlotool.lint import Settings
-from hlotool.lint.fixes import fix
+from hlotool.linting import Settings
+from hlotool.linting.fixes import fix
 from hlotool.passes.lints import CATEGORIES, RULES, Fixability, Rule, run
 
 MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
@@ -145,7 +145,7 @@ def test_fixes_that_overlap_are_made_in_turn() -> None:
 
 def test_a_fix_that_would_break_the_module_is_refused_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     from hlotool.diagnostics import Fix
-    from hlotool.lint import fixes
+    from hlotool.linting import fixes
 
     text = "ENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] reshape(x)\n  ROOT y = f32[4] tanh(a)\n}\n"
     real = fixes.lint

@@ -7,8 +7,8 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.ir import DTYPES, UNBOUNDED, Aliasing, Attributes, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.mlir import LiftOptions, from_stablehlo, read_artifact, to_stablehlo, write_artifact
-from hlotool.mlir.constants import Constants, read_dense
 from hlotool.mlir.context import make_context
+from hlotool.mlir.dense_elements import Constants, read_dense
 from hlotool.mlir.types import NoType, Types
 
 REDUCER = """

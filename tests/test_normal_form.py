@@ -4,7 +4,7 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.passes.normal_form import Expressions, NotComparable, gone
+from hlotool.passes.equality import Expressions, NotComparable, gone
 
 
 def first_difference(one, other):

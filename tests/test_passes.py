@@ -13,9 +13,9 @@ from syntax_rows import Row, rows, text_of
 
 import hlotool
 from hlotool.cli import main
+from hlotool.execution.devices import Queues
 from hlotool.execution.executors import run_program
 from hlotool.execution.program import Program
-from hlotool.execution.world import Queues
 from hlotool.ir import HloInstruction, HloModule, clone_module
 from hlotool.passes import PASSES
 from hlotool.passes.legalize import legalize, legalize_recovering, legalized, needs_legalizing

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hlotool.diagnostics import HloError
-from hlotool.text.proto import looks_like_proto, read_proto
-from hlotool.text.proto_schema import message_class
+from hlotool.proto import looks_like_proto, read_proto
+from hlotool.proto.proto_schema import message_class
 
 ROOT = pathlib.Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"

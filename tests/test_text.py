@@ -13,7 +13,7 @@ from syntax_rows import SHARED, Row, rows, text_of
 
 import hlotool
 from hlotool.text import PrintOptions, parse, print_module
-from hlotool.text.reading import inputs_of, read_inputs, split_modules
+from hlotool.text.input_files import inputs_of, read_inputs, split_modules
 
 CORPUS = SHARED / "corpus"
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -16,8 +16,8 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import arguments_for, run_program, ulp_distance
 from hlotool.execution import program as executable
+from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.world import Queues
 from hlotool.passes.legalize import legalized
 
 if not FOLDER.exists():

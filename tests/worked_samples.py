@@ -17,8 +17,8 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program as Executable
 from hlotool.execution import arguments_for, text_findings
+from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.world import Queues
 from hlotool.ir import Kind, Literal
 from hlotool.ops import OPS
 from hlotool.passes.legalize import legalized

@@ -9,10 +9,7 @@ from __future__ import annotations
 import typing
 
 from hlotool.builder.builder import XlaBuilder, free
-from hlotool.builder.forms import FORMS
-from hlotool.builder.functions import FUNCTIONS, camel, find
-from hlotool.builder.handles import XlaComputation, XlaOp
-from hlotool.builder.numbers import (
+from hlotool.builder.dimension_numbers import (
     ChannelHandle,
     ConvDimensionNumbers,
     ConvPadding,
@@ -22,6 +19,9 @@ from hlotool.builder.numbers import (
     RaggedDotDimensionNumbers,
     ScatterDimensionNumbers,
 )
+from hlotool.builder.document_functions import FORMS
+from hlotool.builder.functions import FUNCTIONS, camel, find
+from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import SemanticsWarning
 from hlotool.builder.to_python import to_python
 

@@ -18,13 +18,13 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     reduction,
     transfer,
 )
+from hlotool.builder.call_places import caller, place_of
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
 from hlotool.builder.core import Core, Errors, diagnostic_at
-from hlotool.builder.forms import FORMS
+from hlotool.builder.document_functions import FORMS
 from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_records, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
-from hlotool.builder.places import caller, place_of
 from hlotool.builder.problems import Refused
 from hlotool.builder.versions import Semantics, form_of, known_semantics
 from hlotool.diagnostics import HloError

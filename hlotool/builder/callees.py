@@ -7,10 +7,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.call_places import HERE
 from hlotool.builder.codes import NO_COMPUTATION
 from hlotool.builder.functions import today
 from hlotool.builder.handles import XlaComputation, XlaOp
-from hlotool.builder.places import HERE
 from hlotool.builder.problems import Refused, demand, marking_users
 from hlotool.ir import HloComputation, HloModule, Shape, callees_first, clone_computation
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS, WINDOW_PARTS
+from hlotool.builder.dimension_numbers import ConvPadding, DotDimensionNumbers, RaggedDotDimensionNumbers, numbers_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.numbers import ConvPadding, DotDimensionNumbers, RaggedDotDimensionNumbers, numbers_of
 from hlotool.builder.problems import demand
-from hlotool.builder.values import element_type_of, ints, labels_of, precision_of
+from hlotool.builder.python_values import element_type_of, ints, labels_of, precision_of
 from hlotool.ir import ConvolutionDimensions, Shape, Window, WindowDimension
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def window_of(sizes: Sequence[int], strides: Any = None, padding: Any = None, ba
 
 def _labels(b: Core, left: XlaOp, numbers: Any) -> ConvolutionDimensions:
     if numbers is not None:
-        from hlotool.builder.values import attribute_value
+        from hlotool.builder.python_values import attribute_value
 
         return attribute_value("dim_labels", numbers) if isinstance(numbers, str) else labels_of(numbers)
     demand(left.rank >= 2, ARGUMENTS, f"lhs is {left.shape.text(False)}; a convolution needs batch and feature")

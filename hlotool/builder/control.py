@@ -9,7 +9,7 @@ from hlotool.builder.codes import ARGUMENTS, NO_ROOT
 from hlotool.builder.functions import flattened, function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import shape_of
+from hlotool.builder.python_values import shape_of
 from hlotool.ir import Aliasing, BackendConfig, Shape
 
 if TYPE_CHECKING:

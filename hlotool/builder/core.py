@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from hlotool.builder import broadcasting, callees
+from hlotool.builder.call_places import Place, caller, place_of
 from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
 from hlotool.builder.handles import XlaComputation, XlaOp
-from hlotool.builder.places import Place, caller, place_of
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
-from hlotool.builder.values import attribute_value, is_weak, literal_of, metadata_of, shape_of
+from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import (
     NO_ATTRIBUTES,
@@ -32,8 +32,7 @@ from hlotool.ir import (
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
-from hlotool.passes.verify import unknown_attribute, verify
-from hlotool.passes.verify_shapes import agrees
+from hlotool.passes.verify import agrees, unknown_attribute, verify
 
 Errors: TypeAlias = Literal["raise", "collect"]
 

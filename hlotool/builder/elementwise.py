@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.values import attribute_value, element_type_of
+from hlotool.builder.python_values import attribute_value, element_type_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
         return b.constant_of(literal)
     import numpy as np
 
-    from hlotool.builder.values import is_weak
+    from hlotool.builder.python_values import is_weak
     from hlotool.ir import DTYPES
 
     name = element_type_of(element_type)
@@ -175,7 +175,7 @@ def full_like(b: Core, operand: Any, value: Any) -> XlaOp:
 @function()
 def full(b: Core, shape: Any, value: Any) -> XlaOp:
     """One number, or a scalar, in a shape."""
-    from hlotool.builder.values import shape_of
+    from hlotool.builder.python_values import shape_of
 
     wanted = shape_of(shape)
     return b.emit("broadcast", [b.operand(value, wanted.element_type)], {"dimensions": ()}, wanted)

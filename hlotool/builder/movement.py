@@ -19,12 +19,12 @@ from hlotool.builder.codes import (
     SPLIT_AND_MERGED,
     UNBOUNDED_RESHAPE,
 )
+from hlotool.builder.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers, numbers_of
 from hlotool.builder.functions import flattened, function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.numbers import GatherDimensionNumbers, ScatterDimensionNumbers, numbers_of
 from hlotool.builder.problems import demand
+from hlotool.builder.python_values import element_type_of, ints, padding_of, shape_of
 from hlotool.builder.reduction import grouped
-from hlotool.builder.values import element_type_of, ints, padding_of, shape_of
 from hlotool.ir import UNBOUNDED, PaddingDimension, Shape
 
 if TYPE_CHECKING:
@@ -349,6 +349,6 @@ def remove_dynamic_dimension(b: Core, operand: Any, dimension: int) -> XlaOp:
 @function()
 def index(b: Core, operand: Any, key: Any) -> XlaOp:
     """What `operand[key]` builds: slices and numbers as NumPy reads them, values of the program as start indices."""
-    from hlotool.builder.indexing import indexed
+    from hlotool.builder.subscripts import indexed
 
     return indexed(b, b.operand(operand), key)

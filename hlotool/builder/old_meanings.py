@@ -9,7 +9,7 @@ from hlotool.builder.codes import ARGUMENTS, STRICTER
 from hlotool.builder.functions import today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import element_type_of, ints, shape_of
+from hlotool.builder.python_values import element_type_of, ints, shape_of
 from hlotool.ir import DTYPES, HloComputation, Shape
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import ints, shape_of
+from hlotool.builder.python_values import ints, shape_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hlotool.builder.contraction import padding_rows, window_of
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import ints
+from hlotool.builder.python_values import ints
 from hlotool.ir import HloComputation, HloModule, Shape
 
 if TYPE_CHECKING:

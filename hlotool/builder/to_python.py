@@ -27,7 +27,7 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError
-from hlotool.passes.verify_shapes import agrees
+from hlotool.passes.verify import agrees
 from hlotool.text import print_value
 
 #: kinds that Python writes as it writes its own values

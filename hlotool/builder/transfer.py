@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.callees import result_of
+from hlotool.builder.dimension_numbers import channel_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.numbers import channel_of
-from hlotool.builder.values import shape_of
+from hlotool.builder.python_values import shape_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS, MEANING, NO_FUNCTION, NOT_THERE_YET
-from hlotool.builder.forms import FORMS, SINCE, Form
+from hlotool.builder.document_functions import FORMS, SINCE, Form
 from hlotool.builder.functions import Function, camel, find
 from hlotool.builder.problems import Refused
 

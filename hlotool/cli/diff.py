@@ -22,7 +22,7 @@ from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule, Source
 
 if TYPE_CHECKING:
-    from hlotool.passes.diff import Diff
+    from hlotool.passes.equality import Diff
 
 _STYLES = {"-": "31", "+": "32", "~": "33", "head": "1", "part": "2"}
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     except HloError as error:
         report(error.diagnostics, sources)
         return 2
-    from hlotool.passes.diff import diff
+    from hlotool.passes.equality import diff
 
     found = diff(left, right, names=args.names, layouts=args.layouts, ignore=args.ignore)
     _show(found, wanted, args)

@@ -23,8 +23,9 @@ from hlotool.ops import OPS, Op
 from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
-_ROOMS = ("hlotool.text", "hlotool.passes.verify", "hlotool.mlir", "hlotool.execution", "hlotool.lint.codes",
-          "hlotool.passes.legalize", "hlotool.passes.lints", "hlotool.cli.journey", "hlotool.builder")
+_ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize", "hlotool.passes.lift",
+          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.builder", "hlotool.linting.codes",
+          "hlotool.cli.roundtrip_stages")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
-from hlotool.text.reading import Input, joined, read_inputs
+from hlotool.text.input_files import Input, joined, read_inputs
 
 
 def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read", is_optional: bool = False) -> None:
@@ -77,7 +77,7 @@ def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModul
         module: HloModule = parse_source(given.source)
         return module
     if given.kind == "proto":
-        from hlotool.text.proto import read_proto
+        from hlotool.proto import read_proto
 
         return read_proto(given.data, given.filename)
     from hlotool.mlir import from_stablehlo

@@ -22,7 +22,7 @@ from hlotool.diagnostics.formats import ALIASES, FORMATS
 
 if TYPE_CHECKING:
     from hlotool.ir import Source
-    from hlotool.lint import Settings
+    from hlotool.linting import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,17 +103,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _settings(args: argparse.Namespace) -> Settings:
     """The settings of the configuration file, changed by the command line. Raises HloError."""
-    from hlotool.lint import Settings
+    from hlotool.linting import Settings
 
     file = None if args.no_config else Path(args.config) if args.config else _nearest_config(args.paths)
     settings = Settings()
     if file is not None:
-        from hlotool.lint import read_config
+        from hlotool.linting import read_config
 
         settings = read_config(file)
     changes = _changes(args)
     if changes:
-        from hlotool.lint import changes_of
+        from hlotool.linting import changes_of
 
         settings = settings.changed(changes_of({"plugins": settings.plugins, **changes}, "<command line>",
                                                settings.profiles))
@@ -121,7 +121,7 @@ def _settings(args: argparse.Namespace) -> Settings:
 
 
 def _nearest_config(paths: list[str]) -> Path | None:
-    from hlotool.lint import find_config
+    from hlotool.linting import find_config
 
     found = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths if p != "-"]
     try:

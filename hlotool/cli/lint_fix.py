@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
 
 if TYPE_CHECKING:
-    from hlotool.lint import Settings
+    from hlotool.linting import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Fix files, or print the changes; exit code 1 where --diff has something to show, 2 for unreadable files."""
     from hlotool.diagnostics import HloError
     from hlotool.diagnostics.render import concise
-    from hlotool.lint import find_files, fix_file
+    from hlotool.linting import find_files, fix_file
 
     changed, made, is_unreadable = 0, 0, False
     for name in find_files(args.paths, settings)[0]:

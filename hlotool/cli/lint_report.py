@@ -17,10 +17,10 @@ from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.diagnostics.render import counted, summary
 from hlotool.ir import Source
-from hlotool.lint import Settings
+from hlotool.linting import Settings
 
 if TYPE_CHECKING:
-    from hlotool.lint import Introduced
+    from hlotool.linting import Introduced
 
 
 @dataclass(slots=True)

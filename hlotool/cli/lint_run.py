@@ -14,7 +14,7 @@ from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.diagnostics.render import counted, in_order
-from hlotool.lint import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
+from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
@@ -68,13 +68,13 @@ def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
 def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
     if not settings.plugins:
         return ()
-    from hlotool.lint import load_plugins
+    from hlotool.linting import load_plugins
 
     return load_plugins()
 
 
 def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:
-    from hlotool.lint import introduced
+    from hlotool.linting import introduced
 
     outcome.by_pass = list(introduced(results))
     return [d for module in outcome.by_pass for d in module.diagnostics]
@@ -82,7 +82,7 @@ def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagn
 
 def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diagnostic]:
     """The findings that the baseline does not list. Raises HloError for a baseline that cannot be read."""
-    from hlotool.lint import read_baseline
+    from hlotool.linting import read_baseline
 
     baseline = read_baseline(path)
     new = baseline.new(found, outcome.sources)
@@ -91,7 +91,7 @@ def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diag
 
 
 def _write_baseline(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> int:
-    from hlotool.lint import baseline_text
+    from hlotool.linting import baseline_text
 
     write_whole(path, baseline_text(path, found, outcome.sources).encode("utf-8", "replace"))
     complain(f"{counted(len(found), 'finding')} listed in {path}")

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import complain, frames, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.journey import STAGES, Row, take
+from hlotool.cli.roundtrip_stages import STAGES, Row, take
 from hlotool.ir import Source
 
 #: diagnostics of a module that are shown unless all are asked for
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 class _ListNotCompared(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
-        from hlotool.passes.normal_form import NOT_COMPARED
+        from hlotool.passes.equality import NOT_COMPARED
 
         width = max(map(len, NOT_COMPARED))
         for name, meaning in NOT_COMPARED.items():

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import MISREAD, UNDEFINED, UNSUPPORTED
+from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
-from hlotool.execution.world import Abandoned, Meeting, Queues, World
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.values import EvaluationError

@@ -14,7 +14,7 @@ from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
 from hlotool.ir import HloModule, Shape, Sharding
 from hlotool.ops import OPS
 from hlotool.passes.legalize import legalized
-from hlotool.passes.lift_library_calls import without_library_calls
+from hlotool.passes.lift import without_library_calls
 
 Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them

@@ -205,8 +205,8 @@ def _results(program: Any, executor: str, arguments: PerDevice, infeed: PerDevic
     if executor in _REFERENCE:
         from collections import deque
 
+        from hlotool.execution.devices import Queues
         from hlotool.execution.evaluate import evaluate_program
-        from hlotool.execution.world import Queues
 
         queues = [Queues(deque(row)) for row in infeed] if infeed else None
         return evaluate_program(program, given, queues=queues)

@@ -26,8 +26,8 @@ from hlotool.ir.attributes import (
     kind_of,
 )
 from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
-from hlotool.ir.collection import no_collection
 from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
+from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig

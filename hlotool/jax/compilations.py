@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, define
 from hlotool.ir import HloModule, Source
-from hlotool.lint import FAIL_ON, Settings, lint
+from hlotool.linting import FAIL_ON, Settings, lint
 
 NO_HOOK = define("J001", "no-hook", "this version of JAX does not compile through the function that is listened to")
 NOT_LINTED = define("J002", "not-linted", "a compiled module that could not be looked at")
@@ -33,7 +33,7 @@ def lint_compilations(config: Settings | Mapping[str, Any] | str | Path | None =
                       optimized: bool = False, fail_on: str = "never") -> Compilations:
     """Lint every module that JAX compiles from now on, until the result is left as a context or stopped.
 
-    `config` is as for hlotool.lint. Findings go to `report` (default: frames on standard error), at the line of the
+    `config` is as for hlotool.linting. Findings go to `report` (default: frames on standard error), at the line of the
     program that they come from; `optimized` looks at what XLA makes of a module, too. Findings as bad as `fail_on`
     ("error", "warning", "info") are raised as HloError where the program is compiled. Raises HloError (J001) where
     JAX cannot be listened to.

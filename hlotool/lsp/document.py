@@ -10,7 +10,7 @@ from hlotool.ir import HloModule, Position, Source
 from hlotool.lsp.names import Names, Occurrence, names_of
 from hlotool.passes.read import parse_source
 from hlotool.text import parse_recovering
-from hlotool.text.reading import split_modules
+from hlotool.text.input_files import split_modules
 
 
 class Part:
@@ -46,7 +46,7 @@ class Document:
 
     def findings(self, config: Any = None) -> list[Diagnostic]:
         """Syntax errors; for modules without any, what verification and the rules find."""
-        from hlotool.lint import lint
+        from hlotool.linting import lint
 
         found: list[Diagnostic] = []
         for part in self.parts:

@@ -78,7 +78,7 @@ def _path(uri: str) -> str:
 
 def _looked_at(document: Document) -> list[Diagnostic]:
     """The findings under the settings that the command would take for the file."""
-    from hlotool.lint import Settings, find_config, read_config
+    from hlotool.linting import Settings, find_config, read_config
 
     file = Path(document.filename)
     try:

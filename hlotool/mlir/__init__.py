@@ -2,12 +2,12 @@
 
 from hlotool.mlir.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
 from hlotool.mlir.expansion import refined
-from hlotool.mlir.export import to_stablehlo
+from hlotool.mlir.export_stablehlo import to_stablehlo
 from hlotool.mlir.forms import TextForm, program_bytes, program_text
-from hlotool.mlir.import_ import from_stablehlo
-from hlotool.mlir.losses import Loss, LossReport
+from hlotool.mlir.import_stablehlo import from_stablehlo
+from hlotool.mlir.loss_report import Loss, LossReport
+from hlotool.mlir.mlir_input import read_program, read_unverified
 from hlotool.mlir.options import LiftOptions
-from hlotool.mlir.reading import read_program, read_unverified
 
 __all__ = [
     "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "program_bytes",

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.mlir.signatures import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
+from hlotool.mlir.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
 
 _MESH = re.compile(r"([\w.$-]+)\s*=\s*#sdy\.mesh(<(?:[^<>])*>)")
 #: how the targets of calls around manual computations begin

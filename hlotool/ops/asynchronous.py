@@ -13,9 +13,9 @@ from typing import Any
 
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
-from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
+from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import OPS, Attribute, Op, op, require
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 

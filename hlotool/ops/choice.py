@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ops.drawing import Draw, Undrawable, own_edges
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
 from hlotool.ops.numbers import Array, computed, dtype_of, signed_bits, wide_dtype
+from hlotool.ops.random_programs import Draw, Undrawable, own_edges
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, merged, require_array, require_same_type, require_type, same_dims
 

@@ -30,12 +30,12 @@ from typing import Any, Protocol
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
-from hlotool.ops.drawing import ORDERLESS, Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims
 from hlotool.ops.values import Callee, EvaluationError, apply

@@ -9,11 +9,11 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
 from hlotool.ops.conversion import cast
-from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array, computed, converted, narrow, wide_dtype
+from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_in_range, require_unique, same_size
 

@@ -18,11 +18,11 @@ from hlotool.ir import (
     Shape,
 )
 from hlotool.ops.called import odd_one, require_parameters
-from hlotool.ops.drawing import ORDERLESS, Draw, literal_text, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import ORDERLESS, Draw, literal_text, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.values import TOKEN, Callee, EvaluationError
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
-from hlotool.ops.drawing import Draw, Undrawable, shape_text, special_integers
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import Array, converted, dtype_of, from_bits, narrow, to_bits
+from hlotool.ops.random_programs import Draw, Undrawable, shape_text, special_integers
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, FLOAT, require_array, require_type, same_dims, same_size
 from hlotool.ops.values import EvaluationError

@@ -18,12 +18,12 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.ops.contraction import precision_config, precision_words, result_type
-from hlotool.ops.drawing import ORDERLESS, Draw
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
+from hlotool.ops.random_programs import ORDERLESS, Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import NUMERIC, require_array, same_dims, same_size
 from hlotool.ops.sparsity import dense_operands, dense_size, require_sparsity

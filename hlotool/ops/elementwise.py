@@ -9,7 +9,6 @@ from typing import Any
 
 from hlotool.ir import DTYPES, KINDS, DType, Shape
 from hlotool.ops.accuracy import accurate
-from hlotool.ops.drawing import Recipe, draw_ordered
 from hlotool.ops.integers import (
     clz,
     divided,
@@ -24,6 +23,7 @@ from hlotool.ops.integers import (
 from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
 from hlotool.ops.numbers import Array, computed, dtype_of
+from hlotool.ops.random_programs import Recipe, draw_ordered
 from hlotool.ops.registry import Attribute, Op, register, require
 from hlotool.ops.rules import (
     ANY,

@@ -9,11 +9,11 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
-from hlotool.ops.drawing import ORDERLESS, Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
 from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
     ANY,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
-from hlotool.ops.drawing import Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_same_type
 

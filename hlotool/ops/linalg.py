@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
 from hlotool.ops.numbers import Array, narrow, wide_dtype
+from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import COMPONENT, FLOAT_OR_COMPLEX, flags_of, listed, require_type, same_size
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ops.conversion import bitcast_elements, declared_array
-from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array
 from hlotool.ops.numbers import Array, converted, from_bits, to_bits
+from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
     ANY,

@@ -7,11 +7,11 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
-from hlotool.ops.drawing import Draw, Drawn
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
 from hlotool.ops.numbers import Array, narrow, wide_dtype
+from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import FLOAT, flags_of, require_in_range, require_type, same_dims, same_size
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import Domain, HloInstruction, Shape
-from hlotool.ops.drawing import Draw
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
+from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.values import TOKEN, AsyncState
 

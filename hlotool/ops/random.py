@@ -12,11 +12,11 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
-from hlotool.ops.drawing import Draw, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, enum_attribute, refused
 from hlotool.ops.numbers import Array, from_bits, narrow
+from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import require_array, same_dims
 from hlotool.ops.values import EvaluationError

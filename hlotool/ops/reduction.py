@@ -15,14 +15,14 @@ from hlotool.ops.called import (
 )
 from hlotool.ops.convolution import lifted_padding, window_output
 from hlotool.ops.dilated_windows import emit_select_and_scatter
-from hlotool.ops.drawing import ORDERLESS, Draw, Undrawable, shape_text
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.loops import emit_loop
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
 from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import ORDERLESS, Draw, Undrawable, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
+from hlotool.ops.scan_loops import emit_loop
 from hlotool.ops.values import Callee, apply, as_tuple, fold
 from hlotool.ops.windows import positions, unreversed, windowed_dims
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
-from hlotool.ops.drawing import Recipe
 from hlotool.ops.lowering import Lowering, renamed
+from hlotool.ops.random_programs import Recipe
 
 
 class ConstraintError(Exception):
@@ -109,7 +109,7 @@ class Op:
     complex_ulps: float = 0.0
     #: document and section
     source: str = ""
-    #: makes random programs of it (see drawing.py); None: operands of one shape will do
+    #: makes random programs of it (see random_programs.py); None: operands of one shape will do
     draw: Recipe | None = None
     #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
     identity: Callable[[DType], Any] | None = None

@@ -10,11 +10,11 @@ from typing import Any
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
-from hlotool.ops.drawing import Draw, Undrawable
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import Array, wide_dtype
+from hlotool.ops.random_programs import Draw, Undrawable
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims
 from hlotool.ops.values import Callee, apply

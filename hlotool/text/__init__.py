@@ -1,6 +1,6 @@
 """Parser and printer: HLO text to IR and back."""
 
-from hlotool.text.old_forms import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
+from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value

@@ -27,7 +27,7 @@ from hlotool.ir import (
     kind_of,
     unique_name,
 )
-from hlotool.text.old_forms import NEWER_ATTRIBUTES
+from hlotool.text.legacy import NEWER_ATTRIBUTES
 from hlotool.text.phrases import (
     METADATA,
     PhraseError,

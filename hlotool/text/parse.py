@@ -21,7 +21,7 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.text.instructions import MOST_NESTED, InstructionReader
-from hlotool.text.old_forms import notes_of
+from hlotool.text.legacy import notes_of
 from hlotool.text.phrases import PhraseError, read_shape
 from hlotool.text.scan import (
     BAD_STATEMENT,

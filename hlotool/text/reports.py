@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, shortened
 from hlotool.ir import Position, Source
+from hlotool.text.legacy import GENERATION
 from hlotool.text.mistakes import similar_names, typographic_advice
-from hlotool.text.old_forms import GENERATION
 from hlotool.text.phrase_generations import SPLAT
 from hlotool.text.phrases import PhraseError
 from hlotool.text.scan import CutError

@@ -6,12 +6,12 @@ import hlotool.passes.lints.identities
 import hlotool.passes.lints.performance
 import hlotool.passes.lints.numerics
 import hlotool.passes.lints.domains
-import hlotool.passes.lints.loops
+import hlotool.passes.lints.control_flow
 import hlotool.passes.lints.collectives
 import hlotool.passes.lints.portability
 import hlotool.passes.lints.style
 from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule
 from hlotool.passes.lints.view import View
-from hlotool.passes.lints.walk import run
+from hlotool.passes.lints.opcode_index import run
 
 __all__ = ["CATEGORIES", "RULES", "Finding", "Fixability", "Rule", "Scope", "View", "rule", "run"]

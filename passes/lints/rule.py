@@ -52,8 +52,8 @@ class Fixability(enum.StrEnum):
 class Finding:
     """What a rule has found: at which instruction or computation (None: the module), and the sentence about it.
 
-    `part` is a pattern of the statement's text that is underlined (see hlotool.passes.report); an instruction's
-    finding without one underlines the opcode.
+    `part` is a pattern of the statement's text that is underlined (see hlotool.passes.instruction_findings); an
+    instruction's finding without one underlines the opcode.
     """
 
     item: HloInstruction | HloComputation | None

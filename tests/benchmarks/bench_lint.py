@@ -27,7 +27,7 @@ from hlotool.passes.verify import verify
 from hlotool.text import parse
 
 _FIRST = """
-import sys, time, hlotool, hlotool.lint
+import sys, time, hlotool, hlotool.linting
 hlotool.lint("ENTRY e { c = f32[] constant(1)  ROOT d = f32[] negate(c) }")
 text = sys.stdin.read()
 start = time.process_time()

@@ -11,7 +11,7 @@ from hlotool.builder.codes import NO_SHAPE
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import element_type_of, shape_of
+from hlotool.builder.python_values import element_type_of, shape_of
 from hlotool.ir import DTYPES
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.special import erf_inv
 from hlotool.builder.problems import demand
-from hlotool.builder.values import shape_of
+from hlotool.builder.python_values import shape_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

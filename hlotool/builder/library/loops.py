@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.callees import result_of
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.values import element_type_of
+from hlotool.builder.python_values import element_type_of
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

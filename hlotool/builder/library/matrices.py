@@ -8,7 +8,7 @@ from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.values import element_type_of
+from hlotool.builder.python_values import element_type_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

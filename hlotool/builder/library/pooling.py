@@ -9,7 +9,7 @@ from hlotool.builder.contraction import padding_rows
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import min_value, zero
-from hlotool.builder.values import ints
+from hlotool.builder.python_values import ints
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.functions import Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.library.constants import max_value, min_value, one, zero
-from hlotool.builder.values import element_type_of, ints
+from hlotool.builder.python_values import element_type_of, ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.values import ints
+from hlotool.builder.python_values import ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def arg_sort(b: Core, operand: Any, axis: int = -1, is_descending: bool = False,
     """Where the elements along an axis stand, in their order."""
     made = b.operand(operand)
     axis = _axis(made, axis)
-    from hlotool.builder.values import element_type_of
+    from hlotool.builder.python_values import element_type_of
 
     places = today(b, "Iota", Shape.array(element_type_of(index_type), made.dims), axis)
     return today(b, "GetTupleElement", _sorted(b, [made, places], axis, is_descending), 1)

@@ -1,0 +1,37 @@
+"""Linting: syntax errors, verification findings and rules; configuration, suppressions, baselines, folders of dumps."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from hlotool.linting.linter import lint, lint_module
+from hlotool.linting.settings import FAIL_ON, Settings
+
+if TYPE_CHECKING:
+    from hlotool.linting.baseline import baseline_text, read_baseline
+    from hlotool.linting.by_pass import Introduced, introduced
+    from hlotool.linting.config import changes_of, read_config
+    from hlotool.linting.config_places import find_config
+    from hlotool.linting.dumps import read_folder
+    from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_files
+    from hlotool.linting.fixes import fix_file
+    from hlotool.linting.plugins import load_plugins
+
+#: what is imported when it is first used: name -> file of this room
+_LATER = {
+    "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files", "baseline_text": "baseline",
+    "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
+    "introduced": "by_pass", "lint_files": "files", "load_plugins": "plugins", "read_baseline": "baseline",
+    "read_config": "config", "read_folder": "dumps",
+}
+__all__ = [
+    "FAIL_ON", "FileFindings", "Introduced", "Job", "Settings", "Texts", "baseline_text", "changes_of", "find_config",
+    "find_files", "fix_file", "introduced", "lint", "lint_files", "lint_module", "load_plugins", "read_baseline",
+    "read_config", "read_folder",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'hlotool.linting' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"hlotool.linting.{_LATER[name]}"), name)
+    return value

@@ -1,0 +1,118 @@
+"""Which pass introduced a finding: what is absent from a dump and present in the next was made by what lies between.
+
+The same finding is recognised in the next dump by its instruction, else by its statement, its message, or the
+operation of the program that it comes from, each without the numbers and layouts that passes change; every finding of
+one dump stands for one of the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hlotool.diagnostics import Diagnostic, Note
+from hlotool.diagnostics.fingerprint import normal
+from hlotool.linting.dumps import DumpName, by_module
+from hlotool.linting.files import FileFindings
+
+_LAYOUT = re.compile(r"(?<=\])\{[\d,:TSE()*]*\}")
+
+
+@dataclass(slots=True)
+class Introduced:
+    """What the passes of one module introduced."""
+
+    module: str
+    #: findings that were there before the first pass
+    before: int = 0
+    #: each with a note that names the pass
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: pass in words -> how many findings it introduced, and how many of them are there at the end
+    passes: dict[str, list[int]] = field(default_factory=dict)
+    dumps: int = 0
+
+
+@dataclass(slots=True)
+class _Found:
+    diagnostic: Diagnostic
+    keys: tuple[tuple[str, ...], ...]
+    #: where it was introduced: its place in the result, -1 before the first pass
+    origin: int = -1
+
+
+def introduced(files: Iterable[FileFindings]) -> Iterator[Introduced]:
+    """What each module's passes introduced; modules of which there is one dump are left out."""
+    findings = {f.filename: f for f in files}
+    for module, dumps in by_module(findings):
+        if len(dumps) > 1:
+            yield _of_module(module, [(dump, findings[file]) for dump, file in dumps])
+
+
+def _of_module(module: str, dumps: Sequence[tuple[DumpName, FileFindings]]) -> Introduced:
+    result = Introduced(module, dumps=len(dumps))
+    made: list[tuple[Diagnostic, str, DumpName]] = []
+    previous: list[_Found] = []
+    last: DumpName | None = None
+    ended: dict[int, str] = {}
+    for dump, file in dumps:
+        current = [_Found(d, _keys(d, *s)) for d, s in zip(file.diagnostics, file.statements, strict=False)]
+        new, gone = _matched(previous, current)
+        if last is None:
+            result.before = len(current)
+        else:
+            for found in new:
+                found.origin = len(made)
+                made.append((found.diagnostic, dump.maker, last))
+            ended.update((found.origin, dump.maker) for found in gone if found.origin >= 0)
+        previous, last = current, dump
+    for number, (diagnostic, maker, before) in enumerate(made):
+        counts = result.passes.setdefault(maker, [0, 0])
+        counts[0] += 1
+        counts[1] += number not in ended
+        stays = f"removed by {ended[number]}" if number in ended else "it stays to the last dump"
+        note = Note(f"introduced by {maker}; {stays}; absent {_where(before)}")
+        result.diagnostics.append(replace(diagnostic, notes=(*diagnostic.notes, note)))
+    return result
+
+
+def _where(dump: DumpName) -> str:
+    if dump.index < 0:
+        return dump.stage.replace("_", " ")
+    return f"in dump {dump.index:04}"
+
+
+def _keys(found: Diagnostic, name: str, statement: str) -> tuple[tuple[str, ...], ...]:
+    """What a finding may be recognised by, the surest first."""
+    program = found.origin.op_name if found.origin is not None else ""
+    plain = normal(_LAYOUT.sub("", statement))
+    return (
+        (found.code, "name", name) if name else (),
+        (found.code, "statement", plain) if plain else (),
+        (found.code, "message", normal(_LAYOUT.sub("", found.message))),
+        (found.code, "program", program) if program else (),
+    )
+
+
+def _matched(previous: Sequence[_Found], current: Sequence[_Found]) -> tuple[list[_Found], list[_Found]]:
+    """Findings of the current dump that the previous one does not have, and the other way round."""
+    left, new = list(previous), list(current)
+    for level in range(4):
+        by_key: dict[tuple[str, ...], list[_Found]] = defaultdict(list)
+        for found in reversed(left):
+            if found.keys[level]:
+                by_key[found.keys[level]].append(found)
+        taken: set[int] = set()
+        unmatched = []
+        for found in new:
+            same = by_key.get(found.keys[level]) if found.keys[level] else None
+            if same:
+                old = same.pop()
+                found.origin = old.origin
+                taken.add(id(old))
+            else:
+                unmatched.append(found)
+        left = [f for f in left if id(f) not in taken]
+        new = unmatched
+    return new, left

@@ -1,0 +1,290 @@
+"""Configuration files: `[tool.hlotool]` of pyproject.toml, or hlotool.toml, found upward from what is linted.
+
+Whatever is wrong in one is a diagnostic at its line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError, Severity, at
+from hlotool.ir import Source
+from hlotool.linting.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
+from hlotool.linting.config_places import KeyPath, place_of
+from hlotool.linting.plugins import load_plugins
+from hlotool.linting.settings import FAIL_ON, SEVERITIES, Override, Settings
+from hlotool.passes.lints import CATEGORIES, RULES
+from hlotool.passes.verify import PROFILES
+
+_Check: TypeAlias = Callable[["_Reader", KeyPath, Any], Any]
+
+
+def read_config(file: Path) -> Settings:
+    """The settings of a configuration file. Raises HloError with everything that is wrong in it."""
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {why}", filename=str(file))
+        raise HloError([problem]) from error
+    source = Source(text, str(file))
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise HloError([_syntax(source, str(error))]) from error
+    start: KeyPath = ("tool", "hlotool") if file.name == "pyproject.toml" else ()
+    for key in ("tool", "hlotool") if start else ():
+        tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}
+    reader = _Reader(source, start)
+    changes = reader.table((), tables, KEYS)
+    if reader.problems:
+        raise HloError(reader.problems)
+    settings = _made(changes)
+    root = file.resolve().parent
+    return replace(settings, root=str(root), file=str(file),
+                   baseline=str(root / settings.baseline) if settings.baseline else "")
+
+
+def settings_of(config: Mapping[str, Any]) -> Settings:
+    """The settings of a mapping with the names of a configuration file. Raises HloError."""
+    return _made(changes_of(config, "<config>"))
+
+
+def changes_of(values: Mapping[str, Any], filename: str, profiles: Iterable[str] = ()) -> dict[str, Any]:
+    """Checked changes of settings that stand in no file, such as a command line's. Raises HloError."""
+    reader = _Reader(Source("", filename), ())
+    reader.profiles = (*PROFILES, *profiles)
+    changes = reader.table((), values, KEYS)
+    if reader.problems:
+        raise HloError(reader.problems)
+    return changes
+
+
+def _made(changes: Mapping[str, Any]) -> Settings:
+    return replace(Settings(), profiles=changes.get("profiles", {})).changed(changes)
+
+
+def _syntax(source: Source, message: str) -> Diagnostic:
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
+    line, column = (int(found[1]), int(found[2])) if found and found[1] else (source.text.count("\n") + 1, 1)
+    return Diagnostic(BAD_FILE, f"no TOML: {message[:found.start()] if found else message}", line=line, column=column,
+                      end_line=line, end_column=column + 1, filename=source.filename)
+
+
+class _Reader:
+    """Checks the values of one file; problems are collected."""
+
+    def __init__(self, source: Source, start: KeyPath) -> None:
+        self.source = source
+        self.start = start
+        self.problems: list[Diagnostic] = []
+        self.profiles: tuple[str, ...] = PROFILES
+
+    def problem(self, code: str, message: str, path: KeyPath, value: Any = None, help: str = "") -> None:
+        """Report at a key, or at a string of its value."""
+        if not self.source.text:
+            self.problems.append(Diagnostic(code, message, filename=self.source.filename, help=help))
+            return
+        start, end = place_of(self.source.text, (*self.start, *path), value)
+        self.problems.append(at(self.source, start, end, code, message, severity=Severity.ERROR, help=help))
+
+    def table(self, path: KeyPath, values: Any, keys: Mapping[str, _Check]) -> dict[str, Any]:
+        """The checked values of a table, names with underscores."""
+        if not isinstance(values, Mapping):
+            self.problem(BAD_SETTING, f"{_name(path)} is {_shown(values)}; it is a table", path)
+            return {}
+        if not path:
+            self._prepare(values)
+        found: dict[str, Any] = {}
+        for key, value in values.items():
+            check = keys.get(key.replace("_", "-"))
+            if check is None:
+                near = difflib.get_close_matches(key, keys, 1)
+                self.problem(UNKNOWN_SETTING, f"there is no setting {key}", (*path, key),
+                             help=f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}")
+                continue
+            found[key.replace("-", "_")] = check(self, (*path, key), value)
+        if "per_file_ignores" in found:
+            found["overrides"] = (*found.pop("per_file_ignores"), *found.get("overrides", ()))
+        return found
+
+    def _prepare(self, values: Mapping[str, Any]) -> None:
+        """Know the profiles that the values declare, and the rules of packages, before any is named."""
+        if isinstance(own := values.get("profiles"), Mapping):
+            self.profiles = (*PROFILES, *own)
+        if values.get("plugins") is not False:
+            load_plugins()
+
+    def wrong(self, path: KeyPath, value: Any, wanted: str) -> None:
+        """Report a value that is not what its key takes."""
+        self.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is {wanted}", path,
+                     value if isinstance(value, str) else None)
+
+
+def _name(path: KeyPath) -> str:
+    return ".".join(str(p) for p in path) or "the configuration"
+
+
+def _shown(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _switch(reader: _Reader, path: KeyPath, value: Any) -> bool:
+    if not isinstance(value, bool):
+        reader.wrong(path, value, "true or false")
+    return bool(value)
+
+
+def _number(reader: _Reader, path: KeyPath, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        reader.wrong(path, value, "a number, 0 or more")
+        return 0
+    return value
+
+
+def _text(reader: _Reader, path: KeyPath, value: Any) -> str:
+    if not isinstance(value, str):
+        reader.wrong(path, value, "a string")
+    return str(value)
+
+
+def _texts(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
+        reader.wrong(path, value, "a list of strings")
+        return ()
+    return tuple(value)
+
+
+def _one_of(words: Iterable[str]) -> _Check:
+    def check(reader: _Reader, path: KeyPath, value: Any) -> str:
+        if not isinstance(value, str) or value not in words:
+            near = difflib.get_close_matches(str(value), words, 1)
+            reader.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is one of {', '.join(words)}", path,
+                           value if isinstance(value, str) else None, f"did you mean {near[0]}?" if near else "")
+        return str(value)
+    return check
+
+
+def _profile(reader: _Reader, path: KeyPath, value: Any) -> str:
+    found: str = _one_of(reader.profiles)(reader, path, value)
+    return found
+
+
+def _selectors(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+    found = _texts(reader, path, value)
+    for selector in found:
+        if problem := unknown_selector(selector):
+            reader.problem(UNKNOWN_RULE, problem[0], path, selector, problem[1])
+    return found
+
+
+def _severities(reader: _Reader, path: KeyPath, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        reader.wrong(path, value, "a table of codes and severities")
+        return {}
+    for selector, severity in value.items():
+        if problem := unknown_selector(selector):
+            reader.problem(UNKNOWN_RULE, problem[0], (*path, selector), help=problem[1])
+        _one_of(SEVERITIES)(reader, (*path, selector), severity)
+    return dict(value)
+
+
+def _per_file(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ...]:
+    if not isinstance(value, Mapping):
+        reader.wrong(path, value, "a table of patterns and codes")
+        return ()
+    return tuple(Override((pattern,), {"ignore": _selectors(reader, (*path, pattern), codes)})
+                 for pattern, codes in value.items())
+
+
+def _overrides(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ...]:
+    if not isinstance(value, (list, tuple)):
+        reader.wrong(path, value, "an array of tables")
+        return ()
+    made = []
+    for number, table in enumerate(value):
+        changes = reader.table((*path, number), table, {"files": _texts, "stages": _stages, **_CHANGES})
+        files, stages = changes.pop("files", ()), changes.pop("stages", ())
+        if not files and not stages:
+            reader.problem(BAD_SETTING, "an override says for which files or stages it is", (*path, number),
+                           help='add files = ["..."] or stages = ["after_optimizations"]')
+        made.append(Override(files, changes, stages))
+    return tuple(made)
+
+
+def _stages(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+    found = _texts(reader, path, value)
+    for stage in found:
+        _one_of(("before_optimizations", "between_passes", "after_optimizations"))(reader, path, stage)
+    return found
+
+
+def _profiles(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, Mapping):
+        reader.wrong(path, value, "a table of profiles")
+        return {}
+    keys = {**_CHANGES, "profile": _one_of(PROFILES), "fail-on": _one_of(FAIL_ON)}
+    return {name: reader.table((*path, name), table, keys)
+            for name, table in value.items()}
+
+
+def _rule_options(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, Mapping):
+        reader.wrong(path, value, "a table of rules and their options")
+        return {}
+    found = {}
+    for name, options in value.items():
+        rule = next((r for r in RULES.values() if name in (r.name, r.code)), None)
+        if rule is None:
+            near = difflib.get_close_matches(name, [r.name for r in RULES.values()], 1)
+            reader.problem(UNKNOWN_RULE, f"there is no rule {name}", (*path, name),
+                           help=f"did you mean {near[0]}?" if near else "")
+            continue
+        checks = {option.replace("_", "-"): _like(default) for option, default in rule.options.items()}
+        found[rule.name] = reader.table((*path, name), options, checks)
+    return found
+
+
+def _like(default: Any) -> _Check:
+    """A check that a value is of the type of a rule's default."""
+    def check(reader: _Reader, path: KeyPath, value: Any) -> Any:
+        if isinstance(default, (tuple, list, frozenset)):
+            return type(default)(_texts(reader, path, value))
+        is_number = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
+        if type(value) is not type(default) and not is_number:
+            reader.wrong(path, value, f"a value like {_shown(default)}")
+        return value
+    return check
+
+
+#: what overrides and profiles may change
+_CHANGES: Mapping[str, _Check] = {
+    "profile": _profile, "select": _selectors, "extend-select": _selectors, "ignore": _selectors,
+    "severity": _severities, "rules": _rule_options,
+}
+#: every key of a configuration file
+KEYS: Mapping[str, _Check] = {
+    **_CHANGES, "fail-on": _one_of(FAIL_ON), "baseline": _text, "exclude": _texts, "max-per-rule": _number,
+    "unused-suppressions": _switch, "require-reason": _switch, "plugins": _switch, "per-file-ignores": _per_file,
+    "overrides": _overrides, "profiles": _profiles,
+}
+
+
+def unknown_selector(selector: str) -> tuple[str, str] | None:
+    """What to say about a selector that no rule fits: message and advice; None for one that some fit."""
+    from hlotool.diagnostics import CODES, find_code
+
+    names = [*CODES, *(c.name for c in CODES.values()), *CATEGORIES.values(), *(r.category for r in RULES.values())]
+    if selector == "ALL" or selector in names or find_code(selector) or find_code(f"{selector}-c1"):
+        return None
+    if re.fullmatch(r"[A-Z]+\d*", selector) and any(code.startswith(selector) for code in CODES):
+        return None
+    near: Sequence[str] = difflib.get_close_matches(selector, names, 1)
+    return (f"no rule is called {selector}",
+            f"did you mean {near[0]}?" if near else "`hlo-lint --rules` lists codes, names and categories")

@@ -1,0 +1,228 @@
+"""Linting files: one after the other, or in several processes with a bar that shows how far they are."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule, Source, no_collection
+from hlotool.linting.codes import INTERNAL, WORKER_DIED
+from hlotool.linting.dumps import dump_name, read_folder
+from hlotool.linting.linter import lint_module
+from hlotool.linting.settings import Settings
+from hlotool.text.input_files import Input, joined, read_inputs
+
+#: makes the module of an input; raises HloError
+Reader: TypeAlias = Callable[[Input], HloModule]
+
+#: processes are worth their start for this many files and bytes
+_MANY_FILES, _MANY_BYTES = 4, 2_000_000
+_STATEMENT = re.compile(r"\s*(?:ROOT\s+)?%?([\w.\-]+)\s*=\s")
+
+
+@dataclass(slots=True)
+class FileFindings:
+    """What linting one file gave."""
+
+    filename: str
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: the instruction and the statement that each finding is about
+    statements: list[tuple[str, str]] = field(default_factory=list)
+    suppressed: int = 0
+    is_unreadable: bool = False
+    #: the text, where it was kept
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How to lint a file; goes to other processes."""
+
+    settings: Settings
+    reader: Reader
+    #: whether statements are needed, for finding the same finding in other dumps
+    with_statements: bool = False
+    #: whether texts with findings are kept, which other processes would have to send
+    with_source: bool = False
+
+    def __call__(self, path: str) -> FileFindings:
+        """Lint the modules of a file; whatever goes wrong is a diagnostic."""
+        if self.settings.plugins:
+            from hlotool.linting.plugins import load_plugins
+
+            load_plugins()
+        done = FileFindings(path)
+        try:
+            for given in read_inputs([path]):
+                done.filename = given.filename
+                self._lint(given, done)
+        except HloError as error:
+            done.diagnostics += error.diagnostics
+            done.is_unreadable = True
+        except (Exception, RecursionError) as error:
+            if os.environ.get("HLOTOOL_TRACEBACK"):
+                raise
+            done.diagnostics.append(Diagnostic(
+                INTERNAL, f"a bug in hlotool, please report it: {type(error).__name__}: {error}", filename=path,
+                help="HLOTOOL_TRACEBACK=1 shows where"))
+        if not self.with_statements:
+            done.statements = []
+        if not done.diagnostics:
+            done.source = None
+        return done
+
+    def _lint(self, given: Input, done: FileFindings) -> None:
+        dump = dump_name(os.path.basename(given.filename))
+        settings = self.settings.of_file(given.filename, dump.stage if dump else "")
+        with no_collection():
+            try:
+                module = self.reader(given)
+            except HloError as error:
+                found, suppressed = settings.apply(error.diagnostics), 0
+            else:
+                found, suppressed = lint_module(module, settings)
+        if given.source is None:
+            found = [replace(d, filename=given.filename) for d in found]
+        if self.with_source and given.source is not None:
+            done.source = joined(done.source, given.source)
+        done.suppressed += suppressed
+        done.diagnostics += found
+        if self.with_statements:
+            done.statements += [_statement(given.source, d) for d in found]
+
+
+def _statement(source: Source | None, found: Diagnostic) -> tuple[str, str]:
+    line = source.line(found.line) if source is not None and found.line else ""
+    name = _STATEMENT.match(line)
+    return (name[1] if name else "", line)
+
+
+def find_files(paths: Iterable[str], settings: Settings) -> tuple[list[str], Counter[str]]:
+    """Files to lint, folders sorted out and patterns resolved; and what was skipped in the folders."""
+    found: list[str] = []
+    skipped: Counter[str] = Counter()
+    for path in paths:
+        if not os.path.exists(path) and glob.has_magic(path):
+            found += sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f)) or [path]
+        elif not os.path.isdir(path):
+            found.append(path)
+        else:
+            folder = read_folder(path)
+            kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
+            skipped += folder.skipped
+            skipped["excluded"] += len(folder.files) - len(kept)
+            # A folder without any is left for the reader, which says so.
+            found += kept or ([] if folder.files or folder.skipped else [path])
+    return list(dict.fromkeys(found)), +skipped
+
+
+def lint_files(paths: Sequence[str], job: Job, jobs: int = 0, watch: Callable[[str], None] | None = None
+               ) -> list[FileFindings]:
+    """The findings of every file, in the order given; `jobs` processes, 0: as many as pay.
+
+    `watch` is told of each file that is done.
+    """
+    number = jobs or _jobs_for(paths)
+    if number <= 1 or len(paths) < 2 or "-" in paths:
+        here = replace(job, with_source=True)
+        return [_watched(here(path), watch) for path in paths]
+    done: dict[str, FileFindings] = {}
+    for path, found in _in_processes(paths, job, min(number, len(paths))):
+        done[path] = _watched(found, watch)
+    return [done[path] for path in paths]
+
+
+def _watched(found: FileFindings, watch: Callable[[str], None] | None) -> FileFindings:
+    if watch is not None:
+        watch(found.filename)
+    return found
+
+
+class Texts(Mapping[str, Source]):
+    """The texts of files with findings, read again when they are asked for, where they were not kept."""
+
+    def __init__(self, files: Iterable[FileFindings]) -> None:
+        self._known = {f.filename: f.source for f in files if f.diagnostics}
+
+    def __getitem__(self, filename: str) -> Source:
+        source = self._known[filename]
+        if source is None:
+            source = self._known[filename] = _text(filename)
+        return source
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _text(filename: str) -> Source:
+    source: Source | None = None
+    try:
+        for given in read_inputs([filename]):
+            if given.source is not None:
+                source = joined(source, given.source)
+    except HloError:  # it is what the findings are about
+        pass
+    return source or Source("", filename)
+
+
+def _jobs_for(paths: Sequence[str]) -> int:
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    files = [p for p in paths if p != "-" and os.path.isfile(p)]
+    if cpus < 2 or len(files) < _MANY_FILES or sum(map(os.path.getsize, files)) < _MANY_BYTES:
+        return 1
+    return cpus
+
+
+def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple[str, FileFindings]]:
+    """Each path with its findings, as they are done; a process that dies costs one file."""
+    # Half of the files that are linted are alone: they need not pay for this.
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    left = dict.fromkeys(paths)
+    pool = ProcessPoolExecutor(number, initializer=_leave_interrupts)
+    try:
+        # The largest first, so that no process is left with a long one at the end.
+        running = {pool.submit(job, p): p for p in _largest_first(paths)}
+        for future in as_completed(running):
+            found = future.result()
+            left.pop(running[future])
+            yield running[future], found
+    except BrokenProcessPool:
+        for path in left:
+            yield path, _alone(path, job)
+    finally:  # also after an interrupt: what has not begun never does
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Interrupts are for the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _alone(path: str, job: Job) -> FileFindings:
+    """The findings of a file that may end the process that looks at it."""
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        with ProcessPoolExecutor(1) as pool:
+            return pool.submit(job, path).result()
+    except BrokenProcessPool:
+        return FileFindings(path, [Diagnostic(
+            WORKER_DIED, "the process that looked at this file was ended", filename=path,
+            help="it may have run out of memory: try fewer processes with --jobs")])
+
+
+def _largest_first(paths: Iterable[str]) -> list[str]:
+    return sorted(paths, key=lambda p: -os.path.getsize(p) if os.path.isfile(p) else 0)

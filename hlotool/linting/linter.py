@@ -1,0 +1,66 @@
+"""Linting a text or a module: syntax, verification, the rules, then what the settings and comments leave of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.ir import HloModule, no_collection
+from hlotool.linting.settings import Settings
+from hlotool.passes.read import parse
+
+
+def lint(text_or_module: str | HloModule, filename: str = "<string>",
+         config: Settings | Mapping[str, Any] | str | Path | None = None) -> list[Diagnostic]:
+    """Every finding about an HLO text or module, sorted by place.
+
+    A text with syntax errors gives those; verification speaks about texts that read, and the lint rules about modules
+    that verify. `config` is a configuration file, or settings under the names that such a file has:
+    {"profile": "gpu", "select": ["W1"]}. Raises HloError for a configuration that cannot be used.
+    """
+    settings = _settings(config)
+    with no_collection():
+        if isinstance(text_or_module, HloModule):
+            module = text_or_module
+        else:
+            try:
+                module = parse(text_or_module, filename)
+            except HloError as error:
+                return error.diagnostics
+        found, _ = lint_module(module, settings)
+    if module.source is None and filename != "<string>":
+        return [replace(d, filename=filename) for d in found]
+    return found
+
+
+def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:
+    """The findings about a module that was read, and how many others its comments suppress."""
+    from hlotool.passes.verify import verify
+
+    checked = verify(module, profile=settings.profile)
+    # What is wrong with a place says more than that its form is of another time.
+    wrong = {(d.line, d.column) for d in checked if d.line}
+    found = [*(n for n in module.notes if (n.line, n.column) not in wrong), *checked]
+    # What a rule says about an instruction that breaks its operation's constraints would follow from that.
+    is_sound = not any(d.severity is Severity.ERROR for d in found)
+    if is_sound:
+        from hlotool.passes.lints import run
+
+        found += run(module, select=settings.selects, options=settings.rules)
+    from hlotool.linting.suppress import suppress
+
+    kept, suppressed = suppress(settings.apply(found), module.source, settings, is_sound)
+    return sorted(dict.fromkeys(kept), key=lambda d: (d.line, d.column)), suppressed
+
+
+def _settings(config: Settings | Mapping[str, Any] | str | Path | None) -> Settings:
+    if isinstance(config, Settings):
+        return config
+    if config is None:
+        return Settings()
+    from hlotool.linting.config import read_config, settings_of
+
+    return read_config(Path(config)) if isinstance(config, (str, Path)) else settings_of(config)

@@ -1,0 +1,175 @@
+"""How what StableHLO cannot hold travels: as the discardable attributes hlotool.lost and hlotool.header.
+
+    %0 = stablehlo.dot_general ... {hlotool.lost = {backend_config = "{\\"a\\":1}", opcode = "dot"}}
+
+Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts. On the way back an
+operation that another program made of it, and that has become another opcode, ignores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hlotool.ir import (
+    KINDS,
+    Attributes,
+    EntryLayout,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Literal,
+    Raw,
+    Shape,
+    kind_of,
+)
+from hlotool.mlir.loss_report import layout_losses
+from hlotool.passes.lift import restore_fusion, restore_random_state
+from hlotool.text import PhraseError, print_value, read_value
+
+LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
+#: the target of custom calls that keep an instruction without a StableHLO form, and of constants without values
+OPAQUE, ELIDED = "hlotool.opaque", "hlotool.elided"
+
+#: the stack-frame tables in the order of the text
+_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
+
+
+def value_text(name: str, value: Any, callees: dict[HloComputation, int] | None = None) -> str | None:
+    """An attribute's value as text; None for what refers to computations, unless they are numbered in `callees`."""
+    called = _computations(value)
+    if called:
+        if callees is None:
+            return None
+        return ",".join(f"@{callees.setdefault(c, len(callees))}" for c in called)
+    if isinstance(value, Raw):
+        return value.text
+    return print_value(kind_of(name, _is_nested(value)), value, percent=False)
+
+
+#: attributes of the header that stand beside the program or its entry function
+_HELD = frozenset(("num_partitions", "replica_count", "frontend_attributes", "input_output_alias", "buffer_donor"))
+
+
+def header_text(name: str, value: Any) -> str | None:
+    """The text of a header's attribute that StableHLO has no place for; None for what it has, or needs not say."""
+    if name in _HELD or value is False:
+        return None
+    if isinstance(value, EntryLayout) and not any(layout_losses(s) for s in (*value.parameters, value.result)):
+        return None
+    return value_text(name, value)
+
+
+def _computations(value: Any) -> tuple[HloComputation, ...]:
+    if isinstance(value, HloComputation):
+        return (value,)
+    is_list = isinstance(value, tuple) and bool(value) and isinstance(value[0], HloComputation)
+    return value if is_list else ()
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value) and isinstance(value[0], tuple)
+
+
+class Restorer:
+    """Puts back onto imported instructions what travelled beside their operations."""
+
+    def __init__(self) -> None:
+        self._after: list[tuple[HloInstruction, HloComputation, str]] = []
+        self._replaced: list[HloComputation] = []
+
+    def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
+        """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
+        if made.attributes.get("custom_call_target") == ELIDED or ELIDED in attributes:
+            for operand in made.operands:  # of a broadcast: the zero
+                computation.instructions.remove(operand)
+            made.opcode, made.operands = "constant", ()
+            made.attributes = Attributes({"literal": _emptied(made.shape)})
+        if LOST in attributes:
+            self._put_back(attributes[LOST], made, computation)
+        restore_fusion(made)
+        if (decomposition := restore_random_state(made)) is not None:
+            self._replaced.append(decomposition)
+
+    def _put_back(self, attribute: Any, made: HloInstruction, computation: HloComputation) -> None:
+        lost = {entry.name: entry.attr.value for entry in attribute}
+        opcode, shape = lost.pop("opcode", made.opcode), lost.pop("shape", "")
+        if made.attributes.get("custom_call_target") == OPAQUE:
+            _reopen(made, opcode, lost)
+        elif made.opcode != opcode:
+            return
+        if shape:
+            made.shape = _with_layouts(made.shape, shape)
+        if "control-predecessors" in lost:
+            self._after.append((made, computation, lost.pop("control-predecessors")))
+        read = {name: found for name, text in lost.items() if (found := _read(name, text)) is not None}
+        if read:
+            made.attributes = made.attributes | read
+
+    def finish(self, program: Any, module: HloModule) -> None:
+        """Restore what refers to other instructions, and the module's header. To be called when all names are given."""
+        for made, computation, text in self._after:
+            by_name = {i.name: i for i in computation.instructions}
+            names = [name.strip().lstrip("%") for name in text.strip("{}").split(",")]
+            found = tuple(by_name[name] for name in names if name in by_name)
+            if found:
+                made.attributes = made.attributes | {"control-predecessors": found}
+        called = {c for i in module.instructions() for c in i.called_computations()} if self._replaced else set()
+        for computation in self._replaced:
+            if computation not in called and computation in module.computations:
+                module.computations.remove(computation)
+        attributes = program.operation.attributes
+        if HEADER in attributes:
+            _restore_header(module, {entry.name: entry.attr.value for entry in attributes[HEADER]})
+        if TABLES in attributes:
+            tables = attributes[TABLES]
+            module.tables = {n: tuple(line.value for line in tables[n]) for n in _TABLES if n in tables}
+
+
+def _restore_header(module: HloModule, header: Mapping[str, str]) -> None:
+    found = {name: value for name, text in header.items() if (value := _read(name, text)) is not None}
+    layout = found.get("entry_computation_layout")
+    if isinstance(layout, EntryLayout):
+        parameters = [p.shape for p in module.entry.parameters()]
+        fits = len(parameters) == len(layout.parameters) and all(
+            a.compatible(b) for a, b in zip(parameters, layout.parameters, strict=True))
+        if not fits or not layout.result.compatible(module.entry.root.shape):
+            del found["entry_computation_layout"]
+    module.attributes = Attributes({**found, **module.attributes})
+
+
+def _read(name: str, text: str) -> Any:
+    """The value of an attribute's text; None for what is no such value."""
+    try:
+        return read_value(KINDS.get(name, Kind.RAW), text, name)
+    except PhraseError:
+        return None
+
+
+def _with_layouts(shape: Shape, text: str) -> Shape:
+    """The shape of a text where it is the same one up to layouts."""
+    try:
+        found: Shape = read_value(Kind.SHAPE, text)
+    except PhraseError:
+        return shape
+    return found if found.compatible(shape) and found.dynamic == shape.dynamic else shape
+
+
+def _emptied(shape: Shape) -> Literal:
+    """A literal without values."""
+    return Literal(shape.without_layout(), elements=tuple(map(_emptied, shape.elements if shape.is_tuple else ())),
+                   text=None if shape.is_tuple else "{...}", is_elided=not shape.is_tuple)
+
+
+def _reopen(made: HloInstruction, opcode: str, lost: dict[str, str]) -> None:
+    """An opaque call as the instruction that it was; texts "@0" are taken out of `lost`."""
+    called: Iterable[HloComputation] = made.attributes.get("called_computations", ())
+    callees = tuple(called)
+    own: dict[str, Any] = {}
+    for name, text in list(lost.items()):
+        if text.startswith("@"):
+            found = tuple(callees[int(number.lstrip("@"))] for number in text.split(","))
+            own[name] = found if KINDS.get(name) is Kind.COMPUTATIONS else found[0]
+            del lost[name]
+    made.opcode, made.attributes = opcode, Attributes(own)

@@ -1,0 +1,183 @@
+"""One StableHLO operation as its lowering's `lift` sees it: the Reader protocol of hlotool.ops.lowering."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.mlir.dense_elements import read_dense
+
+if TYPE_CHECKING:
+    from hlotool.mlir.import_stablehlo import Importer, Scope
+
+_WORD = re.compile(r"(\w+)>*$")
+_FIELD = re.compile(r"(\w+) = (?:(-?\d+)|\[([-\d, ]*)\])")
+
+
+class OperationReader:
+    """The Reader of one operation; a bug of a lowering's `lift` shows as an exception of this class's methods."""
+
+    __slots__ = ("_attributes", "_operation", "added", "importer", "name", "scope")
+
+    def __init__(self, importer: Importer, scope: Scope, operation: Any, name: str) -> None:
+        self.importer = importer
+        self.scope = scope
+        self.name = name
+        self._operation = operation
+        self._attributes = operation.attributes
+        self.added: list[HloInstruction] = []
+
+    def operands(self) -> tuple[HloInstruction, ...]:
+        """What the operands became."""
+        return tuple([self.importer.resolve(self.scope, value) for value in self._operation.operands])
+
+    def shape(self) -> Shape:
+        """The result's shape; a tuple of shapes for several results, or for none."""
+        return self.importer.result_shape(self._operation)
+
+    # Attributes.
+
+    def has(self, attribute: str) -> builtins.bool:
+        """Whether the operation has the attribute."""
+        return attribute in self._attributes
+
+    def _get(self, attribute: str) -> Any:
+        return self._attributes.get(attribute)
+
+    def ints(self, attribute: str, default: tuple[builtins.int, ...] = ()) -> tuple[builtins.int, ...]:
+        """An array or tensor of integers, in row-major order."""
+        found = self._get(attribute)
+        return default if found is None else tuple(_integers(found))
+
+    def int(self, attribute: str, default: builtins.int = 0) -> builtins.int:
+        """An integer."""
+        found = self.ints(attribute)
+        return found[0] if found else default
+
+    def float(self, attribute: str, default: builtins.float = 0.0) -> builtins.float:
+        """A floating-point number."""
+        found = self._get(attribute)
+        return default if found is None else float(found.value)
+
+    def bool(self, attribute: str, default: builtins.bool = False) -> builtins.bool:
+        """A truth value."""
+        found = self._get(attribute)
+        return default if found is None else bool(found.value) if hasattr(found, "value") else True
+
+    def string(self, attribute: str, default: str = "") -> str:
+        """The contents of a string."""
+        found = self._get(attribute)
+        return default if found is None else str(found.value)
+
+    def word(self, attribute: str, default: str = "") -> str:
+        """The value of an enum attribute."""
+        found = _WORD.search(self.text(attribute))
+        return found[1] if found else default
+
+    def text(self, attribute: str, default: str = "") -> str:
+        """The attribute as MLIR prints it."""
+        found = self._get(attribute)
+        return default if found is None else str(found)
+
+    def fields(self, attribute: str) -> dict[str, tuple[builtins.int, ...]]:
+        """The integer fields of a struct attribute."""
+        return {name: (int(one),) if one else tuple(int(n) for n in many.split(",") if n.strip())
+                for name, one, many in _FIELD.findall(self.text(attribute))}
+
+    def array(self, attribute: str) -> Any:
+        """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
+        import numpy as np
+
+        try:
+            found = self._attributes[attribute]
+            shape = self.importer.types.shape(found.type)
+            if getattr(found, "is_splat", False):
+                # One number takes no room, however large the array is.
+                return read_dense(str(found), shape)
+            return np.array(found).reshape(shape.dims).astype(shape.dtype.numpy, copy=False)
+        except TypeError:
+            # The bindings know neither complex numbers nor the smallest types.
+            return self._array_from_text(attribute)
+
+    def _array_from_text(self, attribute: str) -> Any:
+        text = self._operation.get_asm(print_generic_op_form=True)
+        start = re.search(rf"\b{attribute} = dense<", text)
+        if start is None:
+            self.refuse(f"the values of {attribute} cannot be read")
+        body = text[start.end() - len("dense<"):]
+        value = body[:_attribute_end(body)]
+        return read_dense(value, self.importer.types.parsed(value[value.rindex(" : tensor<") + 3:]))
+
+    # Regions and functions.
+
+    def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
+        """The region as a computation with a parameter for each of its arguments."""
+        return self.importer.region(self, self._operation.regions[region], hint)
+
+    def closure(self, region: builtins.int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
+        """The region as a computation of one tuple parameter: its arguments, then what it captures."""
+        (computation,), captured = self.closures((region,), (), hint)
+        return computation, captured
+
+    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region"
+                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Several regions as computations of one and the same tuple parameter."""
+        return self.importer.closures(self, [self._operation.regions[i] for i in regions],
+                                      [i in carrying for i in regions], hint)
+
+    def called(self, attribute: str = "callee") -> HloComputation:
+        """The function that a symbol attribute names, as a computation."""
+        return self.importer.function(self, str(self._get(attribute).value))
+
+    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
+        """The functions that an array of symbols names."""
+        return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+
+    def region_count(self) -> builtins.int:
+        """How many regions the operation has."""
+        return len(self._operation.regions)
+
+    def region_operations(self, region: builtins.int) -> tuple[str, ...]:
+        """The names of the operations in a region, that which ends it left out."""
+        return tuple(view.operation.name for block in self._operation.regions[region].blocks
+                     for view in block.operations)[:-1]
+
+    # Writing.
+
+    def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
+            attributes: Mapping[str, Any] = {}) -> HloInstruction:
+        """Append an instruction; it gets its name when the operation is done."""
+        instruction = self.importer.append(self.scope, opcode, shape, operands, attributes)
+        self.added.append(instruction)
+        return instruction
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Report that this operation cannot be imported, and why."""
+        self.importer.refuse(self._operation, f"{self.name} cannot be imported: {reason}")
+
+
+def _integers(attribute: Any) -> Iterator[int]:
+    """The integers of an array, tensor or integer attribute, nested arrays flattened."""
+    value = getattr(attribute, "value", None)
+    if isinstance(value, (bool, int)):
+        yield int(value)
+        return
+    for item in attribute:
+        if isinstance(item, int):
+            yield int(item)
+        else:
+            yield from _integers(item)
+
+
+def _attribute_end(text: str) -> int:
+    """Where a `dense<...> : tensor<...>` at the start of a text ends; the type may nest (complex<f32>)."""
+    close = text.index('">', len('dense<"')) + 1 if text.startswith('dense<"') else text.index(">")
+    depth = 0
+    for end in range(text.index("tensor<", close), len(text)):
+        depth += (text[end] == "<") - (text[end] == ">")
+        if text[end] == ">" and depth == 0:
+            return end + 1
+    return len(text)

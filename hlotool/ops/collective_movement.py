@@ -1,0 +1,525 @@
+"""Collectives that pass data on as it is: all-to-all, ragged-all-to-all, broadcast and permute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
+from hlotool.ops.asynchronous import contexts
+from hlotool.ops.collective import (
+    Ints,
+    World,
+    device_of,
+    emit_second,
+    group_of,
+    one_or_tuple,
+    packed,
+    require_arrays,
+    required_group,
+    scaled,
+    second_of,
+    shown,
+    size_of,
+)
+from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes, lifted_table
+from hlotool.ops.lazy_numpy import np
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64, i64_array, i64_tensor
+from hlotool.ops.numbers import Array
+from hlotool.ops.random_programs import Draw
+from hlotool.ops.registry import op, require
+from hlotool.ops.rules import listed, require_array, same_dims
+from hlotool.ops.values import EvaluationError, zeros
+
+
+def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
+                     declared: Shape | None) -> Shape:
+    """Constraints 1 to 5 of all-to-all."""
+    require_arrays("all-to-all", operands)
+    size = size_of(replica_groups)
+    if dimensions is None:
+        for i, shape in enumerate(operands):
+            require(shape.compatible(operands[0]), "all-to-all-c4",
+                    f"operand 0 is {operands[0].text(False)}, operand {i} is {shape.text(False)}: the shapes differ")
+            require(UNBOUNDED not in shape.dims, "all-to-all-c4",
+                    f"operand {i} is {shape.text(False)}: with several operands no dimension is unbounded")
+        require(size is None or size == len(operands), "all-to-all-c4",
+                f"{len(operands)} operands are given, the groups have {size} members")
+        return Shape.tuple(*operands)
+    require(len(operands) == 1, "all-to-all-c2", f"with dimensions= there is one operand, {len(operands)} given")
+    shape = operands[0]
+    require(len(dimensions) == 1 and 0 <= dimensions[0] < shape.rank, "all-to-all-c2",
+            f"dimensions={{{listed(dimensions)}}}; it names one dimension of {shape.text(False)}")
+    require(not any(map(shape.is_bounded_dim, range(shape.rank))), "all-to-all-c5",
+            f"the operand {shape.text(False)} has a bounded dynamic dimension")
+    n = shape.dims[dimensions[0]]
+    require(size is None or n == UNBOUNDED or n % size == 0, "all-to-all-c3",
+            f"dimension {dimensions[0]} of {shape.text(False)} does not divide into {size} blocks")
+    return Shape.tuple(shape) if declared is not None and declared.is_tuple else shape
+
+
+def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    dimensions = instruction.attributes.get("dimensions")
+    shape, count = instruction.operands[0].shape.without_layout(), len(operands)
+    if dimensions is not None:
+        size = size_of(instruction.attributes.get("replica_groups")) or _all_members(e, instruction)
+        if not size:
+            e.refuse(instruction, "StableHLO's all_to_all needs the size of the groups, and neither replica_groups "
+                     "nor the module's header says it")
+        found = e.op("stablehlo.all_to_all", operands, shape, _all_to_all(instruction, dimensions[0], size))
+        return (found,) if instruction.shape.is_tuple else found
+    # Blocks side by side in one array with a leading dimension.
+    block, whole = shape.with_dims((1, *shape.dims)), shape.with_dims((count, *shape.dims))
+    blocks = [e.op("stablehlo.reshape", [o], block) for o in operands]
+    joined = e.op("stablehlo.concatenate", blocks, whole, {"dimension": i64(0)})
+    found = e.op("stablehlo.all_to_all", [joined], whole, _all_to_all(instruction, 0, count))
+    pieces = []
+    for i in range(count):
+        piece = e.op("stablehlo.slice", [found], block, {
+            "start_indices": i64_array((i, *(0 for _ in shape.dims))),
+            "limit_indices": i64_array((i + 1, *shape.dims)), "strides": i64_array((1,) * (shape.rank + 1))})
+        pieces.append(e.op("stablehlo.reshape", [piece], shape))
+    return tuple(pieces)
+
+
+def _all_members(e: Emitter, instruction: HloInstruction) -> int:
+    """The size of the one group that empty replica_groups stand for; 0 where the header does not say it."""
+    count = "replica_count" if instruction.attributes.get("channel_id") is None else "num_partitions"
+    return int(e.module.attributes.get(count, 0))
+
+
+def _all_to_all(instruction: HloInstruction, axis: int, count: int) -> dict[str, str]:
+    found = {"split_dimension": i64(axis), "concat_dimension": i64(axis), "split_count": i64(count),
+             **group_attributes(instruction)}
+    if not (groups := instruction.attributes.get("replica_groups")) or not groups.lists():
+        # One group of all; MLIR's verifier divides by the groups' size.
+        found["replica_groups"] = i64_tensor([range(count)])
+    return found
+
+
+def _lift_all_to_all(r: Reader) -> HloInstruction:
+    operands, shape = r.operands(), r.shape()
+    if len(operands) == 1:
+        return _exchanged(r, operands[0], shape.elements[0] if shape.is_tuple else shape)
+    found = [_exchanged(r, o, s) for o, s in zip(operands, shape.elements, strict=True)]
+    return r.add("tuple", shape, found)
+
+
+def _exchanged(r: Reader, operand: HloInstruction, result: Shape) -> HloInstruction:
+    """One operand of an all_to_all; HLO's takes several for something else."""
+    split, joined, count = r.int("split_dimension"), r.int("concat_dimension"), r.int("split_count")
+    attributes = {**lifted_attributes(r), "dimensions": (split,)}
+    for name, dimension in (("split_dimension", split), ("concat_dimension", joined)):
+        if not 0 <= dimension < operand.shape.rank:
+            r.refuse(f"{name} is {dimension}, its operand {operand.shape.text(False)} has {operand.shape.rank} "
+                     "dimensions")
+    sizes = [len(group) for group in attributes["replica_groups"].lists()]
+    if count <= 0 or not sizes or any(size != count for size in sizes):
+        r.refuse(f"split_count is {count}, the groups have {listed(sizes) or 'no'} members; it is a positive number, "
+                 "and each group has as many")
+    made = r.add("all-to-all", operand.shape.without_layout(), (operand,), attributes)
+    if split == joined:
+        return made
+    # HLO splits and joins along one dimension: the blocks get a dimension of their own and move to the other one.
+    shape, dims = made.shape, made.shape.dims
+    apart = shape.with_dims((*dims[:split], count, dims[split] // count, *dims[split + 1:]))
+    blocks = r.add("reshape", apart, (made,))
+    order = [d if d < split else d + 1 for d in range(len(dims))]
+    order.insert(joined, split)
+    # A block stands for the dimension after it, so that the reshape joins them.
+    moved = r.add("transpose", shape.with_dims(tuple(apart.dims[d] for d in order)), (blocks,),
+                  {"dimensions": tuple(order)})
+    return r.add("reshape", result, (moved,))
+
+
+def _drawn_plain_groups(d: Draw) -> tuple[dict[str, Any], int]:
+    """Groups of replicas, or for an edge of partitions: what operations without use_global_device_ids take."""
+    is_partitions, count = d.edge("cross partition"), d.pick((2, 4))
+    d.devices(*((1, count) if is_partitions else (count, 1)))
+    size, ids = d.pick((1, 2, count)), d.shuffled(range(count))
+    groups = ",".join(f"{{{listed(ids[i:i + size])}}}" for i in range(0, count, size))
+    return {"replica_groups": f"{{{groups}}}", "channel_id": 1 if is_partitions else None}, size
+
+
+def _draw_all_to_all(d: Draw) -> None:
+    groups, size = _drawn_plain_groups(d)
+    dims = d.dims()
+    if d.edge("tuple"):
+        d.add("all-to-all", *(d.argument(dims) for _ in range(size)), **groups)
+        return
+    at = d.between(0, len(dims) - 1)
+    operand = d.argument(tuple(n * size if i == at else n for i, n in enumerate(dims)))
+    d.add("all-to-all", operand, **groups, dimensions=(at,))
+
+
+@op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
+    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)), draw=_draw_all_to_all)
+def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
+               channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
+    """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.
+
+    With dimensions= the blocks are pieces of the one operand along that dimension; without, they are the operands
+    and the result is a tuple.
+
+    C1  At least one operand, all arrays.
+    C2  With dimensions= there is one operand and one dimension, which the operand has.
+    C3  That dimension divides into as many blocks as a group has members.
+    C4  Without dimensions= the operands have one shape, without unbounded dimensions, and there are as many as
+        members of a group.
+    C5  With dimensions= no dimension is bounded dynamic.
+    """
+    members = required_group(world, replica_groups, channel_id, None)
+    brought, place = world.exchange(operands, members), members.index(device_of(world))
+    if dimensions is None:
+        return tuple(theirs[place] for theirs in brought)
+    pieces = [np.split(theirs[0], len(members), dimensions[0])[place] for theirs in brought]
+    found = np.concatenate(pieces, dimensions[0])
+    return (found,) if shape.is_tuple else found
+
+
+def ragged_all_to_all_shape(input: Shape, output: Shape, input_offsets: Shape, send_sizes: Shape,
+                            output_offsets: Shape, recv_sizes: Shape) -> Shape:
+    """Constraints 1 to 3 of ragged-all-to-all."""
+    require_array(input, "ragged-all-to-all-c1", "input")
+    require_array(output, "ragged-all-to-all-c1", "output")
+    require(input.element_type == output.element_type and input.rank == output.rank
+            and same_dims(scaled(input, 0, 1), scaled(output, 0, 1)), "ragged-all-to-all-c1",
+            f"input is {input.text(False)}, output is {output.text(False)}; they may differ in dimension 0 only")
+    names = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+    for name, shape in zip(names, (input_offsets, send_sizes, output_offsets, recv_sizes), strict=True):
+        require(shape.is_array and shape.rank in (1, 2) and shape.dtype.is_integral, "ragged-all-to-all-c2",
+                f"{name} is {shape.text(False)}; it must be an array of integers of rank 1 or 2")
+        require(shape.compatible(input_offsets), "ragged-all-to-all-c3",
+                f"input_offsets is {input_offsets.text(False)}, {name} is {shape.text(False)}: the shapes differ")
+    return output
+
+
+def _emit_ragged_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    # StableHLO has no such operation; XLA's own way through StableHLO is this custom call.
+    groups = group_attributes(instruction)
+    config = f"{{replica_groups = {groups['replica_groups']}"
+    if (channel := instruction.attributes.get("channel_id")) is not None:
+        config += f", channel_id = {channel} : i64"
+    return e.op("stablehlo.custom_call", operands, instruction.shape, {
+        "call_target_name": '"ragged_all_to_all"', "api_version": "4 : i32", "backend_config": config + "}"})
+
+
+_RAGGED_GROUPS = re.compile(r"replica_groups = dense<([^>]*)> : tensor<(\d+)x(\d+)xi64>")
+_RAGGED_CHANNEL = re.compile(r"channel_id = (\d+) : i64")
+
+
+def _lift_ragged_all_to_all(r: Reader) -> HloInstruction:
+    config = r.text("backend_config")
+    found, operands = _RAGGED_GROUPS.search(config), r.operands()
+    if found is None or len(operands) != 6:
+        r.refuse("a ragged_all_to_all takes six operands, and its backend_config has replica_groups")
+    flat, rows, width = list(map(int, re.findall(r"-?\d+", found[1]))), int(found[2]), int(found[3])
+    flat = flat * (rows * width) if len(flat) == 1 else flat  # one number stands for all
+    groups = tuple(tuple(v for v in flat[i * width:(i + 1) * width] if v >= 0) for i in range(rows))
+    attributes: dict[str, Any] = {"replica_groups": ReplicaGroups(groups)}
+    if channel := _RAGGED_CHANNEL.search(config):
+        attributes["channel_id"] = int(channel[1])
+    return r.add("ragged-all-to-all", r.shape(), operands, attributes)
+
+
+def _draw_ragged_all_to_all(d: Draw) -> None:
+    """Every device sends blocks of random lengths, which the others lay end to end."""
+    d.devices(4)
+    lengths = np.array([[d.between(0, 2) for _ in range(4)] for _ in range(4)], np.int32)
+    inner = d.dims(most=1)
+    given = [d.values((8, *inner)) for _ in range(4)], [d.values((8, *inner), edges=()) for _ in range(4)]
+    starts = np.cumsum(lengths, axis=1) - lengths
+    places = np.cumsum(lengths, axis=0) - lengths
+    numbers = starts, lengths, places, lengths.T
+    d.add("ragged-all-to-all", *(d.parameter(side, d.dtype) for side in given),
+          *(d.parameter([row.astype(np.int32) for row in rows], "s32") for rows in numbers),
+          replica_groups="{{0,1,2,3}}")
+
+
+@op(ragged_all_to_all_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
+    _emit_ragged_all_to_all, _lift_ragged_all_to_all, ("stablehlo.custom_call @ragged_all_to_all",)),
+    draw=_draw_ragged_all_to_all)
+def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_sizes: Array, output_offsets: Array,
+                      recv_sizes: Array, *, replica_groups: ReplicaGroups | None = None, channel_id: int | None = None,
+                      world: Any) -> Array:
+    """Send rows of `input` to each member of the group, which writes them into a copy of its `output`.
+
+    output_offsets are rows in the receiver's output. Offsets of rank 2 describe several pieces for each member.
+
+    C1  input and output are arrays that differ in dimension 0 only.
+    C2  Offsets and sizes are arrays of integers of rank 1 or 2.
+    C3  Offsets and sizes have one shape.
+    """
+    members = required_group(world, replica_groups, channel_id, None)
+    place, found = members.index(device_of(world)), output.copy()
+    for theirs, starts, sizes, places in world.exchange((input, input_offsets, send_sizes, output_offsets), members):
+        for start, size, to in zip(*(np.atleast_1d(a[place]) for a in (starts, sizes, places)), strict=True):
+            if start < 0 or to < 0 or start + size > len(theirs) or to + size > len(found):
+                raise EvaluationError(
+                    f"{size} rows from row {start} of {len(theirs)} do not fit at row {to} of {len(found)}")
+            found[to:to + size] = theirs[start:start + size]
+    return found
+
+
+# collective-broadcast, collective-permute
+
+
+def collective_broadcast_shape(*operands: Shape) -> Shape:
+    """Constraint 1 of collective-broadcast."""
+    require_arrays("collective-broadcast", operands)
+    return one_or_tuple(operands)
+
+
+def _emit_collective_broadcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    return packed([e.op("stablehlo.collective_broadcast", [value], operand.shape, group_attributes(instruction))
+                    for operand, value in zip(instruction.operands, operands, strict=True)])
+
+
+def _lift_collective_broadcast(r: Reader) -> HloInstruction:
+    return r.add("collective-broadcast", r.shape(), r.operands(), lifted_attributes(r))
+
+
+def _draw_collective_broadcast(d: Draw) -> None:
+    groups, _ = _drawn_plain_groups(d)
+    d.add("collective-broadcast", d.argument(d.dims(0)), **groups)
+
+
+@op(collective_broadcast_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
+    _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
+    draw=_draw_collective_broadcast)
+def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,
+                         channel_id: int | None = None, world: Any) -> Any:
+    """Every device of a group gets the operand of the group's first member; devices in no group get zeros.
+
+    C1  At least one operand, all arrays.
+    """
+    members = group_of(world, replica_groups, channel_id, None)
+    if members is None:
+        return packed([np.zeros_like(a) for a in operands])
+    return packed(world.exchange(operands, members)[0])
+
+
+def collective_permute_shape(*operands: Shape, source_target_pairs: tuple[tuple[int, int], ...],
+                             slice_sizes: Any = None) -> Shape:
+    """Constraints 1 to 3 of collective-permute."""
+    return _permute("collective-permute", operands, source_target_pairs, slice_sizes)
+
+
+def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[int]], slice_sizes: Any) -> Shape:
+    for pair in pairs:
+        require(len(pair) == 2 and min(pair) >= 0, f"{opcode}-c2",
+                f"source_target_pairs has {{{listed(pair)}}}; it is a source and a target, neither negative")
+    if slice_sizes is None:
+        require_arrays(opcode, operands)
+        for side, what in ((0, "source"), (1, "target")):
+            ends = [pair[side] for pair in pairs]
+            twice = [e for i, e in enumerate(ends) if e in ends[:i]]
+            require(not twice, f"{opcode}-c2", f"{twice and twice[0]} is a {what} twice in source_target_pairs")
+        return one_or_tuple(operands)
+    require(len(operands) == 4, f"{opcode}-c3", f"in place it takes 4 operands (input, output, and their offsets), "
+            f"{len(operands)} given")
+    source, target = operands[:2]
+    require(source.is_tuple == target.is_tuple and len(source.elements) == len(target.elements), f"{opcode}-c3",
+            f"the input is {source.text(False)}, the output {target.text(False)}; "
+            "both are arrays, or tuples of one length")
+    for buffer, offsets, what in ((source, operands[2], "input"), (target, operands[3], "output")):
+        require(offsets.is_tuple, f"{opcode}-c3", f"the offsets in the {what} are {offsets.text(False)}, no tuple")
+        if buffer.is_array:
+            _require_offsets(opcode, buffer, offsets, what)
+    return target
+
+
+def _require_offsets(opcode: str, buffer: Shape, offsets: Shape, what: str) -> None:
+    """One index for each dimension of the buffer, or a tuple of such, one for each slice."""
+    for one in offsets.elements if offsets.elements and offsets.elements[0].is_tuple else (offsets,):
+        count = len(one.elements)
+        require(count == buffer.rank, f"{opcode}-c3",
+                f"an offset in the {what} has {count} indices, {buffer.text(False)} {buffer.rank} dimensions")
+
+
+def _emit_collective_permute(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if "slice_sizes" in instruction.attributes:
+        return _emit_in_place(e, instruction, operands)
+    return packed([_emit_permuted(e, instruction, value, operand.shape)
+                   for operand, value in zip(instruction.operands, operands, strict=True)])
+
+
+def _emit_permuted(e: Emitter, instruction: HloInstruction, value: Value, shape: Shape) -> Value:
+    pairs = instruction.attributes["source_target_pairs"]
+    table = i64_tensor(pairs) if pairs else "dense<> : tensor<0x2xi64>"
+    return e.op("stablehlo.collective_permute", [value], shape,
+                {"source_target_pairs": table, **channel_attributes(instruction)})
+
+
+def _emit_in_place(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Slices cut, permuted and put in; a flag that is permuted as well tells the targets from the others."""
+    source, target, *_ = (o.shape for o in instruction.operands)
+    sizes = instruction.attributes["slice_sizes"]
+    leaving = _emitted_places(operands[0], operands[2])
+    arriving = _emitted_places(operands[1], operands[3])
+    buffers, results = [s.without_layout() for s in (target.elements or (target,))], list(_members(operands[1]))
+    ends = [t for _, t in instruction.attributes["source_target_pairs"]]
+    if not len(leaving) == len(arriving) == len(sizes) or len(set(ends)) != len(ends):
+        e.refuse(instruction, "which slices each pair of this collective-permute carries is not defined")
+    one = Shape.array("s32")
+    flag = _emit_permuted(e, instruction, e.constant(np.int32(1), one), one)
+    is_target = e.op("stablehlo.compare", [flag, e.constant(np.int32(1), one)], Shape.array("pred"),
+                     {"comparison_direction": enum_attribute("comparison_direction", "EQ")})
+    for (number, starts), (index, places), size in zip(leaving, arriving, sizes, strict=True):
+        shape = buffers[index].with_dims(size)
+        cut = e.op("stablehlo.dynamic_slice", [_members(operands[0])[number], *starts], shape,
+                   {"slice_sizes": i64_array(size)})
+        moved = _emit_permuted(e, instruction, cut, shape)
+        updated = e.op("stablehlo.dynamic_update_slice", [results[index], moved, *places], buffers[index])
+        results[index] = e.op("stablehlo.select", [is_target, updated, results[index]], buffers[index])
+    return tuple(results) if source.is_tuple else results[0]
+
+
+def _members(value: Value) -> Sequence[Value]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _emitted_places(buffer: Value, offsets: Value) -> list[tuple[int, Sequence[Value]]]:
+    """For each slice the number of its buffer and its starts."""
+    rows = list(enumerate(offsets)) if isinstance(buffer, tuple) else [(0, offsets)]
+    if not all(isinstance(given, tuple) for _, given in rows):
+        return []
+    return [(number, one) for number, given in rows
+            for one in (given if given and isinstance(given[0], tuple) else (given,))]
+
+
+def _lift_collective_permute(r: Reader) -> HloInstruction:
+    pairs = lifted_table(r, "source_target_pairs")
+    if any(len(pair) != 2 for pair in pairs):
+        r.refuse(f"source_target_pairs has rows of {len(pairs[0])}; each is a source and a target")
+    attributes = lifted_attributes(r)
+    attributes.pop("replica_groups", None)
+    return r.add("collective-permute", r.shape(), r.operands(), {
+        **attributes, "source_target_pairs": pairs})
+
+
+def _draw_collective_permute(d: Draw) -> None:
+    is_partitions, devices = d.edge("cross partition"), d.pick((2, 4))
+    d.devices(*((1, devices) if is_partitions else (devices, 1)))
+    pairs = zip(d.shuffled(range(devices))[:d.between(0, devices)], d.shuffled(range(devices)), strict=False)
+    numbers: dict[str, Any] = {"source_target_pairs": "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}",
+               "channel_id": 1 if is_partitions else None}
+    operand = d.argument(d.dims(0))
+    if d.opcode == "collective-permute":
+        d.add("collective-permute", operand, **numbers)
+    else:
+        d.add("collective-permute-done", d.add("collective-permute-start", operand, **numbers))
+
+
+@op(collective_permute_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
+    _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
+    draw=_draw_collective_permute)
+def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,
+                       slice_sizes: Any = None, world: Any) -> Any:
+    """Each target gets its source's operand; devices that are no target get zeros.
+
+    In place, each target gets its output with slices of its source's input put in: read at the source's offsets,
+    written at the target's. Devices that are no target keep their output.
+
+    C1  At least one operand, all arrays.
+    C2  Pairs hold a source and a target that are not negative; none is a source twice, or a target twice.
+    C3  In place (slice_sizes=) it takes an input, an output and the offsets in both.
+    """
+    if slice_sizes is not None:
+        return _permute_in_place(world, operands, source_target_pairs, channel_id, slice_sizes)
+    found = _received(world, operands, source_target_pairs, channel_id)
+    return packed(found if found is not None else [np.zeros_like(a) for a in operands])
+
+
+def _received(world: World, brought: Sequence[Array], pairs: Sequence[tuple[int, int]], channel_id: int | None
+              ) -> Sequence[Array] | None:
+    """What this device's source brings; None where the device is no target."""
+    crosses_partitions = channel_id is not None
+    count = world.partitions if crosses_partitions else world.replicas
+    own = world.partition if crosses_partitions else world.replica
+    theirs = world.exchange(brought, group_of(world, None, channel_id, None) or [])
+    sources = [s for s, t in pairs if t == own]
+    if len(sources) > 1:
+        raise EvaluationError(f"{own} is the target of {listed(sources)}; which slices come from which is not defined")
+    if sources and not 0 <= sources[0] < count:
+        raise EvaluationError(f"there is no source {sources[0]}; there are {count}")
+    return theirs[sources[0]] if sources else None
+
+
+def _permute_in_place(world: World, operands: Sequence[Any], pairs: Sequence[tuple[int, int]], channel_id: int | None,
+                      sizes: Sequence[Ints]) -> Any:
+    """Slices of the source's input, put into a copy of the target's output."""
+    source, target, source_offsets, target_offsets = operands
+    result = tuple(a.copy() for a in target) if isinstance(target, tuple) else target.copy()
+    leaving, arriving = _places(source, source_offsets, sizes), _places(result, target_offsets, sizes)
+    if not len(leaving) == len(arriving) == len(sizes):
+        raise EvaluationError(f"there are {len(leaving)} slices of the input, {len(arriving)} of the output, and "
+                              f"{len(sizes)} sizes")
+    found = _received(world, [array[place] for array, place in leaving], pairs, channel_id)
+    for (array, place), piece in zip(arriving, found or (), strict=False):
+        array[place] = piece
+    return result
+
+
+def _places(buffer: Any, offsets: Any, sizes: Sequence[Ints]) -> list[tuple[Array, tuple[slice, ...]]]:
+    """For each slice the array that it is of and where it lies; starts are clamped, as a dynamic-slice's are."""
+    rows: list[tuple[Array, Any]] = []
+    for array, given in zip(buffer, offsets, strict=True) if isinstance(buffer, tuple) else ((buffer, offsets),):
+        several = bool(given) and isinstance(given[0], tuple)
+        rows += [(array, one) for one in (given if several else (given,))]
+    return [(array, tuple(slice(at, at + n) for at, n in zip(
+        (min(max(int(i), 0), max(length - n, 0)) for i, n, length in zip(starts, size, array.shape, strict=True)),
+        size, strict=True))) for (array, starts), size in zip(rows, sizes, strict=False)]
+
+
+def collective_permute_start_shape(*operands: Shape, source_target_pairs: tuple[tuple[int, int], ...],
+                                   slice_sizes: Any = None, declared: Shape | None) -> Shape:
+    """Constraints 1 to 4 of collective-permute-start."""
+    output = _permute("collective-permute-start", operands, source_target_pairs, slice_sizes)
+    inputs = one_or_tuple(operands) if slice_sizes is None else operands[0]
+    fits = declared is None or (declared.is_tuple and len(declared.elements) >= 2
+                                and declared.elements[1].compatible(output))
+    require(fits, "collective-permute-start-c4",
+            f"the result is {shown(declared)}; it must be ({inputs.text(False)}, {output.text(False)}, ...)")
+    if declared is None:
+        return Shape.tuple(inputs, output)
+    first = declared.elements[0] if slice_sizes is not None else inputs
+    return Shape.tuple(first, output, *declared.elements[2:])
+
+
+def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    found = _emit_collective_permute(e, instruction, operands)
+    return packed(operands), found, *contexts(e, instruction.shape)
+
+
+@op(collective_permute_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_collective_permute_start),
+    source=SPECIFICATION, draw=_draw_collective_permute)
+def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
+                             channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
+    """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
+
+    C1  At least one operand, all arrays.
+    C2  Pairs hold a source and a target that are not negative; none is a source twice, or a target twice.
+    C3  In place (slice_sizes=) it takes an input, an output and the offsets in both.
+    C4  The result is the operands, the results, and contexts.
+    """
+    found = collective_permute.evaluate(*operands, source_target_pairs=source_target_pairs, channel_id=channel_id,
+                                        slice_sizes=slice_sizes, world=world)
+    return packed(operands), found, *map(zeros, shape.elements[2:])
+
+
+def collective_permute_done_shape(start: Shape) -> Shape:
+    """Constraint 1 of collective-permute-done."""
+    return second_of("collective-permute-done-c1", start)
+
+
+@op(collective_permute_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
+    draw=_draw_collective_permute)
+def collective_permute_done(start: Any) -> Any:
+    """Wait for collective-permute-start and give what it brought.
+
+    C1  The operand is a tuple of operands, results and contexts.
+    """
+    return start[1]

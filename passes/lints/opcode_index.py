@@ -1,0 +1,63 @@
+"""One walk over a module, which indexes it by opcode: each instruction is shown to the rules that ask for it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import HloInstruction, HloModule, no_collection
+from hlotool.passes.instruction_findings import report
+from hlotool.passes.lints.rule import RULES, Finding, Rule, Scope
+from hlotool.passes.lints.view import View
+
+Check = Callable[..., Iterable[Finding]]
+
+
+def is_default(rule: Rule) -> bool:
+    """Whether a rule speaks when nobody selects rules."""
+    return rule.default_on
+
+
+def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
+        options: Mapping[str, Mapping[str, Any]] | None = None) -> list[Diagnostic]:
+    """What the selected rules find in a module that verifies, in the order of the text.
+
+    `options` maps names of rules to their options. Raises TypeError for an option that the rule does not have.
+    """
+    given = options or {}
+    chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
+              for r in RULES.values() if select(r)]
+    with no_collection():
+        found = _findings(module, chosen)
+    return sorted(found, key=lambda d: (d.line, d.column, d.code))
+
+
+def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]]) -> list[Diagnostic]:
+    view = View(module)
+    found: list[Diagnostic] = []
+    for rule, check in chosen:
+        if rule.on is Scope.MODULE:
+            found.extend(_diagnostic(module, rule, f) for f in check(view))
+        elif rule.on is Scope.COMPUTATION:
+            for computation in module.computations:
+                if computation not in view.fused and computation not in view.folding:
+                    view.computation = computation
+                    found.extend(_diagnostic(module, rule, f) for f in check(view, computation))
+        else:
+            for rows in view.rows(rule.on, rule.in_fusions):
+                for instruction, view.computation in rows:
+                    for finding in check(view, instruction):
+                        found.append(_diagnostic(module, rule, finding))
+    return found
+
+
+def _diagnostic(module: HloModule, rule: Rule, finding: Finding) -> Diagnostic:
+    part = finding.part
+    if not part and isinstance(finding.item, HloInstruction):
+        part = rf"(?<![\w.\-]){re.escape(finding.item.opcode)}(?=\s*\()"
+    return report(module, finding.item, rule.code, finding.message, part=part, help=finding.help,
+                  severity=finding.severity or rule.severity, notes=finding.notes,
+                  fixes=(finding.fix,) if finding.fix else ())

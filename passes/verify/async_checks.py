@@ -1,0 +1,223 @@
+"""Verification of asynchronous operations: what is started is awaited once, by what fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.passes.codes import (
+    ASYNC_ALIASING,
+    ASYNC_BODY,
+    ASYNC_OPEN,
+    ASYNC_SOURCE,
+    ASYNC_USE,
+    THREAD,
+    WRONG_SHAPE,
+)
+from hlotool.passes.instruction_findings import SHAPE_PART, report
+from hlotool.passes.verify.call_checks import MAIN, thread_of
+from hlotool.passes.verify.shape_checks import agrees
+
+#: starts that have exactly one user, their own done
+_PAIRED = frozenset({"all-reduce-start", "all-gather-start", "copy-start", "collective-permute-start"})
+#: what may hand on a value in flight
+_CARRIERS = frozenset({
+    "tuple", "get-tuple-element", "while", "call", "conditional", "opt-barrier", "domain", "copy", "parameter",
+    "add-dependency"})
+_CARRIER_TARGETS = frozenset({
+    "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding",
+    "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"})
+#: a custom call that only orders
+_CONTROL = "control_dep"
+
+Users = dict[HloInstruction, list[HloInstruction]]
+
+
+def step_of(opcode: str) -> tuple[str, str]:
+    """("negate", "start") for negate-start; the step is "" for what is no link of an asynchronous chain."""
+    base, _, step = opcode.rpartition("-")
+    is_link = step in ("start", "update", "done") and f"{base}-start" not in _PAIRED and base not in ("send", "recv")
+    return (base, step) if is_link and base else (opcode, "")
+
+
+def verify_async(module: HloModule) -> Iterator[Diagnostic]:
+    """What is wrong with asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
+    for computation in module.computations:
+        links = [i for i in computation.instructions if i.opcode.endswith(("-start", "-update", "-done"))]
+        if links:
+            users = uses(computation)
+            for instruction in links:
+                yield from _link(module, computation, instruction, users)
+
+
+def _link(module: HloModule, computation: HloComputation, instruction: HloInstruction,
+          users: Users) -> Iterator[Diagnostic]:
+    opcode = instruction.opcode
+    base, step = step_of(opcode)
+    if opcode in _PAIRED:
+        yield from _paired_start(module, computation, instruction, users)
+    elif opcode.endswith("-done") and f"{opcode[:-5]}-start" in _PAIRED:
+        yield from _paired_done(module, instruction)
+    if not step:
+        return
+    if step != "done":
+        yield from _in_flight(module, computation, instruction, users)
+        yield from _aliasing(module, instruction, step)
+    if step == "start":
+        yield from _body(module, computation, instruction)
+    elif instruction.operands:
+        yield from _source(module, computation, instruction, base, step)
+
+
+def _paired_start(module: HloModule, computation: HloComputation, instruction: HloInstruction,
+                  users: Users) -> Iterator[Diagnostic]:
+    done = instruction.opcode.removesuffix("start") + "done"
+    found = [u for u in users.get(instruction, ()) if u.attributes.get("custom_call_target") != _CONTROL]
+    others = [u for u in found if u.opcode != done]
+    if others:
+        yield report(module, others[0], ASYNC_USE, f"{instruction.name} is in flight; only {done} can take it")
+    elif len(found) > 1:
+        yield report(module, found[1], ASYNC_OPEN, f"{instruction.name} is awaited by {found[0].name} already")
+    elif not found and instruction is not computation.root:
+        yield report(module, instruction, ASYNC_OPEN, f"there is no {done} of {instruction.name}")
+
+
+def _paired_done(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    start = instruction.opcode.removesuffix("done") + "start"
+    for operand in instruction.operands[:1]:
+        if operand.opcode != start:
+            yield report(module, instruction, ASYNC_SOURCE,
+                         f"the operand {operand.name} is {operand.opcode}; it must be {start}")
+
+
+def _in_flight(module: HloModule, computation: HloComputation, instruction: HloInstruction,
+               users: Users) -> Iterator[Diagnostic]:
+    found = users.get(instruction, [])
+    steps = [u for u in found if step_of(u.opcode)[1] in ("update", "done")]
+    for user in found:
+        if user in steps:
+            if user.operands[0] is not instruction:
+                yield report(module, user, ASYNC_USE, f"{instruction.name} is in flight; it must be the first operand")
+        elif user.opcode not in _CARRIERS and user.attributes.get("custom_call_target") not in _CARRIER_TARGETS:
+            yield report(module, user, ASYNC_USE, f"{instruction.name} is in flight; {user.opcode} cannot use it")
+            return
+    dones = [u for u in steps if u.opcode.endswith("-done")]
+    if len(dones) > 1:
+        yield report(module, dones[1], ASYNC_OPEN, f"{instruction.name} is awaited by {dones[0].name} already")
+    elif not found and instruction is not computation.root:
+        yield report(module, instruction, ASYNC_OPEN, f"nothing awaits {instruction.name}")
+
+
+def _source(module: HloModule, computation: HloComputation, instruction: HloInstruction, base: str,
+            step: str) -> Iterator[Diagnostic]:
+    before = instruction.operands[0]
+    started, link = step_of(before.opcode)
+    if link in ("start", "update"):
+        yield from _agreement(module, instruction, before, base, started)
+        if step == "done":
+            yield from _unbound(module, instruction)
+            yield from _result(module, instruction)
+    elif link == "done" or not _carries(before) or (before.opcode == "parameter" and computation is module.entry):
+        yield report(module, instruction, ASYNC_SOURCE,
+                     f"the operand {before.name} is {before.opcode}, which starts nothing")
+
+
+def _carries(instruction: HloInstruction) -> bool:
+    return instruction.opcode == "custom-call" or instruction.opcode in _CARRIERS - {"tuple"}
+
+
+def _agreement(module: HloModule, instruction: HloInstruction, before: HloInstruction, base: str,
+               started: str) -> Iterator[Diagnostic]:
+    given, wanted = instruction.attributes.get("calls"), before.attributes.get("calls")
+    if base != started and "async" not in (base, started):
+        yield report(module, instruction, ASYNC_SOURCE, f"{before.name} starts {started}, this is {instruction.opcode}")
+    elif given is not None and wanted is not None and given is not wanted:
+        yield report(module, instruction, ASYNC_SOURCE, f"{before.name} runs {wanted.name}, this says {given.name}",
+                     part="calls")
+
+
+def _started_by(done: HloInstruction) -> HloComputation | None:
+    """The computation that the async-start at the beginning of the chain names, where there is one."""
+    start = done.operands[0]
+    while step_of(start.opcode)[1] == "update" and start.operands:
+        start = start.operands[0]
+    calls = start.attributes.get("calls")
+    return calls if start.opcode == "async-start" and isinstance(calls, HloComputation) else None
+
+
+def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
+    calls, last = _started_by(done), done.operands[0]
+    if calls is None or last.shape is None:
+        return
+    wanted = len(calls.parameters())
+    if last.shape.is_tuple and last.shape.elements and len(last.shape.elements[0].elements) < wanted:
+        yield report(module, done, ASYNC_SOURCE, f"{calls.name} takes {wanted} operands, "
+                     f"{len(last.shape.elements[0].elements)} are bound by now", help="bind the rest with async-update")
+
+
+def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
+    """What an async-done gives is what the computation at the start of its chain gives."""
+    calls = _started_by(done)
+    if calls is None or calls.root is None:
+        return
+    given, written = calls.root.shape, done.shape
+    if given is None or written is None:
+        return
+    if not agrees(written, given) and not agrees(written, Shape.tuple(given)):
+        yield report(module, done, WRONG_SHAPE, f"{calls.name} gives {given.text(False)}, but "
+                     f"{written.text(False)} is written", part=SHAPE_PART, help=f"write {given.text(False)}")
+
+
+def _body(module: HloModule, computation: HloComputation, start: HloInstruction) -> Iterator[Diagnostic]:
+    calls = start.attributes.get("calls")
+    if start.opcode != "async-start" or not isinstance(calls, HloComputation) or calls.root is None:
+        return
+    thread = str(start.attributes.get("async_execution_thread", MAIN))
+    written = thread_of(calls, {calls: thread})
+    if thread != written:
+        yield report(module, start, THREAD, f"async_execution_thread is {thread}, {calls.name} runs on {written}")
+    entries = start.attributes.get("frontend_attributes")
+    is_group = isinstance(entries, FrontendAttributes) and any("collectives_group" in k for k, _ in entries.entries)
+    if thread != MAIN or is_group:
+        return
+    for inner in calls.instructions:
+        if inner.opcode not in ("parameter", "get-tuple-element") and inner is not calls.root:
+            yield report(module, inner, ASYNC_BODY,
+                         f"{calls.name} is started asynchronously on the main thread; it may hold one operation only")
+            return
+
+
+def _aliasing(module: HloModule, instruction: HloInstruction, step: str) -> Iterator[Diagnostic]:
+    for pair in instruction.attributes.get("output_to_operand_aliasing") or ():
+        if isinstance(pair, Aliasing) and instruction.shape is not None:
+            message = _pair(instruction, pair, step)
+            if message:
+                yield report(module, instruction, ASYNC_ALIASING, message, part="output_to_operand_aliasing")
+                return
+
+
+def _pair(instruction: HloInstruction, pair: Aliasing, step: str) -> str:
+    if step == "update":
+        operands = [o.shape for o in instruction.operands[:1]]
+    else:
+        calls = instruction.attributes.get("calls")
+        is_known = isinstance(calls, HloComputation) and instruction.opcode == "async-start"
+        sources = calls.parameters() if is_known and calls is not None else instruction.operands
+        operands = [o.shape for o in sources]
+    if not 0 <= pair.parameter < len(operands):
+        return f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)} to name"
+    inside, outside = operands[pair.parameter].at(pair.parameter_index), instruction.shape.at(pair.output_index)
+    if inside is None or outside is None or not pair.output_index:
+        return (f"output_to_operand_aliasing pairs output {list(pair.output_index)} with index "
+                f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist")
+    if step == "update" and min(pair.output_index[0], *pair.parameter_index[:1]) < 2:
+        return "output_to_operand_aliasing of an update pairs contexts only, which begin at index 2"
+    is_deferred = outside.is_tuple and not outside.elements  # results that a later update brings
+    if not is_deferred and not _held(inside).compatible(_held(outside)):
+        return f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}"
+    return ""
+
+
+def _held(shape: Shape) -> Shape:
+    return shape.elements[0] if shape.is_buffer else shape

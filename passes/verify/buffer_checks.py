@@ -1,0 +1,112 @@
+"""Verification of buffers: memory that custom calls pin, write and unpin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.passes.codes import BUFFER_ALIASING, BUFFER_PLACE, BUFFER_WRITERS, PIN
+from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.async_checks import step_of
+
+#: what buffers pass through
+_CARRIERS = frozenset({
+    "tuple", "get-tuple-element", "custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion",
+    "parameter", "opt-barrier"})
+_WRITERS = frozenset({"custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion"})
+
+
+def verify_buffers(module: HloModule) -> Iterator[Diagnostic]:
+    """What is wrong with buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
+    held = {shape for shape in {i.shape for i in module.instructions()} if _holds(shape)}
+    for computation in module.computations:
+        has_buffers = False
+        for instruction in computation.instructions:
+            if not held and instruction.opcode != "custom-call":
+                continue
+            target = instruction.attributes.get("custom_call_target") if instruction.attributes else None
+            touched = (instruction.shape, *(o.shape for o in instruction.operands))
+            if instruction.shape is None or not (target in _RULES or not held.isdisjoint(touched)):
+                continue
+            has_buffers = True
+            yield from _instruction(module, computation, instruction, str(target))
+        if has_buffers:
+            yield from _writers(module, computation)
+
+
+def _holds(shape: Shape | None) -> bool:
+    return shape is not None and (shape.is_buffer or any(map(_holds, shape.elements)))
+
+
+def _instruction(module: HloModule, computation: HloComputation, instruction: HloInstruction,
+                 target: str) -> Iterator[Diagnostic]:
+    if instruction.opcode == "custom-call":
+        rule = _RULES.get(target)
+        message = rule(instruction) if rule else _aliased(instruction)
+        if message:
+            yield report(module, instruction, PIN if rule else BUFFER_ALIASING, message)
+    elif instruction.opcode == "parameter" and computation is module.entry:
+        yield report(module, instruction, BUFFER_PLACE, "a parameter of the entry computation is no buffer")
+    elif instruction.opcode not in _CARRIERS and not step_of(instruction.opcode)[1]:
+        if not any(o.opcode == "parameter" and computation is module.entry for o in instruction.operands):
+            yield report(module, instruction, BUFFER_PLACE, f"{instruction.opcode} takes values, not buffers")
+    elif instruction.opcode == "dynamic-update-slice" and any(_holds(o.shape) for o in instruction.operands[1:]):
+        yield report(module, instruction, BUFFER_PLACE, "only the first operand may be a buffer")
+
+
+def _pairs(instruction: HloInstruction) -> list[Aliasing]:
+    pairs = instruction.attributes.get("output_to_operand_aliasing") or ()
+    return [p for p in pairs if isinstance(p, Aliasing)]
+
+
+def _pin(instruction: HloInstruction) -> str:
+    given, shape = [o.shape for o in instruction.operands], instruction.shape
+    if len(given) != 1 or not given[0].is_array:
+        return f"Pin takes one array, {', '.join(s.text(False) for s in given) or 'nothing'} is given"
+    if not shape.is_buffer or not shape.elements[0].compatible(given[0]):
+        return f"Pin gives {shape.text(False)}; it must be b({given[0].text(False)})"
+    return "" if len(_pairs(instruction)) == 1 else "Pin needs one pair in output_to_operand_aliasing"
+
+
+def _unpin(instruction: HloInstruction) -> str:
+    given, shape = [o.shape for o in instruction.operands], instruction.shape
+    if len(given) != 1 or not given[0].is_buffer:
+        return f"Unpin takes one buffer, {', '.join(s.text(False) for s in given) or 'nothing'} is given"
+    if not shape.is_array or not shape.compatible(given[0].elements[0]):
+        return f"Unpin gives {shape.text(False)}; it must be {given[0].elements[0].text(False)}"
+    return "" if len(_pairs(instruction)) == 1 else "Unpin needs one pair in output_to_operand_aliasing"
+
+
+def _create(instruction: HloInstruction) -> str:
+    if instruction.operands or not instruction.shape.is_buffer:
+        return (f"CreateBuffer takes {len(instruction.operands)} operands and gives {instruction.shape.text(False)}; "
+                "it takes none and gives a buffer")
+    return ""
+
+
+_RULES = {"Pin": _pin, "Unpin": _unpin, "CreateBuffer": _create}
+
+
+def _aliased(instruction: HloInstruction) -> str:
+    """Every buffer that goes in or comes out is in exactly one pair."""
+    pairs = _pairs(instruction)
+    for number, operand in enumerate(instruction.operands):
+        for index, leaf in operand.shape.leaves():
+            found = sum(p.parameter == number and p.parameter_index == index for p in pairs)
+            if leaf.is_buffer and found != 1:
+                return f"the buffer in operand {number} is in {found} pairs of output_to_operand_aliasing, not in one"
+    for index, leaf in instruction.shape.leaves():
+        found = sum(p.output_index == index for p in pairs)
+        if leaf.is_buffer and found != 1:
+            return f"the buffer in the result is in {found} pairs of output_to_operand_aliasing, not in one"
+    return ""
+
+
+def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
+    for instruction, users in uses(computation).items():
+        if instruction.shape is not None and instruction.shape.is_buffer:
+            writers = [u for u in users if u.opcode in _WRITERS]
+            if len(writers) > 1:
+                yield report(module, writers[1], BUFFER_WRITERS,
+                             f"{writers[0].name} writes the buffer {instruction.name} already")

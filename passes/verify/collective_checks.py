@@ -1,0 +1,95 @@
+"""Verification of collectives: groups against the numbers of replicas and partitions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import HloInstruction, HloModule, ReplicaGroups
+from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
+from hlotool.passes.instruction_findings import report
+
+#: collectives whose groups may be left out, or that have none
+_WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})
+
+
+def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:
+    """What is wrong with the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
+    replicas = int(module.attributes.get("replica_count", 1))
+    partitions = int(module.attributes.get("num_partitions", 1))
+    constrained: dict[bool, HloInstruction] = {}
+    for instruction in module.instructions():
+        attributes = instruction.attributes
+        if "replica_groups" not in attributes and instruction.opcode not in _WITHOUT_GROUPS:
+            continue
+        groups = attributes.get("replica_groups")
+        if isinstance(groups, ReplicaGroups):
+            message = groups_message(groups, instruction, replicas, partitions)
+            if message:
+                yield report(module, instruction, GROUPS, message, part="replica_groups")
+        if instruction.opcode.startswith("collective-permute") and "source_target_pairs" in attributes:
+            yield from _pairs(module, instruction, partitions if attributes.get("channel_id") else replicas)
+        if instruction.opcode in ("all-reduce", "all-reduce-start"):
+            yield from _constrained(module, instruction, constrained)
+
+
+@functools.lru_cache(maxsize=4096)
+def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
+    """What is wrong with the groups alone; how many devices; whether all are of one size; whether one is empty."""
+    lists = groups.lists()
+    if not any(lists):
+        return "", 0, True, len(lists) > 1
+    devices = [d for group in lists for d in group]
+    n, seen, message = len(devices), set[int](), ""
+    for device in devices:
+        if device in seen:
+            message = f"device {device} is listed twice"
+        elif not 0 <= device < n:
+            message = f"device {device} is not in [0, {n}): {n} devices are listed"
+        if message:
+            break
+        seen.add(device)
+    return message, n, len({len(g) for g in lists}) == 1, not all(lists)
+
+
+def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
+    """What is wrong with the groups of an instruction, or ""."""
+    message, n, is_even, has_empty = _listed(groups)
+    if has_empty:
+        return "a group is empty"
+    if message or not n:
+        return message
+    if not is_even and not instruction.opcode.startswith("all-reduce"):
+        return "the groups have different sizes"
+    attributes = instruction.attributes
+    if not attributes.get("channel_id"):
+        count, what = replicas, "replica_count"
+    elif attributes.get("use_global_device_ids"):
+        count, what = replicas * partitions, "replica_count times num_partitions"
+    elif instruction.opcode.startswith(("all-reduce", "all-gather", "reduce-scatter")):
+        count, what = replicas, "replica_count"
+    else:
+        count, what = partitions, "num_partitions"
+    return f"{n} devices are listed, {what} is {count}" if count > 1 and count != n else ""
+
+
+def _pairs(module: HloModule, instruction: HloInstruction, count: int) -> Iterator[Diagnostic]:
+    if count <= 1:
+        return
+    for pair in instruction.attributes["source_target_pairs"]:
+        for device in pair:
+            if device >= count:
+                yield report(module, instruction, PERMUTE_RANGE, f"device {device} is not in [0, {count})",
+                             part="source_target_pairs")
+                return
+
+
+def _constrained(module: HloModule, instruction: HloInstruction,
+                 seen: dict[bool, HloInstruction]) -> Iterator[Diagnostic]:
+    value = bool(instruction.attributes.get("constrain_layout", False))
+    other = seen.get(not value)
+    if other is not None and value not in seen:
+        yield report(module, instruction, CONSTRAIN_LAYOUT,
+                     f"constrain_layout is {str(value).lower()} here and {str(not value).lower()} at {other.name}")
+    seen.setdefault(value, instruction)

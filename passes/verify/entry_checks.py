@@ -1,0 +1,45 @@
+"""Verification of the entry's layout and of aliases, beyond which places there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Aliasing, EntryLayout, HloModule, Shape
+from hlotool.passes.codes import ALIAS, ENTRY_LAYOUT
+from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.shape_checks import verify_shape
+
+
+def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
+    """Shapes of entry_computation_layout, and what aliased places have in common. Source: XLA, hlo_verifier.cc."""
+    layout = module.attributes.get("entry_computation_layout")
+    pairs = [a for a in module.attributes.get("input_output_alias", ()) if isinstance(a, Aliasing)]
+    if isinstance(layout, EntryLayout):
+        for shape in dict.fromkeys((layout.result, *layout.parameters)):
+            for finding in verify_shape(shape)[:1]:
+                yield report(module, None, ENTRY_LAYOUT, finding.message, part="entry_computation_layout")
+        for pair in pairs:
+            if pair.kind == "must-alias" and pair.parameter < len(layout.parameters):
+                yield from _same(module, pair, layout.parameters[pair.parameter].at(pair.parameter_index),
+                                 layout.result.at(pair.output_index))
+    if is_laid_out and module.entry is not None and module.entry.root is not None:
+        parameters = {p.parameter_number: p.shape for p in module.entry.parameters()}
+        for pair in pairs:
+            given = parameters.get(pair.parameter)
+            inside = given.at(pair.parameter_index) if given is not None else None
+            outside = module.entry.root.shape.at(pair.output_index)
+            if inside is not None and outside is not None and inside.is_array and outside.is_array and (
+                    _bits(inside) != _bits(outside)):
+                yield report(module, None, ALIAS, f"{inside.text(False)} and {outside.text(False)} are aliased; "
+                             "they have different sizes", part="input_output_alias")
+
+
+def _same(module: HloModule, pair: Aliasing, inside: Shape | None, outside: Shape | None) -> Iterator[Diagnostic]:
+    if inside is not None and outside is not None and inside.is_array and inside is not outside:
+        yield report(module, None, ALIAS, f"parameter {pair.parameter} is {inside}, the result is {outside}: what must "
+                     "alias is the same, layout included", part="input_output_alias")
+
+
+def _bits(shape: Shape) -> int:
+    return shape.size * shape.dtype.bits

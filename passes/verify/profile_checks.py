@@ -1,0 +1,184 @@
+"""Checks of single values and of the strict profile: what is usable, but hardly meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
+from hlotool.passes.codes import (
+    BROADCAST_ORDER,
+    ELIDED,
+    FFT_LENGTH,
+    MODULE_NAME,
+    ORIGIN,
+    PRECISION,
+    RECOVERY,
+    SHARED_NAME,
+)
+from hlotool.passes.instruction_findings import report
+from hlotool.text import parse, unquote
+
+_WARNING = Severity.WARNING
+
+
+def verify_values(module: HloModule) -> Iterator[Diagnostic]:
+    """Constants without values, lengths that are ignored, origins that fit no shape, a module without a name."""
+    if module.source is not None and re.match(r"\s*HloModule[ \t]*(?:,|\n|$)", module.source.text):
+        yield report(module, None, MODULE_NAME, "the module has no name", severity=_WARNING)
+    yield from _recovery(module)
+    for instruction in module.instructions():
+        opcode, attributes = instruction.opcode, instruction.attributes
+        if opcode == "constant":
+            literal = attributes.get("literal")
+            if isinstance(literal, Literal) and literal.has_elided:
+                yield report(module, instruction, ELIDED, "the values were elided; XLA fills in numbers of its own",
+                             severity=_WARNING)
+        elif opcode == "fft" and attributes.get("fft_type") in ("FFT", "IFFT"):
+            yield from _fft(module, instruction)
+        origin = attributes.get("origin") if attributes else None
+        shape = instruction.shape
+        if isinstance(origin, Raw) and shape is not None and not fits_origin(origin.text, shape):
+            yield report(module, instruction, ORIGIN,
+                         f"the origins are not those of a value of shape {shape.text(False)}", part=r"\borigin\s*=",
+                         severity=_WARNING)
+
+
+_QUOTED_MODULE = re.compile(r'"((?:[^"\\]|\\.)*?\bENTRY\b(?:[^"\\]|\\.)*)"')
+
+
+def _recovery(module: HloModule) -> Iterator[Diagnostic]:
+    """What cannot be read in the modules, quoted in the header, that recover values of before a pass."""
+    table, source = module.attributes.get("origin_recovery_table"), module.source
+    if not isinstance(table, Raw) or source is None:
+        return
+    start = source.text.find(table.text)
+    for quoted in _QUOTED_MODULE.finditer(table.text):
+        try:
+            parse(unquote(quoted[0]) if "\\" in quoted[1] else quoted[1])
+        except HloError as error:
+            first = error.diagnostics[0]
+            place = source.position(start + quoted.start(1)).line + first.line - 1
+            yield replace(first, code=RECOVERY, message=f"a recovery module: {first.message}", line=place,
+                          end_line=place, filename=source.filename, notes=(), fixes=())
+
+
+def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    length = tuple(instruction.attributes.get("fft_length", ()))
+    shape = instruction.operands[0].shape if instruction.operands else None
+    if shape is None or not length or shape.rank < len(length):
+        return
+    inner = shape.dims[-len(length):]
+    if any(a not in (b, UNBOUNDED) for a, b in zip(inner, length, strict=True)):
+        yield report(module, instruction, FFT_LENGTH,
+                     f"fft_length is {list(length)}, the operand ends in {list(inner)}", part="fft_length",
+                     severity=_WARNING)
+
+
+def fits_origin(text: str, shape: Shape) -> bool:
+    """Whether a tree of origins `{({"a"}, {"b"})}` has the leaves of the shape; trees in another form fit any."""
+    tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
+    if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
+        return True
+    end, found = _tree(tokens, 1)
+    return end < 0 or found is None or _same_tree(found, shape)
+
+
+def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
+    """The tree at a token: a list for each `( ... )`, None for a leaf; the end is -1 for what is no tree."""
+    if tokens[at:at + 1] == ["("]:
+        members: list[object] = []
+        at += 1
+        while at < len(tokens) and tokens[at] != ")":
+            if tokens[at] == ",":
+                at += 1
+                continue
+            at, member = _tree(tokens, at)
+            if at < 0:
+                return -1, None
+            members.append(member)
+        return at + 1, members
+    if tokens[at:at + 1] == ["{"]:
+        depth = 0
+        while at < len(tokens):
+            depth += {"{": 1, "}": -1}.get(tokens[at], 0)
+            at += 1
+            if not depth:
+                return at, None
+    return -1, None
+
+
+def _same_tree(tree: object, shape: Shape) -> bool:
+    if not isinstance(tree, list):
+        return not shape.is_tuple
+    return shape.is_tuple and len(tree) == len(shape.elements) and all(map(_same_tree, tree, shape.elements))
+
+
+def verify_strict(module: HloModule) -> Iterator[Diagnostic]:
+    """Broadcasts that transpose, names used by several computations."""
+    names: set[str] = set()
+    for instruction in module.instructions():
+        if instruction.name in names:
+            yield report(module, instruction, SHARED_NAME, f"the module has two instructions named {instruction.name}",
+                         severity=_WARNING)
+        names.add(instruction.name)
+        dims = instruction.attributes.get("dimensions", ()) if instruction.opcode == "broadcast" else ()
+        if list(dims) != sorted(dims):
+            yield report(module, instruction, BROADCAST_ORDER, f"dimensions={{{','.join(map(str, dims))}}} transposes",
+                         part="dimensions", help="transpose the operand first, or write the dimensions in order")
+
+
+#: operations that pass values through or have a say of their own about precision: they may take several floats.
+#: Source: XLA, hlo_verifier.cc, CheckMixedPrecisionOperands
+_PASSES_THROUGH = frozenset((
+    "all-gather", "all-reduce", "call", "collective-permute", "conditional", "constant", "convolution", "custom-call",
+    "domain", "dot", "fusion", "get-tuple-element", "infeed", "opt-barrier", "outfeed", "parameter", "ragged-dot",
+    "recv", "reduce-precision", "reduce-window", "scaled-dot", "send", "sort", "tuple", "while"))
+_ASYNCHRONOUS = ("-start", "-update", "-done")
+
+
+def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
+    """Floats of several precisions in one operation, or in a fold and what it folds with.
+
+    XLA's backends refuse them; its tools allow them before optimization. Source: XLA, HloVerifierOpts,
+    allow_mixed_precision, which the pipelines for CPU and GPU leave off.
+    """
+    for instruction in module.instructions():
+        opcode = instruction.opcode
+        mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(_ASYNCHRONOUS) else _mixed_floats(instruction)
+        if mixed:
+            yield report(module, instruction, PRECISION, mixed, help="convert one of them first")
+        elif opcode in ("reduce", "reduce-window", "map"):
+            yield from _folded_precision(module, instruction)
+
+
+def _mixed_floats(instruction: HloInstruction) -> str:
+    """What is wrong with the precisions of the operands, and of the result of rng, which has no rule about them."""
+    values = [(f"operand {n}", o.shape) for n, o in enumerate(instruction.operands)]
+    if instruction.opcode == "rng":
+        values.append(("the result", instruction.shape))
+    if len({shape for _, shape in values}) < 2:
+        return ""
+    floats = [(name, leaf.element_type) for name, shape in values if shape is not None for _, leaf in shape.leaves()
+              if leaf.is_array and leaf.dtype.is_floating]
+    other = next((found for found in floats if found[1] != floats[0][1]), None)
+    return "" if other is None else (f"{floats[0][0]} holds {floats[0][1]}, {other[0]} {other[1]}: "
+                                     f"{instruction.opcode} takes floats of one precision")
+
+
+def _folded_precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    folded = instruction.attributes.get("to_apply")
+    if not isinstance(folded, HloComputation):
+        return
+    count = len(instruction.operands)
+    # A fold takes accumulators first, its operation the arrays first.
+    half = 0 if instruction.opcode == "map" else count // 2
+    order = [*range(half, count), *range(half)]
+    for parameter, number in zip(folded.parameters(), order, strict=False):
+        shape = instruction.operands[number].shape
+        if shape is not None and parameter.shape is not None and shape.element_type != parameter.shape.element_type:
+            yield report(module, instruction, PRECISION, f"operand {number} is {shape.text(False)}, parameter "
+                         f"{parameter.parameter_number} of {folded.name} is {parameter.shape.text(False)}")
+            return

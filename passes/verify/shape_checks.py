@@ -1,0 +1,145 @@
+"""Validity of shapes, layouts and shardings by themselves."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+
+from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
+from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
+from hlotool.passes.instruction_findings import Finding
+
+
+@functools.lru_cache(maxsize=65536)
+def verify_shape(shape: Shape) -> tuple[Finding, ...]:
+    """What is wrong with a shape. Source: XLA, ShapeUtil::ValidateShape and LayoutUtil::ValidateLayoutForShape."""
+    return tuple(_shape_findings(shape))
+
+
+def _shape_findings(shape: Shape) -> Iterator[Finding]:
+    if not shape.is_array:
+        for element in shape.elements:
+            yield from verify_shape(element)
+        return
+    for i, size in enumerate(shape.dims):
+        if size < 0 and size != UNBOUNDED:
+            yield Finding(BAD_SHAPE, f"dimension {i} of {shape.text(False)} is negative")
+    if UNBOUNDED not in shape.dims and shape.size * max(1, shape.dtype.bits // 8) >= 2**63:
+        yield Finding(BAD_SHAPE, f"{shape.text(False)} has more bytes than 63 bits can count")
+    if shape.layout is not None:
+        for message in _layout_messages(shape, shape.layout):
+            yield Finding(BAD_LAYOUT, f"{shape}: {message}")
+
+
+def _layout_messages(shape: Shape, layout: Layout) -> Iterator[str]:
+    order, rank = layout.minor_to_major, shape.rank
+    if len(order) != rank:
+        yield f"the layout lists {len(order)} dimensions, the shape has {rank}"
+    elif sorted(order) != list(range(rank)):
+        yield f"minor-to-major {{{','.join(map(str, order))}}} is no permutation of the dimensions"
+    if layout.tail_padding_alignment <= 0:
+        yield f"tail padding alignment {layout.tail_padding_alignment} is not positive"
+    if any(not tile or any(d <= 0 and d != COMBINE for d in tile) for tile in layout.tiles):
+        yield "tile sizes must be positive"
+    if layout.index_type or layout.pointer_type or layout.physical_shape is not None:
+        yield "index type, pointer type and physical shape belong to sparse layouts, which there are no more"
+    if layout.element_size < 0:
+        yield f"element size {layout.element_size} is negative"
+    yield from _split_messages(shape, layout)
+
+
+def _split_messages(shape: Shape, layout: Layout) -> Iterator[str]:
+    seen: set[int] = set()
+    for split in layout.split_configs:
+        if not 0 <= split.dimension < shape.rank or split.dimension in seen:
+            yield f"split dimension {split.dimension} is out of range or named twice"
+            continue
+        seen.add(split.dimension)
+        rising = all(a < b for a, b in zip(split.indices, split.indices[1:], strict=False))
+        inside = all(0 < i < shape.dims[split.dimension] for i in split.indices)
+        if not (rising and inside):
+            yield f"split indices {split.indices} must rise and lie inside dimension {split.dimension}"
+
+
+def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Finding]:
+    """What is wrong with an instruction's sharding. Source: XLA, HloSharding::Validate."""
+    sharding = instruction.attributes.get("sharding")
+    # An outfeed's sharding describes what it sends, not its token.
+    if isinstance(sharding, Sharding) and instruction.shape is not None and instruction.opcode != "outfeed":
+        for message in _sharding_messages(sharding, instruction.shape, partitions):
+            yield Finding(SHARDING, message, r"\bsharding\s*=")
+
+
+def _sharding_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:
+    if sharding.kind == "tuple":
+        leaves = [leaf for _, leaf in shape.leaves()]
+        if not shape.is_tuple:
+            yield f"a tuple sharding on {shape.text(False)}, which is no tuple"
+        elif len(sharding.elements) != max(1, len(leaves)):
+            yield f"{len(sharding.elements)} shardings for {len(leaves)} leaves of {shape.text(False)}"
+        else:
+            for element, leaf in zip(sharding.elements, leaves, strict=False):
+                yield from _sharding_messages(element, leaf, partitions)
+        return
+    if sharding.kind == "maximal" and sharding.device is not None:
+        if sharding.device < 0 or (partitions > 1 and sharding.device >= partitions):
+            yield f"device {sharding.device} is not in [0, {partitions})"
+    elif sharding.kind == "tiled":
+        yield from _tile_messages(sharding, shape, partitions)
+
+
+def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:
+    tiles, devices = sharding.tile_dims, sharding.devices
+    count = math.prod(tiles)
+    if any(d <= 0 for d in tiles):
+        yield f"tile dimensions {list(tiles)} must be positive"
+        return
+    if isinstance(devices, IotaTile):
+        listed = math.prod(devices.reshape_dims)
+        if listed != count or math.prod(devices.dims) != count:
+            yield f"the tiles {list(tiles)} are {count}, the device list has {listed}"
+            return
+        if sorted(devices.permutation) != list(range(len(devices.reshape_dims))):
+            order = ",".join(map(str, devices.permutation))
+            yield f"T({order}) is no permutation of {len(devices.reshape_dims)} dimensions"
+    elif devices is not None:
+        yield from _device_messages(devices, count, partitions)
+    subgroups = len(sharding.last_tile_dims) + sharding.last_tile_dim_replicate
+    if shape.is_array and len(tiles) - subgroups != shape.rank:
+        yield (f"the sharding has {len(tiles) - subgroups} tile dimensions, "
+               f"{shape.text(False)} has {shape.rank} dimensions")
+    if partitions > 1 and count != partitions:
+        yield f"the sharding is over {count} devices, num_partitions is {partitions}"
+
+
+def _device_messages(devices: tuple[int, ...], count: int, partitions: int) -> Iterator[str]:
+    if len(devices) != count:
+        yield f"the tiles are {count}, {len(devices)} devices are listed"
+    for i, device in enumerate(devices):
+        if device < 0 or (partitions > 1 and device >= partitions):
+            yield f"device {device} is not in [0, {partitions})"
+        elif device in devices[:i]:
+            yield f"device {device} is listed twice"
+
+
+def flags_differ(written: Shape, inferred: Shape) -> bool:
+    """Whether a dimension is marked dynamic on one side only."""
+    if written is inferred or len(written.elements) != len(inferred.elements):
+        return False
+    if written.is_array:
+        return any(written.is_dynamic_dim(d) != inferred.is_dynamic_dim(d) for d in range(written.rank)
+                   if UNBOUNDED not in (written.dims[d], inferred.dims[d]))
+    return any(map(flags_differ, written.elements, inferred.elements))
+
+
+def agrees(written: Shape, inferred: Shape) -> bool:
+    """Equal types and sizes at every leaf; layouts and `<=` do not count, and `?` fits every size."""
+    if written is inferred or written.compatible(inferred):
+        return True
+    if written.element_type != inferred.element_type or len(written.elements) != len(inferred.elements):
+        return False
+    if not written.is_array:
+        return bool(written.elements) and all(map(agrees, written.elements, inferred.elements))
+    return len(written.dims) == len(inferred.dims) and all(
+        a == b or UNBOUNDED in (a, b) for a, b in zip(written.dims, inferred.dims, strict=True))

@@ -1,0 +1,206 @@
+"""Verification of a module's structure: parameters, calls, the entry's layout, aliasing and donation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import (
+    Aliasing,
+    BufferDonor,
+    EntryLayout,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    called_by,
+)
+from hlotool.passes.codes import (
+    ALIAS,
+    CYCLE,
+    DONOR,
+    ENTRY_LAYOUT,
+    FOREIGN_OPERAND,
+    FUSED_ENTRY,
+    MISSING_ROOT,
+    PARAMETER_NUMBERS,
+    RECURSION,
+    REPEATED_NAME,
+)
+from hlotool.passes.instruction_findings import report
+
+Index = tuple[int, ...]
+Entry = TypeVar("Entry")
+
+
+def verify_module(module: HloModule) -> list[Diagnostic]:
+    """What is wrong with a module apart from its instructions' own rules."""
+    found: list[Diagnostic] = []
+    for computation in module.computations:
+        if computation.root is None or not computation.instructions:
+            found.append(report(module, computation, MISSING_ROOT, f"{computation.name} has no instructions"))
+            continue
+        found.extend(_parameters(module, computation))
+        found.extend(_operands(module, computation))
+    found.extend(_names(module))
+    found.extend(_recursion(module))
+    if module.entry is not None and module.entry.root is not None:
+        found.extend(_fused_entry(module))
+        found.extend(_entry_layout(module))
+        found.extend(_aliases(module))
+    return found
+
+
+def numbers_of(computation: HloComputation) -> list[tuple[int, HloInstruction]]:
+    """Parameter numbers with their instructions; a parameter without a number counts as -1."""
+    return [(i.attributes.get("parameter_number", -1), i) for i in computation.instructions if i.opcode == "parameter"]
+
+
+def _parameters(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
+    seen: set[int] = set()
+    pairs = numbers_of(computation)
+    for number, parameter in pairs:
+        if number in seen:
+            yield report(module, parameter, PARAMETER_NUMBERS, f"{computation.name} has parameter {number} twice")
+        elif not 0 <= number < len(pairs):
+            yield report(module, parameter, PARAMETER_NUMBERS,
+                         f"{computation.name} has {len(pairs)} parameters, so this one cannot be number {number}",
+                         help=f"number the parameters from 0 to {len(pairs) - 1}")
+        seen.add(number)
+
+
+def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
+    own = set(computation.instructions)
+    done: set[HloInstruction] = set()
+    for instruction in computation.instructions:
+        if done.issuperset(instruction.operands):
+            done.add(instruction)
+            continue
+        later = [o for o in instruction.operands if o not in done]
+        for operand in later:
+            if operand not in own:
+                yield report(module, instruction, FOREIGN_OPERAND,
+                             f"the operand {operand.name} belongs to another computation")
+        if _reaches_itself(instruction):
+            yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
+        done.add(instruction)
+
+
+def _reaches_itself(instruction: HloInstruction) -> bool:
+    stack, seen = list(instruction.operands), set()
+    while stack:
+        operand = stack.pop()
+        if operand is instruction:
+            return True
+        if id(operand) not in seen:
+            seen.add(id(operand))
+            stack.extend(operand.operands)
+    return False
+
+
+def _names(module: HloModule) -> Iterator[Diagnostic]:
+    if module.source is not None:
+        return  # the parser has reported repeated names, and where the first one stands
+    computations: set[str] = set()
+    for computation in module.computations:
+        if computation.name in computations:
+            yield report(module, computation, REPEATED_NAME, f"there are two computations named {computation.name}")
+        computations.add(computation.name)
+        names: dict[str, HloInstruction] = {}
+        for instruction in computation.instructions:
+            if names.get(instruction.name, instruction) is not instruction:
+                yield report(module, instruction, REPEATED_NAME,
+                             f"{computation.name} has two instructions named {instruction.name}")
+            names[instruction.name] = instruction
+
+
+def _recursion(module: HloModule) -> Iterator[Diagnostic]:
+    state: dict[int, int] = {}
+    for start in module.computations:
+        stack: list[tuple[HloComputation, bool]] = [(start, False)]
+        while stack:
+            computation, leaving = stack.pop()
+            if leaving:
+                state[id(computation)] = 2
+            elif state.get(id(computation)) is None:
+                state[id(computation)] = 1
+                stack.append((computation, True))
+                for callee in called_by(computation):
+                    if state.get(id(callee)) == 1:
+                        yield report(module, computation, RECURSION,
+                                     f"{computation.name} calls {callee.name}, which calls it in turn")
+                    elif id(callee) not in state:
+                        stack.append((callee, False))
+
+
+def _fused_entry(module: HloModule) -> Iterator[Diagnostic]:
+    for instruction in module.instructions():
+        if instruction.opcode == "fusion" and instruction.attributes.get("calls") is module.entry:
+            yield report(module, instruction, FUSED_ENTRY, f"the entry computation {module.entry.name} is fused here")
+
+
+def _entry_layout(module: HloModule) -> Iterator[Diagnostic]:
+    layout = module.attributes.get("entry_computation_layout")
+    if not isinstance(layout, EntryLayout):
+        return
+    parameters = dict(numbers_of(module.entry))
+    if len(layout.parameters) != len(parameters):
+        yield report(module, None, ENTRY_LAYOUT,
+                     f"entry_computation_layout lists {len(layout.parameters)} parameters, "
+                     f"{module.entry.name} has {len(parameters)}", part="entry_computation_layout")
+        return
+    for number, shape in enumerate(layout.parameters):
+        parameter = parameters.get(number)
+        if parameter is not None and parameter.shape is not None and not shape.compatible(parameter.shape):
+            yield report(module, parameter, ENTRY_LAYOUT,
+                         f"parameter {number} is {parameter.shape.text(False)}, "
+                         f"entry_computation_layout says {shape.text(False)}")
+    root = module.entry.root
+    if root.shape is not None and not layout.result.compatible(root.shape):
+        yield report(module, root, ENTRY_LAYOUT, f"the result is {root.shape.text(False)}, "
+                                                 f"entry_computation_layout says {layout.result.text(False)}")
+
+
+def _aliases(module: HloModule) -> Iterator[Diagnostic]:
+    parameters = {n: p.shape for n, p in numbers_of(module.entry)}
+    taken: set[tuple[int, Index]] = set()
+    for entry in _entries(module, "input_output_alias", Aliasing):
+        place = (entry.parameter, entry.parameter_index)
+        message = _no_leaf(parameters, entry.parameter, entry.parameter_index)
+        if not message and _leaf(module.entry.root.shape, entry.output_index) is None:
+            message = f"the result has no array at {{{_listed(entry.output_index)}}}"
+        if not message and place in taken:
+            message = f"parameter {entry.parameter} {{{_listed(entry.parameter_index)}}} is aliased twice"
+        taken.add(place)
+        if message:
+            yield report(module, None, ALIAS, message, part="input_output_alias")
+    for donor in _entries(module, "buffer_donor", BufferDonor):
+        place = (donor.parameter, donor.parameter_index)
+        message = _no_leaf(parameters, donor.parameter, donor.parameter_index)
+        if not message and place in taken:
+            message = f"parameter {donor.parameter} {{{_listed(donor.parameter_index)}}} is in input_output_alias too"
+        if message:
+            yield report(module, None, DONOR, message, part="buffer_donor")
+
+
+def _entries(module: HloModule, name: str, kind: type[Entry]) -> list[Entry]:
+    value = module.attributes.get(name, ())
+    return [entry for entry in value if isinstance(entry, kind)] if isinstance(value, tuple) else []
+
+
+def _no_leaf(parameters: dict[int, Shape], number: int, index: Index) -> str:
+    if number not in parameters:
+        return f"there is no parameter {number}"
+    if _leaf(parameters[number], index) is None:
+        return f"parameter {number} has no array at {{{_listed(index)}}}"
+    return ""
+
+
+def _leaf(shape: Shape | None, index: Index) -> Shape | None:
+    found = shape.at(index) if shape is not None else None
+    return found if found is not None and found.is_array else None
+
+
+def _listed(index: Index) -> str:
+    return ",".join(map(str, index))

@@ -1,0 +1,235 @@
+"""Verification: the structure of a module, and every instruction against its operation.
+
+An instruction is verified by inferring its shape again and comparing. One fault is reported once: what follows
+from a faulty instruction, in its users and in callers of its computation, is not.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    callees_first,
+    no_collection,
+    post_order,
+)
+from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
+from hlotool.passes.codes import (
+    CYCLE,
+    DYNAMIC_FLAGS,
+    NO_SHAPE,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPCODE,
+    WARNINGS,
+    WRONG_SHAPE,
+)
+from hlotool.passes.instruction_findings import SHAPE_PART, Finding, report_finding
+from hlotool.passes.verify.async_checks import verify_async
+from hlotool.passes.verify.buffer_checks import verify_buffers
+from hlotool.passes.verify.call_checks import verify_calls
+from hlotool.passes.verify.channel_checks import verify_channels
+from hlotool.passes.verify.collective_checks import verify_collectives
+from hlotool.passes.verify.entry_checks import verify_entry
+from hlotool.passes.verify.layout_checks import verify_layouts
+from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
+from hlotool.passes.verify.schedule_checks import verify_schedule
+from hlotool.passes.verify.shape_checks import agrees, flags_differ, verify_shape, verify_sharding
+from hlotool.passes.verify.sharding_checks import verify_shardings
+from hlotool.passes.verify.structure_checks import verify_module
+from hlotool.passes.verify.verdict_keys import Signatures
+from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
+
+PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
+#: profiles of modules whose layouts are assigned
+LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
+
+
+def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
+    """Every finding about a module, in the order of the text.
+
+    The profile says what is expected of the module: `unoptimized`, what a frontend writes, where folds and
+    normalizations may mix floats of several precisions; in all others nothing may. `strict`: broadcasts in order,
+    names unique in the whole module; `scheduled`: layouts assigned and an order fixed; `cpu` and `gpu`: that and
+    what the backend refuses.
+
+    XLA's tools, before optimization, let any operation mix floats (`add` of bf16 and f32); no backend does, nor the
+    way to StableHLO, so that it is an error here in every profile.
+
+    Raises ValueError for an unknown profile.
+    """
+    if profile not in PROFILES:
+        raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
+    with no_collection():
+        return _verify(module, profile)
+
+
+def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
+    found = verify_module(module)
+    if any(d.code == CYCLE for d in found):
+        return found  # there is no order in which instructions could be checked
+    checker = _Checker(module)
+    for computation in callees_first(module):
+        if computation.root is not None:
+            found.extend(checker.computation(computation))
+    failed = checker.failed_lines()
+    found.extend(d for d in _groups_of_checks(module, profile) if d.line not in failed)
+    return sorted(found, key=lambda d: (d.line, d.column))
+
+
+def _groups_of_checks(module: HloModule, profile: str) -> Iterator[Diagnostic]:
+    """What the checks of whole modules find, a group each."""
+    is_laid_out = profile in LAYOUT_SENSITIVE
+    yield from verify_calls(module)
+    yield from verify_async(module)
+    yield from verify_channels(module, is_laid_out)
+    yield from verify_collectives(module)
+    yield from verify_buffers(module)
+    yield from verify_entry(module, is_laid_out)
+    yield from verify_schedule(module)
+    yield from verify_shardings(module)
+    yield from verify_values(module)
+    if profile != "unoptimized":
+        yield from verify_precision(module)
+    if profile == "strict":
+        yield from verify_strict(module)
+    if is_laid_out:
+        yield from verify_layouts(module, profile)
+
+
+class _Checker:
+    """Checks instructions, remembering what it found about equal ones."""
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._partitions = int(module.attributes.get("num_partitions", 1))
+        self._known: dict[object, Finding | None] = {}
+        self._signatures = Signatures()
+        self._right: set[object] = set()
+        #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
+        self._failed: dict[HloInstruction, None] = {}
+        self._faulty: set[int] = set()
+
+    def computation(self, computation: HloComputation) -> Iterator[Diagnostic]:
+        failed, known = self._failed, self._known
+        for instruction in post_order(computation):
+            # Attributes are shared and stay alive with the module, so their identity stands for their value.
+            key = (instruction.opcode, instruction.shape, id(instruction.attributes),
+                   *[o.shape for o in instruction.operands])
+            if key not in known:
+                known[key] = self._finding(instruction)
+            finding = known[key]
+            if finding is None:
+                continue
+            if finding.code in WARNINGS:
+                yield report_finding(self._module, instruction, finding, Severity.WARNING)
+                continue
+            callees = instruction.called_computations()
+            follows = any(o in failed for o in instruction.operands) or any(id(c) in self._faulty for c in callees)
+            failed[instruction] = None
+            if not follows:
+                yield report_finding(self._module, instruction, finding)
+            if finding.culprit is not None:  # other callers would only say so again
+                failed[finding.culprit] = None
+                self._faulty.update(id(c) for c in callees if finding.culprit in c.instructions)
+        if failed and any(i in failed for i in computation.instructions
+                          if i is computation.root or i.opcode == "parameter"):
+            self._faulty.add(id(computation))
+
+    def failed_lines(self) -> set[int]:
+        """Lines of instructions that are wrong or use wrong ones: more about them would be cascades."""
+        failed = self._failed
+        if not failed:
+            return set()
+        lines = {self._module.position(i).line for i in self._module.instructions()
+                 if i in failed or any(o in failed for o in i.operands)}
+        return lines - {0}
+
+    def _finding(self, instruction: HloInstruction) -> Finding | None:
+        signature = self._signatures.instruction(instruction)
+        if signature in self._right:
+            return None
+        finding = next(self._findings(instruction), None)
+        if finding is None:
+            self._right.add(signature)
+        return finding
+
+    def _findings(self, instruction: HloInstruction) -> Iterator[Finding]:
+        opcode, record = instruction.opcode, OPS.get(instruction.opcode)
+        if record is None:
+            yield unknown_opcode(opcode)
+            return
+        for name in instruction.attributes:
+            if name not in COMMON_ATTRIBUTES and record.attribute(name) is None:
+                yield unknown_attribute(record, name)
+            value = instruction.attributes[name]
+            for shape in value if isinstance(value, tuple) else (value,):
+                if isinstance(shape, Shape):
+                    yield from (f._replace(part=rf"\b{re.escape(name)}\s*=") for f in verify_shape(shape))
+        if instruction.shape is not None:
+            yield from verify_shape(instruction.shape)
+        yield from _shape_findings(record, instruction)
+        yield from verify_sharding(instruction, self._partitions)
+
+
+def opcode_pattern(opcode: str) -> str:
+    """A pattern of the opcode where it is applied to operands."""
+    return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
+
+
+def unknown_opcode(opcode: str) -> Finding:
+    """The finding about an opcode that there is not, or no more."""
+    message, part = f"there is no operation {opcode}", opcode_pattern(opcode)
+    old = OLD_OPCODES.get(opcode)
+    if old is not None:
+        name = old.instead if old.instead in OPS else ""
+        return Finding(UNKNOWN_OPCODE, message, part, f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
+    near = difflib.get_close_matches(opcode, OPS, 1)
+    return Finding(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
+
+
+def unknown_attribute(record: Op, name: str) -> Finding:
+    """The finding about an attribute that the operation does not have."""
+    message, part = f"{record.opcode} has no attribute {name}", rf"\b({re.escape(name)})\s*="
+    old = OLD_ATTRIBUTES.get((record.opcode, name)) or OLD_ATTRIBUTES.get(("", name))
+    if old is not None:
+        today = old.instead if record.attribute(old.instead) is not None else ""
+        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"today: {old.instead}; {LEGALIZE}", today, is_certain=True)
+    own = [a.name for a in record.attributes]
+    near = difflib.get_close_matches(name, [*own, *COMMON_ATTRIBUTES], 1)
+    if near:
+        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"did you mean {near[0]}?", near[0])
+    return Finding(UNKNOWN_ATTRIBUTE, message, part, f"its attributes: {', '.join(own) or 'none of its own'}")
+
+
+def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding]:
+    if any(o.shape is None for o in instruction.operands):
+        return
+    try:
+        inferred = record.infer_instruction(instruction)
+    except ConstraintError as error:
+        code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
+        part = rf"\b{error.attribute}\s*=\s*(?:\{{[^}}]*\}}|[^\s,]+)" if error.attribute else ""
+        yield Finding(code, error.message, part or opcode_pattern(record.opcode), error.help, culprit=error.culprit)
+        return
+    if instruction.shape is None:
+        return
+    code = (WRONG_SHAPE if not agrees(instruction.shape, inferred)
+            else DYNAMIC_FLAGS if flags_differ(instruction.shape, inferred) else "")
+    if code:
+        right, written = inferred.text(False), instruction.shape.text(False)
+        yield Finding(code, f"{instruction.opcode} gives {right}, but {written} is written", SHAPE_PART,
+                      f"write {right}", relaid(inferred, instruction.shape))
+
+
+def relaid(inferred: Shape, written: Shape) -> str:
+    """The text of an inferred shape, laid out as the written one where that fits."""
+    if inferred.is_array and written.is_array and inferred.rank == written.rank:
+        return str(Shape.array(inferred.element_type, inferred.dims, written.layout, inferred.dynamic))
+    return inferred.text(False)
