@@ -10,8 +10,11 @@ from hlotool.execution.compare import (
     differences,
     explain_difference,
 )
+from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executors import EXECUTORS, Executor, execute, executor_named, run_program
 from hlotool.execution.program import Program, flat, leaves
+from hlotool.execution.rounding import mantissa_bits, sample_program, ulp_of
+from hlotool.execution.shadow import own, shadow_program
 from hlotool.execution.texts import (
     checked_executor,
     close_children,
@@ -24,7 +27,8 @@ from hlotool.execution.ulps import ulp_distance
 
 __all__ = [
     "EXECUTORS", "Comparison", "Executor", "Program", "ResultDifference", "arguments_for", "budget_of",
-    "checked_executor", "close_children", "compare", "describe_executor", "difference", "differences", "execute",
-    "executor_named", "explain_difference", "flat", "leaves", "random_arguments", "run_program", "run_text",
-    "text_arguments", "text_findings", "ulp_distance",
+    "checked_executor", "close_children", "compare", "describe_executor", "difference", "differences",
+    "evaluate_program", "execute", "executor_named", "explain_difference", "flat", "leaves", "mantissa_bits", "own",
+    "random_arguments", "run_program", "run_text", "sample_program", "shadow_program", "text_arguments",
+    "text_findings", "ulp_distance", "ulp_of",
 ]

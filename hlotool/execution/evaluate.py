@@ -23,16 +23,21 @@ from hlotool.ops.values import EvaluationError
 Array: TypeAlias = Any
 #: sees every value of the entry computation
 Trace: TypeAlias = Callable[[HloInstruction, Any], None]
+#: puts another function in the place of an operation's own: gets the instruction, that function, and its keywords
+Rebinding: TypeAlias = Callable[[HloInstruction, Callable[..., Any], dict[str, Any]],
+                                tuple[Callable[..., Any], dict[str, Any]]]
 
 #: what a NumPy function may raise on an instruction that breaks its operation's rules
 _MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, NotImplementedError)
 
 
 def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], trace: Trace | None = None,
-                     queues: Sequence[Queues] | None = None) -> list[list[Array]]:
+                     queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
-    `trace` sees the values of the first device; `queues` hold what infeed and the host give to each device.
+    `trace` sees the values of the first device; `queues` hold what infeed and the host give to each device;
+    `rebind` may put another function in the place of an operation's own, in every computation: another precision,
+    a fault on purpose, a look at the values. Results then need not have the declared element types.
     """
     import numpy as np
 
@@ -44,19 +49,21 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], tra
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
             world = World(meeting, device, queues[device] if queues is not None else None)
-            evaluation = _Evaluation(program.module, world)
+            evaluation = _Evaluation(program.module, world, rebind)
             entry, values = program.module.entry, iter(arguments[device])
             given = [nested(p.shape, values) for p in entry.parameters()]
             result = evaluation.call(entry, given, trace if device == 0 else None)
-            return [_checked(program, np.asarray(leaf), shape)
+            return [_checked(program, np.asarray(leaf), shape, rebind is None)
                     for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
 
     return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
 
 
-def _checked(program: Program, leaf: Array, shape: Shape) -> Array:
-    """A result that has the declared shape: another one is a fault of a NumPy function."""
-    if shape.is_array and shape.is_static and (leaf.shape != shape.dims or leaf.dtype != shape.dtype.numpy):
+def _checked(program: Program, leaf: Array, shape: Shape, typed: bool) -> Array:
+    """A result that has the declared shape, and type: another one is a fault of a NumPy function."""
+    if not (shape.is_array and shape.is_static):
+        return leaf
+    if leaf.shape != shape.dims or (typed and leaf.dtype != shape.dtype.numpy):
         raise HloError([_problem(program.module, program.module.entry.root, MISREAD,
                                  f"the reference made {leaf.dtype}{list(leaf.shape)} of {shape.text(layout=False)}")])
     return leaf
@@ -123,9 +130,10 @@ class _Callee:
 class _Evaluation:
     """One device's run of a module."""
 
-    def __init__(self, module: HloModule, world: World) -> None:
+    def __init__(self, module: HloModule, world: World, rebind: Rebinding | None = None) -> None:
         self.module = module
         self.world = world
+        self.rebind = rebind
         self.plans: dict[HloComputation, _Plan] = {}
 
     def call(self, computation: HloComputation, arguments: Sequence[Any], trace: Trace | None = None) -> Any:
@@ -183,7 +191,7 @@ class _Evaluation:
             given["shape"] = instruction.shape
         if "world" in wanted:
             given["world"] = self.world
-        return record.evaluate, given
+        return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)
 
     def _value(self, value: Any) -> Any:
         """Called computations become callables."""

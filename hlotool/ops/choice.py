@@ -116,7 +116,7 @@ def _draw_clamp(d: Draw) -> None:
         d.add("clamp", *d.pairs(3))
 
 
-@op(clamp_shape, element_types=ANY, flags=("elementwise",), source=SPECIFICATION, draw=_draw_clamp)
+@op(clamp_shape, element_types=ANY, flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_clamp)
 def clamp(min: Array, operand: Array, max: Array) -> Array:
     """Hold every element of `operand` between `min` and `max`.
 
@@ -149,7 +149,7 @@ def _draw_select(d: Draw) -> None:
     d.add("select", d.argument(() if is_scalar else lhs.dims, "pred"), lhs, rhs)
 
 
-@op(select_shape, element_types=("pred",), flags=("elementwise",), source=SPECIFICATION, draw=_draw_select)
+@op(select_shape, element_types=("pred",), flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_select)
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.
 

@@ -247,7 +247,7 @@ def _draw_dot(d: Draw) -> None:
 
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
-    source=SPECIFICATION, draw=_draw_dot)
+    flags=("sums",), source=SPECIFICATION, draw=_draw_dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:
@@ -364,7 +364,7 @@ def _draw_ragged_dot(d: Draw) -> None:
 
 
 @op(ragged_dot_shape, lowering=Lowering(_emit_ragged_dot, _lift_ragged_dot, ("chlo.ragged_dot",)), element_types=ANY,
-    ulps=8, source=SPECIFICATION, draw=_draw_ragged_dot)
+    ulps=8, flags=("sums",), source=SPECIFICATION, draw=_draw_ragged_dot)
 def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                lhs_ragged_dims: Ints, rhs_group_dims: Ints = (), operand_precision: tuple[str, ...] = (),
@@ -494,8 +494,8 @@ def _draw_scaled_dot(d: Draw) -> None:
     d.add("scaled-dot", *sides, *scales, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
 
 
-@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, source=SPECIFICATION,
-    draw=_draw_scaled_dot)
+@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, flags=("sums",),
+    source=SPECIFICATION, draw=_draw_scaled_dot)
 def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                operand_precision: tuple[str, ...] = (), shape: Shape) -> Array:

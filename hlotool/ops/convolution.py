@@ -282,7 +282,7 @@ def _draw_convolution(d: Draw) -> None:
           batch_group_count=groups[1] if groups[1] > 1 else None)
 
 
-@op(convolution_shape, element_types=NUMERIC, ulps=16, source=SPECIFICATION,
+@op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums",), source=SPECIFICATION,
     lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,

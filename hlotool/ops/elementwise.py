@@ -66,8 +66,9 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
           ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "") -> Op:
     """Declare an elementwise operation of one operand.
 
-    `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, else in a
-    wider one; `raw` hands the array over as it is. `accuracy` adds the attribute result_accuracy.
+    `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, as results
+    need no rounding, else in a wider one; `raw` hands the array over as it is. `accuracy` adds the attribute
+    result_accuracy.
     """
     label = f"{opcode}-c1"
 
@@ -87,7 +88,8 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         infer, evaluate, lowering or (accurate(name) if accuracy else renamed(name)),
         doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
         constraints={label: f"The operand is an array of {type_words(types)}."},
-        element_types=tuple(types), flags=frozenset({"elementwise", *flags}), ulps=ulps,
+        element_types=tuple(types), ulps=ulps,
+        flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ())}),
         complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
         builder=builder))
 
@@ -300,6 +302,8 @@ def _one(dtype: DType) -> Any:
 COMMUTES = ("commutative",)
 #: floats up to rounding
 FOLDS = ("commutative", "associative")
+#: the result is one of the operands
+CHOOSES = (*FOLDS, "exact")
 add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS, identity=_zero)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones)
@@ -312,7 +316,7 @@ divide = binary("divide", divided, NUMERIC,
                 builder="Div")
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
                  identity=_least, builder="Max", draw=draw_ordered)
-minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=FOLDS,
+minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
                  identity=_greatest, builder="Min", draw=draw_ordered)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS, identity=_one,
                   complex_ulps=COMPLEX_ULPS, builder="Mul")

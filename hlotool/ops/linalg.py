@@ -47,7 +47,7 @@ def _draw_cholesky(d: Draw) -> None:
 
 
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
-    element_types=FLOAT_OR_COMPLEX, ulps=64.0, source=SPECIFICATION, draw=_draw_cholesky)
+    element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_cholesky)
 def cholesky(a: Array, *, lower: bool = False) -> Array:
     """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U.
 
@@ -119,7 +119,8 @@ def _draw_triangular_solve(d: Draw) -> None:
           transpose_a=d.pick(TRANSPOSES))
 
 
-@op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, source=SPECIFICATION, lowering=Lowering(
+@op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",),
+    source=SPECIFICATION, lowering=Lowering(
     _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve)
 def triangular_solve(a: Array, b: Array, *, left_side: bool = False, lower: bool = False, unit_diagonal: bool = False,
                      transpose_a: str) -> Array:
@@ -206,7 +207,8 @@ def _draw_fft(d: Draw) -> None:
     d.add("fft", d.argument((*outer, *length[:-1], last), edges=("zeros",)), fft_type=fft_type, fft_length=length)
 
 
-@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, source=SPECIFICATION,
+@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, flags=("backward",),
+    source=SPECIFICATION,
     draw=_draw_fft)
 def fft(operand: Array, *, fft_type: str, fft_length: tuple[int, ...], shape: Shape) -> Array:
     """The discrete Fourier transform over the innermost dimensions; inverse ones divide by the number of elements.

@@ -531,7 +531,7 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
     return operands[0]
 
 
-@op(copy_shape, lowering=Lowering(_emit_copy), flags=("elementwise", "identity"), source=SPECIFICATION)
+@op(copy_shape, lowering=Lowering(_emit_copy), flags=("elementwise", "exact", "identity"), source=SPECIFICATION)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 

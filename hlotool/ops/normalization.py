@@ -90,7 +90,7 @@ def _draw_batch_norm(d: Draw) -> None:
 
 
 @op(batch_norm_training_shape, lowering=_lowering("batch_norm_training", "batch-norm-training"), element_types=FLOAT,
-    ulps=64.0, source=SPECIFICATION, draw=_draw_batch_norm)
+    ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm)
 def batch_norm_training(operand: Array, scale: Array, offset: Array, *, epsilon: float, feature_index: int) -> Any:
     """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well.
 
@@ -122,7 +122,7 @@ def batch_norm_inference_shape(operand: Shape, scale: Shape, offset: Shape, mean
 
 
 @op(batch_norm_inference_shape, lowering=_lowering("batch_norm_inference", "batch-norm-inference"),
-    element_types=FLOAT, ulps=64.0, source=SPECIFICATION, draw=_draw_batch_norm)
+    element_types=FLOAT, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm)
 def batch_norm_inference(operand: Array, scale: Array, offset: Array, mean: Array, variance: Array, *,
                          epsilon: float, feature_index: int) -> Array:
     """Normalise each feature by a mean and a variance that are given.

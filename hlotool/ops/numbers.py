@@ -18,14 +18,23 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @functools.cache
 def dtype_of(dtype: Any) -> DType:
-    """The element type that a NumPy dtype holds."""
+    """The element type that a NumPy dtype holds; the extended types, which are none of HLO's, count as f64 and c128."""
+    if is_extended(dtype):
+        return dtype_of_numpy(np.float64 if np.dtype(dtype).kind == "f" else np.complex128)
     return dtype_of_numpy(dtype)
+
+
+def is_extended(dtype: Any) -> bool:
+    """Whether it holds more than f64 does: what programs of f64 are held against (hlotool.execution.shadow)."""
+    return np.dtype(dtype).char in "gG"
 
 
 @functools.cache
 def wide_dtype(dtype: Any, *, precise: bool = False) -> Any:
     """The NumPy dtype to compute in for values of `dtype`; `precise` widens f32 and c64 as well."""
     kind = dtype_of(dtype)
+    if is_extended(dtype):
+        return np.dtype(dtype)
     if kind.is_floating:
         return np.dtype(np.float64 if kind.bits > 32 or precise else np.float32)
     if kind.is_complex:

@@ -1,0 +1,281 @@
+"""The program at its own types with every rounding drawn at random: another legal way to have computed it.
+
+A compiler may sum in another order, fuse a product with a sum, multiply by a reciprocal, use a library with other
+last bits. What that can do to a result is seen by doing it: each seed is one run in which every operation that rounds
+is off by what it may be (a *sample*), and the distances between samples are the *spread* of each element. Cancellation,
+amplification and flips of comparisons come out by themselves, in loops too. (Monte Carlo arithmetic; Parker, 1997;
+and CESTAC's random rounding, Vignes, 1974.)
+
+    elementwise   the exact result of the rounded operands, moved by up to 1 ULP (or what the operation declares, or
+                  its result_accuracy asks for), then rounded; a result that needs no rounding is left alone
+    sums          of products: by the unit of the accumulation's type, times the root of the number of terms, times the
+                  sum of magnitudes; a sum of whole numbers that fit is left alone
+    backward      each operand moved by 2 ULPs
+    reductions    in another order, each step an elementwise operation of the called computation
+    subnormals    flushed to zero in every second sample, as processors are told to
+
+With `strict`, operations of f32 and f64 that IEEE 754 defines to the last bit (sum, product, quotient, root) are not
+moved outside of reducers: what is left is what the operations' semantics leave open.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.program import Program
+from hlotool.execution.shadow import WideShape, own, wide_kind, widened
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
+from hlotool.ops import OPS
+
+Array: TypeAlias = Any
+Function: TypeAlias = Callable[..., Any]
+
+#: operations that IEEE 754 rounds correctly
+_IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"})
+#: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
+_LEAST_ULPS = 1.0
+#: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
+_ALGORITHM_BITS = {"bf16": 7, "tf32": 10, "f16": 10, "f32": 23, "f64": 52}
+
+
+def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *,
+                   strict: bool = False) -> list[list[Array]]:
+    """The results of every device with the roundings of that seed."""
+    rounding = RandomRounding(program.module, seed, strict=strict)
+    return evaluate_program(program, arguments, rebind=rounding.rebound)
+
+
+class RandomRounding:
+    """The roundings of one sample."""
+
+    def __init__(self, module: HloModule, seed: int, *, strict: bool = False) -> None:
+        self._seed = seed
+        self._streams = threading.local()
+        self._flushes = seed % 2 == 1
+        self._strict = strict
+        self._reducers = frozenset(_reducers(module))
+        self._inside = {id(i) for c in self._reducers for i in c.instructions}
+
+    @property
+    def _random(self) -> Any:
+        """A stream for each thread, that is each device, all alike: what replicas compute alike stays alike."""
+        import numpy as np
+
+        if not hasattr(self._streams, "numbers"):
+            self._streams.numbers = np.random.default_rng((self._seed, 0x6C6F))
+        return self._streams.numbers
+
+    def rebound(self, instruction: HloInstruction, function: Function,
+                keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
+        """The function that computes a sample of an instruction from samples of its operands."""
+        record, shape = OPS.get(instruction.opcode), instruction.shape
+        if record is None:
+            return function, keywords
+        if instruction.opcode == "reduce" and _is_sum(instruction):
+            return self._shuffled(function), keywords
+        if "backward" in record.flags:
+            return self._backward(instruction, function, keywords), keywords
+        if not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
+            return function, keywords
+        if "sums" in record.flags:
+            return self._summed(instruction, function), keywords
+        if "elementwise" not in record.flags or "exact" in record.flags:
+            return function, keywords
+        if instruction.opcode == "convert":
+            source = instruction.operands[0].shape.dtype
+            if not (source.is_floating or source.is_complex):
+                return function, keywords
+        ulps = max(_LEAST_ULPS, record.ulps_of(shape))
+        if self._strict and self._is_defined(instruction):
+            return function, keywords
+        return self._elementwise(instruction, function, ulps), keywords
+
+    def _is_defined(self, instruction: HloInstruction) -> bool:
+        """Whether IEEE 754 leaves nothing open: not within reducers, whose order is open, nor for types that
+        compilers widen."""
+        kind = instruction.shape.dtype
+        return (instruction.opcode in _IEEE and kind.name in ("f32", "f64", "c64", "c128")
+                and id(instruction) not in self._inside)
+
+    def _elementwise(self, instruction: HloInstruction, function: Function, ulps: float) -> Function:
+        shapes, shape = [o.shape for o in instruction.operands], instruction.shape
+        accuracy = instruction.attributes.get("result_accuracy")
+
+        def call(*values: Array, **keywords: Any) -> Array:
+            given = _wide_keywords(keywords, shape)
+            try:
+                exact = function(*map(widened, values, shapes), **given)
+            except (TypeError, ValueError, KeyError):
+                return function(*values, **keywords)
+            return self._rounded(widened(exact, shape), shape, _error(accuracy, ulps))
+
+        return call
+
+    def _summed(self, instruction: HloInstruction, function: Function) -> Function:
+        import numpy as np
+
+        shapes, shape = [o.shape for o in instruction.operands], instruction.shape
+        unit, fewer = _accumulation(instruction)
+        terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
+
+        def call(*values: Array, **keywords: Any) -> Array:
+            wide = _wide_keywords(keywords, shape)
+            given = list(map(widened, values, shapes))
+            if fewer:
+                given[:2] = [g * (1 + self._uniform(g) * 2.0 ** -(fewer + 1)) for g in given[:2]]
+            try:
+                exact = function(*given, **wide)
+                size = function(*map(np.abs, given[:2]), *given[2:], **wide)
+            except (TypeError, ValueError, KeyError):
+                return function(*values, **keywords)
+            exact, size = widened(exact, shape), np.abs(size)
+            whole = (exact == np.rint(exact)) & (size == np.rint(size)) & (size * unit <= 0.5)
+            single = (size == np.abs(exact)) & (own(exact, shape) == exact)
+            moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * size * unit * math.sqrt(terms))
+            return self._rounded(moved, shape, _error(None, _LEAST_ULPS), near=exact)
+
+        return call
+
+    def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
+        shapes, shape = [o.shape for o in instruction.operands], instruction.shape
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            moved = [v * (1 + self._uniform(v) * _unit(s.dtype) * 4) if _is_real(s) else v
+                     for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
+            try:
+                return own(function(*moved, **_wide_keywords(keywords, shape)), shape)
+            except (TypeError, ValueError, KeyError):
+                return function(*values, **keywords)
+
+        return call
+
+    def _shuffled(self, function: Function) -> Function:
+        import numpy as np
+
+        def call(operand: Array, initial: Array, *, dimensions: Sequence[int] = (), **keywords: Any) -> Any:
+            for d in dimensions:
+                operand = np.take(operand, self._random.permutation(operand.shape[d]), axis=d)
+            return function(operand, initial, dimensions=dimensions, **keywords)
+
+        return call
+
+    def _rounded(self, exact: Array, shape: Shape, error: Function, near: Array | None = None) -> Array:
+        """The wide result in the type of the shape, off by what `error` allows where it has to be rounded."""
+        import numpy as np
+
+        kind = shape.dtype
+        with np.errstate(all="ignore"):
+            nearest = own(exact, shape)
+            back = nearest.astype(exact.dtype)
+            inexact = (back != exact) & np.isfinite(exact)
+            if not inexact.any():
+                return self._flushed(nearest, kind)
+            size = np.abs(exact)
+            moved = exact + np.where(inexact, self._uniform(exact) * error(size, ulp_of(size, kind)), 0)
+            found = own(moved, shape)
+            # What overflows does so in every implementation, except on the last step.
+            return self._flushed(np.where(inexact, found, nearest).astype(nearest.dtype, copy=False), kind)
+
+    def _uniform(self, like: Array) -> Array:
+        import numpy as np
+
+        drawn = self._random.uniform(-1.0, 1.0, np.shape(like))
+        if np.asarray(like).dtype.kind == "c":
+            return drawn + 1j * self._random.uniform(-1.0, 1.0, np.shape(like))
+        return drawn
+
+    def _flushed(self, array: Array, kind: DType) -> Array:
+        import numpy as np
+
+        if not self._flushes or kind.is_complex or kind.bits < 16:
+            return array
+        tiny = 2.0 ** (2 - 2 ** (kind.exponent_bits - 1))
+        small = np.abs(array.astype(np.float64)) < tiny
+        return np.where(small & (array != 0), np.zeros((), array.dtype), array) if small.any() else array
+
+
+def _error(accuracy: ResultAccuracy | None, ulps: float) -> Function:
+    """The largest error of a result of a size whose last place is known."""
+    if accuracy is not None and accuracy.mode == "highest":
+        ulps = _LEAST_ULPS
+    if accuracy is None or accuracy.mode:
+        return lambda size, ulp: ulps * ulp
+    atol, rtol, wanted = accuracy.atol, accuracy.rtol, max(_LEAST_ULPS, accuracy.ulps)
+    return lambda size, ulp: atol + rtol * size + wanted * ulp
+
+
+def _accumulation(instruction: HloInstruction) -> tuple[float, int]:
+    """The unit in which a sum of products is accumulated, and the bits that its operands may be cut to (0: none)."""
+    kind = instruction.shape.dtype
+    unit = max(_unit(kind) if kind.bits >= 32 else 2.0**-24, 2.0**-53)
+    algorithm = str(instruction.attributes.get("algorithm") or "")
+    words = algorithm.removeprefix("dot_").split("_")
+    if len(words) < 3 or (words[-1] not in _ALGORITHM_BITS and words[-1] not in ("x3", "x6", "x9", "accum")):
+        return unit, 0
+    total = next((w for w in reversed(words) if w in _ALGORITHM_BITS), "f32")
+    fewer = _ALGORITHM_BITS.get(words[0], 0) if words[-1] not in ("x6", "x9") else 0
+    if words[-1] == "x3":
+        fewer *= 2
+    return max(unit, 2.0 ** -(_ALGORITHM_BITS[total] + 1)), fewer if fewer < 23 else 0
+
+
+def _unit(kind: DType) -> float:
+    """Half an ULP of 1."""
+    return 2.0 ** -(mantissa_bits(kind) + 1)
+
+
+def mantissa_bits(kind: DType) -> int:
+    """Stored mantissa bits of a float, or of the halves of a complex number."""
+    return {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+
+
+@functools.cache
+def _least_exponent(kind: DType) -> int:
+    """The exponent of the smallest normal number."""
+    bits = {"c64": 8, "c128": 11}.get(kind.name, kind.exponent_bits)
+    return 2 - int(2 ** (bits - 1))
+
+
+def ulp_of(size: Array, kind: DType) -> Array:
+    """The unit in the last place of numbers of those magnitudes in an element type, as f64 or wider.
+
+    >>> import numpy as np
+    >>> from hlotool.ir import DTYPES
+    >>> float(ulp_of(np.float64([1.5]), DTYPES["bf16"])[0])
+    0.0078125
+    """
+    import numpy as np
+
+    _, exponent = np.frexp(size)
+    places = np.maximum(exponent - 1, _least_exponent(kind)) - mantissa_bits(kind)
+    return np.ldexp(np.ones((), np.asarray(size).dtype), places)
+
+
+def _wide_keywords(keywords: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    wanted = keywords.get("shape")
+    if wanted is None or not _is_real(shape):
+        return keywords
+    return keywords | {"shape": WideShape(shape, wide_kind(shape.dtype))}
+
+
+def _is_real(shape: Shape) -> bool:
+    return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
+
+
+def _reducers(module: HloModule) -> list[HloComputation]:
+    """The computations that fold, in an order of the backend's choice."""
+    return [c for i in module.instructions() if i.opcode not in ("call", "while", "conditional", "fusion", "map")
+            for c in i.called_computations()]
+
+
+def _is_sum(instruction: HloInstruction) -> bool:
+    """Whether a reduction folds one array with an operation that has no order."""
+    called = instruction.called_computations()
+    record = OPS.get(called[0].root.opcode) if called else None
+    return len(instruction.operands) == 2 and record is not None and "associative" in record.flags and all(
+        o.opcode == "parameter" for o in called[0].root.operands)

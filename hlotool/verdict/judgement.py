@@ -1,0 +1,276 @@
+"""The verdict on every element of a result: what a device gave, held against what the program allows.
+
+Four things are known of each element: the reference r (the program at its own types), the shadow s (the same at higher
+precision), samples (the program with its roundings drawn at random), and d, what is to be judged.
+
+    EQUAL            d is r: the same number, or NaN both
+    WITHIN           d is as far from r or s as samples are from each other, a few times over, or a few ULPs
+    EXCESS           so too, and d is nearer to s than r is: computed better than the types ask for, which is permitted
+    ILL_CONDITIONED  d lies within the spread, but the spread is so wide that digits mean nothing: no verdict;
+                     for integers and pred, samples disagree among each other
+    NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and no sample is
+                     so too: a fold at overflow, a NaN lost or made
+    WRONG            everything else
+
+Integers and pred are exact. A number next to infinity is not near to it. Where r is s to the last bit, and samples with
+what IEEE 754 defines left alone stay with r, then the program is exact there: a d that shares no digit with r is WRONG,
+however wide the spread of fused products and of sums in another order.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.execution import mantissa_bits, own, ulp_distance, ulp_of
+from hlotool.ir import DType, Shape, dtype_of_numpy
+
+Array: TypeAlias = Any
+
+#: ULPs of the result that need no explanation
+FREE_ULPS = 4.0
+#: how many times the spread of the samples a difference may be: they are few, and other orders of a sum many
+SPREAD_FACTOR = 4.0
+#: a spread wider than this share of the value leaves it no meaning
+MEANINGLESS = 0.125
+
+
+class Kind(enum.IntEnum):
+    """What became of an element; the larger, the worse."""
+
+    EQUAL = 0
+    WITHIN = 1
+    EXCESS = 2
+    ILL_CONDITIONED = 3
+    NON_FINITE = 4
+    WRONG = 5
+
+    @property
+    def is_wrong(self) -> bool:
+        return self >= Kind.NON_FINITE
+
+    def __str__(self) -> str:
+        return _WORDS[self]
+
+
+_WORDS = {Kind.EQUAL: "equal", Kind.WITHIN: "within rounding", Kind.EXCESS: "excess precision",
+          Kind.ILL_CONDITIONED: "ill-conditioned", Kind.NON_FINITE: "non-finite fold", Kind.WRONG: "wrong"}
+
+
+@dataclass
+class Evidence:
+    """What is known of one result beside what is judged; arrays of one shape."""
+
+    #: the program at its own types
+    reference: Array
+    #: the same at higher precision (hlotool.execution.shadow); None where it is not known
+    shadow: Array | None = None
+    #: the same with random roundings
+    samples: Sequence[Array] = ()
+    #: asked for further samples with only those roundings that the operations' semantics leave open
+    strict: Callable[[], Sequence[Array]] | None = None
+
+
+@dataclass
+class Judgement:
+    """The verdict on an array."""
+
+    #: a `Kind` for each element
+    kinds: Array
+    #: what is judged, and the reference
+    given: Array
+    reference: Array
+    shadow: Array | None
+    #: what a difference may be at each element
+    tolerance: Array
+    #: |d - r|, infinite where finiteness differs
+    error: Array
+    #: why there is nothing to judge element by element
+    problem: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """The worst of all elements."""
+        if self.problem:
+            return Kind.WRONG
+        return Kind(int(self.kinds.max())) if self.kinds.size else Kind.EQUAL
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.kind.is_wrong
+
+    @property
+    def worst(self) -> tuple[int, ...]:
+        """The index of the worst element: of the worst kind, the largest error against what is allowed."""
+        import numpy as np
+
+        if not self.kinds.size:
+            return ()
+        with np.errstate(all="ignore"):
+            share = np.nan_to_num(np.asarray(self.error / np.maximum(self.tolerance, 1e-300), np.float64), posinf=1e300)
+        rank = np.where(self.kinds == self.kind, 1.0 + share, 0.0)
+        return tuple(int(i) for i in np.unravel_index(int(np.argmax(rank)), rank.shape))
+
+    def __str__(self) -> str:
+        if self.problem:
+            return self.problem
+        if not self.kinds.size:
+            return "no elements"
+        at = self.worst
+        place = f"[{', '.join(map(str, at))}]"
+        shadow = self.shadow
+        shown = shadow is not None and shadow.dtype.kind in "fc"
+        exact = f", at higher precision {shadow[at]:.9g}" if shadow is not None and shown else ""
+        wrong = int((self.kinds >= Kind.NON_FINITE).sum())
+        share = f"; {wrong} of {self.kinds.size} elements are wrong" if wrong else ""
+        return f"element {place} is {self.given[at]}, the reference {self.reference[at]}{exact}: {self.kind}{share}"
+
+
+def judge(given: Array, evidence: Evidence, *, factor: float = SPREAD_FACTOR,
+          free_ulps: float = FREE_ULPS) -> Judgement:
+    """The verdict on each element of an array.
+
+    `factor` times the spread and `free_ulps` units in the last place are within rounding.
+    """
+    import numpy as np
+
+    given, reference = np.asarray(given), np.asarray(evidence.reference)
+    if given.dtype != reference.dtype or given.shape != reference.shape:
+        problem = f"{given.dtype}{list(given.shape)} against {reference.dtype}{list(reference.shape)}"
+        none = np.zeros((0,))
+        return Judgement(none, given, reference, evidence.shadow, none, none, problem)
+    kind = dtype_of_numpy(given.dtype)
+    with np.errstate(all="ignore"):
+        found = (_judged(given, evidence, kind, factor, free_ulps) if kind.is_floating or kind.is_complex
+                 else _exact(given, evidence))
+    numbers = np.bincount(found.kinds.ravel(), minlength=len(Kind))
+    found.counts = {str(k): int(numbers[k]) for k in Kind if numbers[k]}
+    return found
+
+
+def _exact(given: Array, evidence: Evidence) -> Judgement:
+    """Integers and pred: equal, or the samples say that they hang on a rounding."""
+    import numpy as np
+
+    reference = evidence.reference
+    differs = given != reference
+    open_ = np.zeros(given.shape, np.bool_)
+    for sample in evidence.samples if differs.any() else ():
+        open_ |= sample != reference
+    if evidence.shadow is not None and differs.any():
+        open_ |= evidence.shadow != reference
+    kinds = np.where(differs, np.where(open_, Kind.ILL_CONDITIONED, Kind.WRONG), Kind.EQUAL).astype(np.int8)
+    error = np.where(differs, np.abs(given.astype(np.float64) - reference.astype(np.float64)), 0.0)
+    return Judgement(kinds, given, reference, evidence.shadow, np.zeros(given.shape), error)
+
+
+def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_ulps: float) -> Judgement:
+    import numpy as np
+
+    d, r, s, samples = _wide(given, evidence, kind)
+    size = np.maximum(_size(d), _size(r))
+    ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
+    # A processor may flush what is smaller than the smallest normal number.
+    ulp = np.where(size < _smallest(kind), _smallest(kind), ulp)
+    spread = _spread(r, s, samples)
+    tolerance = free_ulps * ulp + factor * spread
+    error = _distance(d, r)
+    nearest = np.fmin(error, _distance(d, s)) if s is not None else error
+    kinds = np.full(d.shape, Kind.WRONG, np.int8)
+    inside = nearest <= tolerance
+    hazy = factor * spread > MEANINGLESS * np.maximum(_size(r), 0)
+    kinds[inside] = Kind.WITHIN
+    kinds[inside & hazy] = Kind.ILL_CONDITIONED
+    if s is not None:
+        kinds[inside & ~hazy & (error > free_ulps * ulp) & (_distance(d, s) < _distance(r, s))] = Kind.EXCESS
+    kinds[error <= free_ulps * ulp] = Kind.WITHIN
+    kinds[_same(d, r)] = Kind.EQUAL
+    unlike = _class(d) != _class(r)
+    if kind.is_complex:  # which half is not finite, and whether infinite or NaN, hangs on the formula
+        unlike &= np.isfinite(d) != np.isfinite(r)
+        kinds[~np.isfinite(d) & ~np.isfinite(r) & ~_same(d, r)] = Kind.WITHIN
+    kinds[unlike] = Kind.NON_FINITE
+    error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
+    if unlike.any():
+        likely = np.zeros(d.shape, np.bool_)
+        for sample in samples:
+            likely |= _class(sample) == _class(d)
+        kinds[unlike & likely] = Kind.ILL_CONDITIONED
+    _hold_to_the_exact(kinds, (d, r, s), error, ulp, free_ulps, evidence, kind)
+    return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
+
+
+def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], error: Array, ulp: Array,
+                       free_ulps: float, evidence: Evidence, kind: DType) -> None:
+    """Turn to WRONG what the spread excuses although the program is exact there (this file's docstring)."""
+    import numpy as np
+
+    d, r, s = values
+    if s is None or evidence.strict is None:
+        return
+    excused = (kinds == Kind.ILL_CONDITIONED) | (kinds == Kind.WITHIN)
+    suspect = (excused & np.isfinite(r) & np.isfinite(d) & (error > free_ulps * ulp) & (error > 0.5 * _size(r))
+               & (own(s, Shape.array(kind.name, r.shape)).astype(r.dtype) == r))
+    if not suspect.any():
+        return
+    for sample in evidence.strict():
+        suspect &= sample.astype(r.dtype) == r
+    kinds[suspect] = Kind.WRONG
+
+
+def _wide(given: Array, evidence: Evidence, kind: DType) -> tuple[Array, Array, Array | None, list[Array]]:
+    import numpy as np
+
+    wide = {"f64": np.longdouble, "c128": np.clongdouble, "c64": np.complex128}.get(kind.name, np.float64)
+    s = evidence.shadow.astype(wide) if evidence.shadow is not None else None
+    return given.astype(wide), evidence.reference.astype(wide), s, [x.astype(wide) for x in evidence.samples]
+
+
+def _spread(r: Array, s: Array | None, samples: Sequence[Array]) -> Array:
+    """How far the samples, the reference and the shadow are from each other, where they are finite."""
+    import numpy as np
+
+    found = np.zeros(r.shape, r.real.dtype)
+    centre = r
+    for other in (*([] if s is None else [s]), *samples):
+        distance = _distance(other, centre)
+        found = np.maximum(found, np.where(np.isfinite(distance), distance, 0.0))
+    return found
+
+
+def _distance(a: Array, b: Array) -> Array:
+    import numpy as np
+
+    return np.asarray(np.abs(a - b))
+
+
+def _size(a: Array) -> Array:
+    import numpy as np
+
+    return np.asarray(np.abs(a))
+
+
+def _same(a: Array, b: Array) -> Array:
+    import numpy as np
+
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _class(a: Array) -> Array:
+    """0 finite, 1 and 2 the infinities, 3 NaN; of complex numbers, whether they are finite."""
+    import numpy as np
+
+    if a.dtype.kind == "c":
+        return np.where(np.isfinite(a), 0, 3)
+    return np.where(np.isnan(a), 3, np.where(np.isinf(a), np.where(a > 0, 1, 2), 0))
+
+
+def _smallest(kind: DType) -> float:
+    bits = {"c64": 8, "c128": 11}.get(kind.name, kind.exponent_bits)
+    return float(2.0 ** (2 - 2 ** (bits - 1))) if kind.bits >= 16 else 0.0
+
+
+__all__ = ["Evidence", "Judgement", "Kind", "judge", "mantissa_bits", "ulp_distance"]

@@ -1,0 +1,142 @@
+"""The error model: the shadow, samples with random roundings, and the verdict on each element."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
+from hlotool.verdict import Evidence, Judgement, Kind, judge
+
+
+def program_of(body: str, computations: str = "") -> Program:
+    return Program(hlotool.parse(f"HloModule m\n\n{computations}\nENTRY e {{\n{body}\n}}\n"))
+
+
+def evidence_of(program: Program, arguments: list[np.ndarray], *, seeds: int = 6) -> Evidence:
+    rows = [arguments]
+
+    def samples(count: int, strict: bool = False) -> list[np.ndarray]:
+        return [sample_program(program, rows, seed, strict=strict)[0][0] for seed in range(count)]
+
+    return Evidence(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples(seeds),
+                    lambda: samples(2, strict=True))
+
+
+def verdict(program: Program, arguments: list[np.ndarray], given: np.ndarray) -> Judgement:
+    return judge(np.asarray(given), evidence_of(program, arguments))
+
+
+CHAIN = """  x = f32[4] parameter(0)
+  b = bf16[4] convert(x)
+  s = bf16[4] multiply(b, b)
+  ROOT y = f32[4] convert(s)"""
+
+
+def test_the_shadow_does_not_round_narrow_intermediates():
+    x = np.float32([1.0, 1.001, 3.14159, -2.7])
+    found = shadow_program(program_of(CHAIN), [[x]])[0][0]
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, x.astype(np.float64) ** 2, rtol=1e-15)
+    assert not np.allclose(evaluate_program(program_of(CHAIN), [[x]])[0][0], x**2, rtol=1e-4)
+
+
+def test_the_shadow_of_numbers_named_in_a_type_is_rounded():
+    count = program_of("  i = bf16[300] iota(), iota_dimension=0\n  ROOT c = f32[300] convert(i)")
+    assert shadow_program(count, [[]])[0][0][257] == 256.0
+    whole = program_of("  n = s32[1] parameter(0)\n  b = bf16[1] convert(n)\n  ROOT f = f32[1] convert(b)")
+    assert shadow_program(whole, [[np.int32([257])]])[0][0][0] == 256.0
+    asked = program_of("  x = f32[1] parameter(0)\n  ROOT f = f32[1] reduce-precision(x), exponent_bits=8, "
+                       "mantissa_bits=7")
+    assert shadow_program(asked, [[np.float32([257])]])[0][0][0] == 256.0
+
+
+def test_the_shadow_of_f64_holds_more_than_f64():
+    if np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("this machine has no type beyond f64")
+    third = program_of("  x = f64[2] parameter(0)\n  y = f64[2] parameter(1)\n  ROOT d = f64[2] divide(x, y)")
+    found = shadow_program(third, [[np.ones(2), np.full(2, 3.0)]])[0][0]
+    assert found.dtype == np.longdouble
+    assert found[0] * 3 - 1 == 0 and found[0] != np.float64(1) / 3
+
+
+def test_samples_leave_exact_arithmetic_alone():
+    body = "  x = f32[4] parameter(0)\n  y = f32[4] parameter(1)\n  ROOT s = f32[4] add(x, y)"
+    whole = [np.float32([1, 2, 3, 4]), np.float32([5, 6, 7, 8])]
+    for seed in range(4):
+        assert (sample_program(program_of(body), [whole], seed)[0][0] == whole[0] + whole[1]).all()
+    tenths = [a / np.float32(10) for a in whole]
+    samples = np.stack([sample_program(program_of(body), [tenths], seed)[0][0] for seed in range(8)])
+    assert (samples != samples[0]).any()
+    np.testing.assert_allclose(samples, np.broadcast_to(tenths[0] + tenths[1], samples.shape), rtol=3e-7)
+
+
+def test_excess_precision_is_permitted_and_said():
+    x = np.float32([1.2345, 1.3456, 3.14159, -2.7])
+    found = verdict(program_of(CHAIN), [x], x * x)
+    assert found.kind is Kind.EXCESS and not found.is_wrong
+    assert verdict(program_of(CHAIN), [x], x * x * np.float32(1.1)).kind is Kind.WRONG
+
+
+def test_the_largest_finite_number_is_no_step_from_infinity():
+    square = program_of("  x = f32[2] parameter(0)\n  s = f32[2] multiply(x, x)\n  ROOT r = f32[2] sqrt(s)")
+    found = verdict(square, [np.float32([3e38, 2])], np.float32([np.finfo(np.float32).max, 2]))
+    assert found.kind is Kind.NON_FINITE and found.worst == (0,)
+    assert found.counts == {"equal": 1, "non-finite fold": 1}
+    assert verdict(square, [np.float32([3e38, 2])], np.float32([np.inf, 2])).kind is Kind.EQUAL
+
+
+def test_another_order_of_a_sum_is_within_rounding():
+    add = "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q)\n}\n"
+    total = program_of("  x = f32[1000] parameter(0)\n  z = f32[] constant(0)\n"
+                       "  ROOT s = f32[] reduce(x, z), dimensions={0}, to_apply=add", add)
+    x = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    backwards = np.float32(0)
+    for value in x[::-1]:
+        backwards += value
+    assert not verdict(total, [x], backwards).is_wrong
+    assert verdict(total, [x], backwards + np.float32(0.01)).is_wrong
+
+
+def test_what_cancels_in_exact_arithmetic_has_no_verdict_but_no_digit_of_an_exact_program_may_be_lost():
+    product = program_of("  a = f32[1] parameter(0)\n  b = f32[1] parameter(1)\n  x = f32[1] parameter(2)\n"
+                         "  p = f32[1] multiply(a, x)\n  q = f32[1] multiply(b, x)\n  ROOT r = f32[1] add(p, q)")
+    given = [np.float32([0.1]), np.float32([-0.1000001]), np.float32([0.3])]
+    exact = np.float64(given[0]) * given[2] + np.float64(given[1]) * given[2]
+    assert verdict(product, given, exact.astype(np.float32)).kind in (Kind.EXCESS, Kind.ILL_CONDITIONED)
+    same = [np.float32([0.1]), np.float32([-0.1]), np.float32([0.3])]
+    # A fused product and sum leaves the rounding error of one product where the program says 0.
+    assert verdict(product, same, np.float32([1e-9])).kind is Kind.WRONG
+
+
+def test_a_comparison_may_flip_only_within_the_spread():
+    body = ("  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n  q = f32[2] divide(x, y)\n"
+            "  p = f32[2] multiply(q, y)\n  ROOT c = pred[2] compare(p, x), direction=LT")
+    x, y = np.float32([1.7, 0.3]), np.float32([3, 7])
+    program = program_of(body)
+    reference = evaluate_program(program, [[x, y]])[0][0]
+    found = judge(~reference, evidence_of(program, [x, y], seeds=12))
+    assert found.kind is Kind.ILL_CONDITIONED
+    clear = program_of("  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n"
+                       "  ROOT c = pred[2] compare(x, y), direction=LT")
+    assert verdict(clear, [x, y], np.array([True, False])).kind is Kind.WRONG
+
+
+def test_integers_are_exact_and_shapes_must_fit():
+    whole = program_of("  x = s32[2] parameter(0)\n  ROOT y = s32[2] multiply(x, x)")
+    x = np.int32([3, 46341])
+    assert verdict(whole, [x], x * x).kind is Kind.EQUAL
+    assert verdict(whole, [x], np.abs(x * x)).kind is Kind.WRONG
+    assert "int64" in verdict(whole, [x], (x * x).astype(np.int64)).problem
+
+
+def test_the_wanted_accuracy_is_the_budget():
+    def tangent(accuracy: str) -> Program:
+        return program_of(f"  x = f32[1] parameter(0)\n  ROOT y = f32[1] tanh(x){accuracy}")
+
+    x = np.float32([0.7])
+    off = np.tanh(x) * np.float32(1.001)
+    assert verdict(tangent(""), [x], off).kind is Kind.WRONG
+    loose = tangent(", result_accuracy={tolerance={atol=0,rtol=0.01,ulps=0}}")
+    assert not verdict(loose, [x], off).is_wrong
