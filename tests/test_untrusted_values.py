@@ -7,11 +7,10 @@ import ast
 import pytest
 
 import hlotool
-from hlotool.builder import to_python
-from hlotool.builder.built import built
+from hlotool.builder import run_python, to_python
 from hlotool.diagnostics import HloError
 from hlotool.ir import Attributes, Raw
-from hlotool.text.writable import check_writable, is_one_value
+from hlotool.text import check_writable, is_one_value
 
 PROGRAM = """module @m attributes {HEADER} {
   func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
@@ -85,7 +84,7 @@ def _reads_as_it_is_written(module: hlotool.HloModule) -> None:
     assert {n.id for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Name)} <= {
         "XlaBuilder", "b", "build", "print", "__name__", *(i.name.replace("-", "_").replace(".", "_")
                                                            for i in module.instructions())}
-    assert str(built(code, "m")) == text
+    assert str(run_python(code, "m")) == text
 
 
 NAMES = ("a b", "a\nb", "a'", 'a"', "a=b", "a(", "", "1a", "a,b", "é\x1b")
@@ -119,5 +118,5 @@ def test_one_value() -> None:
     "def build(: pass", "@b.x\ndef build(): pass", "def build(): return 'a'.format(1)", "def build(): return b.x.y()"])
 def test_code_that_is_more_than_calls_is_not_run(code: str) -> None:
     with pytest.raises(HloError) as caught:
-        built(code, "m")
+        run_python(code, "m")
     assert caught.value.diagnostics[0].code == "B301"

@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _checked(loaded: Loaded, module: HloModule, text: str) -> int:
     """1 where the code does not build the module again."""
-    from hlotool.builder.built import built
+    from hlotool.builder import run_python
 
     try:
-        same = str(built(text, loaded.name)) == str(module)
+        same = str(run_python(text, loaded.name)) == str(module)
     except HloError as error:
         return report(error.diagnostics) or 1
     if same:

@@ -21,7 +21,7 @@ _NODES = (ast.Module, ast.Expr, ast.ImportFrom, ast.alias, ast.FunctionDef, ast.
 _FUNCTIONS = ("XlaBuilder", "build", "float", "print")
 
 
-def built(text: str, name: str) -> HloModule:
+def run_python(text: str, name: str) -> HloModule:
     """The module that code of `to_python` builds. Raises HloError where it is no such code, or does not build."""
     try:
         tree = ast.parse(text, f"<code of {name}>")
