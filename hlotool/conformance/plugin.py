@@ -205,8 +205,10 @@ class _Session:
         option = config.getoption
         self.config = config
         self.selection = Selection(
-            checked_names(_words(option("suite"))), tuple(map(executor_name, _words(option("executor")) or ("pjrt:cpu",))), _words(option("op")),
-            _words(option("dtype")), max(0, option("cases")), option("seed"), option("case_time_limit"))
+            checked_names(_words(option("suite"))),
+            tuple(dict.fromkeys(map(executor_name, _words(option("executor")) or ("pjrt:cpu",)))),
+            _words(option("op")), _words(option("dtype")), max(0, option("cases")), option("seed"),
+            option("case_time_limit"))
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]
         self.expectations += shipped()
         self.runs_all = bool(option("run_all"))
