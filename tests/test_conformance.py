@@ -375,7 +375,8 @@ def test_reports(planted: tuple[pathlib.Path, Any]) -> None:
 def test_the_page_quotes_what_cases_hold() -> None:
     record = {"suite": "s", "case": "<b>", "operation": "add", "element_type": "f32", "edge": "", "source": "",
               "executor": "reference", "status": "mismatch", "verdict": "unexplained", "detail": "<script>",
-              "seconds": 0.0, "budget": 1.0, "worst": None, "reason": "", "right": "", "expectation": "", "text": "</pre>"}
+              "seconds": 0.0, "budget": 1.0, "worst": None, "reason": "", "right": "", "expectation": "",
+              "text": "</pre>"}
     report = {"tool": "hlotool", "version": "1", "started": "now", "seconds": 1.0, "executors": {}, "missing": [],
               "totals": {"collected": 1, "finished": 1, "statuses": {}, "verdicts": {}}, "cases": [record]}
     made = page(report)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.program import Program
-from hlotool.execution.devices import Queues
 from hlotool.ops import OPS
 
 
