@@ -24,8 +24,8 @@ from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
 _ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize", "hlotool.passes.lift",
-          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.builder", "hlotool.linting.codes",
-          "hlotool.cli.roundtrip_stages")
+          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.triage", "hlotool.builder",
+          "hlotool.linting.codes", "hlotool.cli.roundtrip_stages")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -25,6 +25,7 @@ COMMANDS = {
     "opt": "run passes over modules: legalise old forms, remove what is dead",
     "run": "execute a module",
     "compare": "compare a module's values on two executors, or two modules",
+    "isolate": "name the instruction that makes NaN, or where two executors part",
     "diff": "what differs between two modules, matched by structure",
     "roundtrip": "read, print, convert there and back, run and compare",
     "conform": "run conformance cases on executors and report",

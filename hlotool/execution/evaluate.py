@@ -2,6 +2,10 @@
 
 Tuples are Python tuples, tokens None. Called computations reach the functions as callables; each replica and
 partition is a thread of its own, and collectives meet in the `World` of collective.py.
+
+An observer sees every value as it is made, in the entry and in all that it calls, and says with which value the program
+goes on (see `Moment`). Reducers and comparators of elementwise instructions work on whole arrays at once; what the
+observer sees of those are arrays of one element for each pair that is combined.
 """
 
 from __future__ import annotations
@@ -21,8 +25,40 @@ from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any
-#: sees every value of the entry computation
-Trace: TypeAlias = Callable[[HloInstruction, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A called computation at work: who called it, and how often before in this run of the caller.
+
+    The body of a while counts its iterations, a reducer the steps of its fold.
+    """
+
+    caller: HloInstruction
+    computation: HloComputation
+    iteration: int
+
+
+#: the calls that lead from the entry to where an instruction stands; () in the entry
+Path: TypeAlias = tuple[Call, ...]
+
+
+@dataclass(slots=True)
+class Moment:
+    """An instruction has its value (parameters of called computations too).
+
+    `again` is the instruction's function: it takes other operands of the same shapes and gives their value.
+    """
+
+    path: Path
+    instruction: HloInstruction
+    operands: Sequence[Any]
+    value: Any
+    again: Callable[..., Any]
+
+
+#: sees every moment in the order of evaluation; what it returns is the value that the program goes on with
+Observer: TypeAlias = Callable[[Moment], Any]
 #: puts another function in the place of an operation's own: gets the instruction, that function, and its keywords
 Rebinding: TypeAlias = Callable[[HloInstruction, Callable[..., Any], dict[str, Any]],
                                 tuple[Callable[..., Any], dict[str, Any]]]
@@ -31,11 +67,11 @@ Rebinding: TypeAlias = Callable[[HloInstruction, Callable[..., Any], dict[str, A
 _MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, NotImplementedError)
 
 
-def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], trace: Trace | None = None,
+def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
                      queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
-    `trace` sees the values of the first device; `queues` hold what infeed and the host give to each device;
+    `observer` sees the values of the first device; `queues` hold what infeed and the host give to each device;
     `rebind` may put another function in the place of an operation's own, in every computation: another precision,
     a fault on purpose, a look at the values. Results then need not have the declared element types.
     """
@@ -49,10 +85,10 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], tra
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
             world = World(meeting, device, queues[device] if queues is not None else None)
-            evaluation = _Evaluation(program.module, world, rebind)
+            evaluation = _Evaluation(program.module, world, observer if device == 0 else None, rebind)
             entry, values = program.module.entry, iter(arguments[device])
             given = [nested(p.shape, values) for p in entry.parameters()]
-            result = evaluation.call(entry, given, trace if device == 0 else None)
+            result = evaluation.call(entry, given)
             return [_checked(program, np.asarray(leaf), shape, rebind is None)
                     for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
 
@@ -104,6 +140,11 @@ class _Step:
     keywords: dict[str, Any]
     #: values that nobody needs after this step
     spent: tuple[int, ...]
+    callees: tuple[_Callee, ...]
+
+    def again(self, *operands: Any) -> Any:
+        """The value for other operands."""
+        return self.function(*operands, **self.keywords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,37 +157,57 @@ class _Plan:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Callee:
     """A called computation as the functions of operations get it (hlotool.ops.values.Callee)."""
 
     evaluation: _Evaluation
+    caller: HloInstruction
     computation: HloComputation
+    #: how often it ran since the caller began, and from where
+    count: int = 0
+    path: Path = ()
 
     def __call__(self, *values: Any) -> Any:
-        return self.evaluation.call(self.computation, values)
+        if self.evaluation.observer is None:
+            return self.evaluation.call(self.computation, values)
+        call = Call(self.caller, self.computation, self.count)
+        self.count += 1
+        return self.evaluation.call(self.computation, values, (*self.path, call))
+
+    def begin(self, path: Path) -> None:
+        """The caller begins to run."""
+        self.count, self.path = 0, path
 
 
 class _Evaluation:
     """One device's run of a module."""
 
-    def __init__(self, module: HloModule, world: World, rebind: Rebinding | None = None) -> None:
+    def __init__(self, module: HloModule, world: World, observer: Observer | None,
+                 rebind: Rebinding | None) -> None:
         self.module = module
         self.world = world
+        self.observer = observer
         self.rebind = rebind
         self.plans: dict[HloComputation, _Plan] = {}
 
-    def call(self, computation: HloComputation, arguments: Sequence[Any], trace: Trace | None = None) -> Any:
-        """The value of a computation's root."""
+    def call(self, computation: HloComputation, arguments: Sequence[Any], path: Path = ()) -> Any:
+        """The value of a computation's root; `path` leads there."""
         plan = self.plans.get(computation)
         if plan is None:
-            plan = self.plans[computation] = self._plan(computation, keep=trace is not None)
+            plan = self.plans[computation] = self._plan(computation)
+        if self.observer is not None:
+            arguments = [self.observer(Moment(path, p, (), a, lambda a=a: a))
+                         for p, a in zip(computation.parameters(), arguments, strict=True)]
         values: list[Any] = [None] * plan.size
         for index, argument in zip(plan.parameters, arguments, strict=True):
             values[index] = argument
         for number, step in enumerate(plan.steps, len(plan.parameters)):
+            for callee in step.callees:
+                callee.begin(path)
             try:
-                value = step.function(*[values[i] for i in step.operands], **step.keywords)
+                operands = [values[i] for i in step.operands]
+                value = step.function(*operands, **step.keywords)
             except ConstraintError as error:
                 raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
             except EvaluationError as error:
@@ -155,9 +216,9 @@ class _Evaluation:
                 raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
             except _MISREADINGS as error:
                 raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
+            if self.observer is not None:
+                value = self.observer(Moment(path, step.instruction, operands, value, step.again))
             values[number] = value
-            if trace is not None:
-                trace(step.instruction, value)
             for index in step.spent:
                 values[index] = None
         return values[plan.root]
@@ -166,17 +227,20 @@ class _Evaluation:
         instruction = step.instruction
         return _problem(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
 
-    def _plan(self, computation: HloComputation, keep: bool) -> _Plan:
+    def _plan(self, computation: HloComputation) -> _Plan:
         parameters = computation.parameters()
         order = [i for i in post_order(computation) if i.opcode != "parameter"]
         number = {i: n for n, i in enumerate([*parameters, *order])}
         last = {o: i for i in order for o in i.operands}
         steps = []
         for instruction in order:
-            spent = () if keep else tuple({number[o] for o in instruction.operands if last[o] is instruction
-                                           and o is not computation.root})
+            spent = tuple({number[o] for o in instruction.operands if last[o] is instruction
+                           and o is not computation.root})
             function, keywords = self._bound(instruction)
-            steps.append(_Step(instruction, function, tuple(number[o] for o in instruction.operands), keywords, spent))
+            callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
+                            if isinstance(c, _Callee))
+            steps.append(_Step(instruction, function, tuple(number[o] for o in instruction.operands), keywords, spent,
+                               callees))
         return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -185,7 +249,8 @@ class _Evaluation:
         if record is None:
             raise HloError([_problem(self.module, instruction, UNSUPPORTED,
                                      f"the operation {instruction.opcode} is not known")])
-        given = {_keyword(record.evaluate, k): self._value(v) for k, v in record.attributes_of(instruction).items()}
+        given = {_keyword(record.evaluate, k): self._value(instruction, v)
+                 for k, v in record.attributes_of(instruction).items()}
         wanted = inspect.signature(record.evaluate).parameters
         if "shape" in wanted:
             given["shape"] = instruction.shape
@@ -193,12 +258,12 @@ class _Evaluation:
             given["world"] = self.world
         return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, caller: HloInstruction, value: Any) -> Any:
         """Called computations become callables."""
         if isinstance(value, HloComputation):
-            return _Callee(self, value)
+            return _Callee(self, caller, value)
         if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
-            return tuple(map(self._value, value))
+            return tuple(self._value(caller, v) for v in value)
         return value
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.program import Program, leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape, dtype_of_numpy
 from hlotool.ops import OPS
@@ -27,10 +27,10 @@ _OWN = frozenset({"constant", "iota", "rng", "rng-bit-generator", "rng-get-and-u
 
 
 def shadow_program(program: Program, arguments: Sequence[Sequence[Array]],
-                   trace: Callable[[HloInstruction, Any], None] | None = None) -> list[list[Array]]:
+                   observer: Observer | None = None) -> list[list[Array]]:
     """The results of every device at higher precision: floats as `wider` holds them, the rest in its own type."""
     given = [[widened(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, trace, rebind=_rebound)
+    return evaluate_program(program, given, observer, rebind=_rebound)
 
 
 def widened(value: Any, shape: Shape) -> Any:

@@ -1,0 +1,84 @@
+"""Where a value was made, for people and for programs.
+
+    div (in b1, called by y), iteration 5 of w, train.py:53
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.diagnostics import Origin
+from hlotool.execution import Path
+from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.passes.origins import origin_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """An instruction of a module, at one point of its run."""
+
+    module: HloModule
+    instruction: HloInstruction
+    #: the calls that lead there
+    path: Path = ()
+
+    @property
+    def computation(self) -> HloComputation:
+        """The computation that holds the instruction."""
+        return self.path[-1].computation if self.path else self.module.entry
+
+    @property
+    def iterations(self) -> tuple[int, ...]:
+        """The iterations, from 0, of the loops around the instruction, the outermost first."""
+        return tuple(call.iteration for call in self.path if is_loop(call.caller))
+
+    @property
+    def origin(self) -> Origin | None:
+        """The line of the program: the instruction's own, or that of the innermost call that has one."""
+        for instruction in (self.instruction, *(call.caller for call in reversed(self.path))):
+            found = origin_of(self.module, instruction)
+            if found is not None and found.file:
+                return found
+        return origin_of(self.module, self.instruction)
+
+    @property
+    def line(self) -> tuple[int, int]:
+        """Line and column in the module's text; 0 where it has none."""
+        position = self.module.position(self.instruction)
+        return position.line, position.column
+
+    def __str__(self) -> str:
+        return self.instruction.name + (f" in {self.computation.name}{self._way()}" if self.path else "")
+
+    def _way(self) -> str:
+        """`, iteration 5 of w`, one for each call, the innermost first."""
+        steps = [f"iteration {c.iteration} of {c.caller.name}" if is_loop(c.caller) else f"called by {c.caller.name}"
+                 for c in reversed(self.path)]
+        return "".join(f", {step}" for step in steps)
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of a report that say where; file and line are those of the program that made the module."""
+        origin, (line, column) = self.origin, self.line
+        iterations = self.iterations
+        return {
+            "instruction": self.instruction.name,
+            "opcode": self.instruction.opcode,
+            "shape": self.instruction.shape.text(layout=False),
+            "computation": self.computation.name,
+            "iteration": iterations[-1] if iterations else None,
+            "calls": [{"instruction": c.caller.name, "computation": c.computation.name, "iteration": c.iteration}
+                      for c in self.path],
+            "hlo_file": self.module.source.filename if self.module.source else None,
+            "hlo_line": line or None, "hlo_column": column or None,
+            "file": origin.file if origin else None,
+            "line": origin.line or None if origin else None,
+            "source": f"{origin.file}:{origin.line}" if origin and origin.file and origin.line else None,
+            "function": origin.function or None if origin else None,
+            "op_name": origin.op_name or None if origin else None,
+        }
+
+
+def is_loop(instruction: HloInstruction) -> bool:
+    """Whether the computations that an instruction calls run more than once, one run after the other."""
+    return instruction.opcode in ("while", "scan")
