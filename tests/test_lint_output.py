@@ -117,7 +117,7 @@ def test_junit() -> None:
     failures = root.findall(".//failure")
     assert [f.get("type") for f in failures] == ["error", "warning"]
     assert "did you mean a?" in (failures[0].text or "") and "t.py:4" in (failures[0].text or "")
-    assert failures[1].get("message") == "100% wrong:\ufffd, and \ufffd"
+    assert failures[1].get("message") == "100% wrong:\\x1b, and \\x00"
     assert root[2][0].get("name") == "no findings" and len(root[2][0]) == 0
 
 

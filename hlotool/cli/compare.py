@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
 
 def _verdict(found: Comparison) -> str:
     if not found.compared:
-        return f"{found.left} and {found.right}: not compared"
+        return f"{visible(found.left)} and {visible(found.right)}: not compared"
     worst = found.worst
     verdict = "agree" if found.is_equal else "differ"
-    text = (f"{found.left} and {found.right} {verdict}: {found.compared} sets of arguments, budget {found.budget:g} "
-            f"ULPs")
+    text = (f"{visible(found.left)} and {visible(found.right)} {verdict}: {found.compared} sets of arguments, "
+            f"budget {found.budget:g} ULPs")
     if worst is None or worst.problem or not worst.size:
         return text
     shares = ", ".join(f"{'≤ ' if k.isdigit() else ''}{k} {v:.1%}" for k, v in worst.spread.items())

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from hlotool.diagnostics import visible, visible_lines
+
 if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic
     from hlotool.diagnostics.render import Renderer
@@ -27,16 +29,51 @@ def prepare_streams() -> None:
         if reconfigure is not None:
             is_utf8 = (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8"
             reconfigure(errors="surrogateescape" if is_utf8 and stream is sys.stdout else "backslashreplace")
+            _only_show(stream)
 
 
-def complain(message: str) -> None:
-    """A line on standard error."""
-    with contextlib.suppress(OSError):
-        print(message, file=sys.stderr)
+#: streams that our renderers write colours to
+_COLORED: set[TextIO] = set()
+
+
+def _only_show(stream: TextIO) -> None:
+    """Let a stream of the process show control characters instead of obeying them.
+
+    Renderers escape what they quote; this holds for whatever one of them forgets. Data goes by `write_bytes`.
+    """
+    if getattr(stream, "hlotool_write", None) is not None:
+        return
+    write, is_terminal = stream.write, stream.isatty()
+
+    def shown(text: str) -> int:
+        write(visible_lines(text, color=is_terminal or stream in _COLORED, cursor=is_terminal))
+        return len(text)
+
+    for name, value in (("hlotool_write", write), ("write", shown)):
+        with contextlib.suppress(AttributeError):  # a stream of somebody else's, which takes no attributes
+            setattr(stream, name, value)
+
+
+def complain(*lines: str) -> None:
+    """Lines on standard error; what they quote is shown, whatever it holds."""
+    say("\n".join(map(visible, lines)))
+
+
+def say(text: str) -> None:
+    """What a renderer made, on standard error."""
+    with contextlib.suppress(OSError, ValueError):  # closed
+        print(text, file=sys.stderr)
 
 
 def wants_color(stream: TextIO, choice: str = "auto") -> bool:
     """Whether to colour what goes to a stream; NO_COLOR and FORCE_COLOR are heard."""
+    colored = _wants_color(stream, choice)
+    if colored:
+        _COLORED.add(stream)
+    return colored
+
+
+def _wants_color(stream: TextIO, choice: str) -> bool:
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -67,7 +104,7 @@ def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | No
 
     found = in_order(diagnostics)
     if found:
-        complain(frames(found, sources or {}, sys.stderr) + "\n")
+        say(frames(found, sources or {}, sys.stderr) + "\n")
     return exit_code(found)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
 
 if TYPE_CHECKING:
@@ -88,5 +88,6 @@ def _show(found: Diff, wanted: list[Loaded], args: argparse.Namespace) -> None:
     print(f"{wanted[0].name} and {wanted[1].name}: {found.summary()}")
     if args.quiet:
         return
-    for kind, line in found.lines():
+    for kind, text in found.lines():
+        line = visible(text)
         print(f"\x1b[{_STYLES[kind]}m{line}\x1b[0m" if is_colored else line)

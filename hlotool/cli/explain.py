@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             complain(f"hlotool explain: nothing is called {word!r}" + (f"; did you mean {close[0]}?" if close else ""))
     records = [record for _, record in found if record is not None]
     if args.format == "json":
-        print(json.dumps(records, indent=2, ensure_ascii=False))
+        print(json.dumps(records, indent=2))
     else:
         page = _markdown if args.format == "markdown" else _text
         print("\n\n".join(map(page, records)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
 from hlotool.text.input_files import Input, joined, read_inputs
 
@@ -21,7 +21,7 @@ def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read", is
 
 @dataclass
 class Loaded:
-    """One module's worth of input, or what is wrong with it."""
+    """One module's worth of input, or what is wrong with it. The name is for people: `input.filename` is the file's."""
 
     name: str
     input: Input | None = None
@@ -65,7 +65,7 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
                     sources[found.filename] = joined(sources.get(found.filename), found.source)
                 yield Loaded(_name(found), found)
         except HloError as error:
-            yield Loaded(path, None, error.diagnostics)
+            yield Loaded(visible(path), None, error.diagnostics)
 
 
 def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModule:
@@ -97,4 +97,4 @@ def _named(diagnostic: Diagnostic, given: Input) -> Diagnostic:
 
 def _name(given: Input) -> str:
     first = given.source.first_line if given.source is not None else 1
-    return given.filename if first == 1 else f"{given.filename}:{first}"
+    return visible(given.filename if first == 1 else f"{given.filename}:{first}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from hlotool.cli.console import complain, renderer, write_whole
-from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.diagnostics.render import counted, summary
 from hlotool.ir import Source
@@ -95,7 +95,7 @@ def _limited(found: Sequence[Diagnostic], most: int) -> Iterator[Diagnostic | st
 def _more(filename: str, left: Mapping[str, Counter[str]]) -> Iterator[str]:
     if codes := left.get(filename):
         listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
-        yield f"{filename}: {codes.total()} more ({listed}); --max-per-rule 0 shows them"
+        yield f"{visible(filename)}: {codes.total()} more ({listed}); --max-per-rule 0 shows them"
 
 
 def _statistics(outcome: Outcome, format: str) -> str:
@@ -119,9 +119,10 @@ def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
     """What each pass of each module introduced, in the order of the passes."""
     for module in modules:
         if module.passes:
-            yield f"{module.module}: {module.dumps} dumps, {counted(module.before, 'finding')} before the first pass"
+            before = counted(module.before, "finding")
+            yield f"{visible(module.module)}: {module.dumps} dumps, {before} before the first pass"
             yield "  introduced  stay  by"
-            yield from (f"  {made:>10}  {stay:>4}  {name}" for name, (made, stay) in module.passes.items())
+            yield from (f"  {made:>10}  {stay:>4}  {visible(name)}" for name, (made, stay) in module.passes.items())
     if quiet := sum(not module.passes for module in modules):
         yield f"{counted(quiet, 'module')} of which no pass introduced anything"
 

@@ -21,7 +21,7 @@ def show(args: argparse.Namespace) -> int:
         return explain.run(parser.parse_args(["--format", form, "--", *words]))
     entries = catalogue()
     if form == "json":
-        print(json.dumps(entries, indent=2, ensure_ascii=False))
+        print(json.dumps(entries, indent=2))
     else:
         _print_table(entries, args.color)
     return 0

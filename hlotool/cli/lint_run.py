@@ -12,7 +12,7 @@ from pathlib import Path
 from hlotool.cli.console import complain, write_whole
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
-from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
 from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
 
@@ -49,7 +49,7 @@ def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("", total=len(files))
 
@@ -57,7 +57,7 @@ def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
         # The first is done after the processes were started, so that they do not inherit the bar's thread.
         if not progress.live.is_started:
             progress.start()
-        progress.update(task, advance=1, description=os.path.basename(file)[:60])
+        progress.update(task, advance=1, description=visible(os.path.basename(file))[:60])
 
     try:
         yield watch

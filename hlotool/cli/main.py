@@ -115,7 +115,7 @@ def _run(command: str, given: list[str], program: str) -> int:
     except Exception as error:
         if os.environ.get("HLOTOOL_TRACEBACK"):
             raise
-        complain(f"{program}: a bug in hlotool, please report it: {type(error).__name__}: {error}\n"
+        complain(f"{program}: a bug in hlotool, please report it: {type(error).__name__}: {error}",
                  "(HLOTOOL_TRACEBACK=1 shows where)")
         return UNUSABLE
     return code

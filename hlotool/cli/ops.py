@@ -84,7 +84,7 @@ def _print_table(chosen: list[Op], color: str) -> None:
 
 
 def _print_json(chosen: list[Op], _: str) -> None:
-    print(json.dumps([as_record(r) for r in chosen], indent=2, ensure_ascii=False))
+    print(json.dumps([as_record(r) for r in chosen], indent=2))
 
 
 def _print_markdown(chosen: list[Op], _: str) -> None:

@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from hlotool.cli.console import complain, frames, wants_color
+from hlotool.cli.console import frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.roundtrip_stages import STAGES, Row, take
 from hlotool.ir import Source
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         if shown:
             few = shown if args.verbose else shown[:FEW]
             more = f"\n\n... and {len(shown) - len(few)} more (--verbose shows them)" if len(few) < len(shown) else ""
-            complain(f"\n{row.name}:\n" + frames(few, sources, sys.stderr, args.color) + more)
+            say(f"\n{row.name}:\n" + frames(few, sources, sys.stderr, args.color) + more)
     good = sum(row.is_good for row in rows)
     total = sum(row.instructions for row in rows)
     print(f"{good} of {len(rows)} modules came back equal; {total} instructions, {time.perf_counter() - start:.1f} s")
@@ -108,7 +108,7 @@ def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterat
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(wanted[0].name if wanted else "", total=len(wanted))
         for row in _rows(wanted, args):
@@ -123,7 +123,8 @@ def _print_table(rows: Sequence[Row], color: str) -> None:
     from rich.text import Text
 
     folder = _common_folder([row.name for row in rows])
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=folder or None, title_justify="left")
+    title = Text(folder) if folder else None
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=title, title_justify="left")
     longest = max((len(row.name) - len(folder) for row in rows), default=0)
     table.add_column("module", overflow="fold", min_width=min(60, longest))
     table.add_column("size", justify="right")

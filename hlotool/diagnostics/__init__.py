@@ -13,6 +13,8 @@ from hlotool.diagnostics.diagnostic import (
     note_at,
     shortened,
 )
+from hlotool.diagnostics.escaping import visible, visible_lines, without_controls
 
 __all__ = ["CODES", "FINDERS", "Code", "Diagnostic", "Edit", "Fix", "HloError", "Note", "Origin", "Severity", "at",
-           "define", "find_code", "note_at", "shortened"]
+           "define", "find_code", "note_at", "shortened",
+           "visible", "visible_lines", "without_controls"]

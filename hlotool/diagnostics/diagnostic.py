@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from hlotool.diagnostics.codes import find_code
+from hlotool.diagnostics.escaping import visible
 from hlotool.ir import Position, Source
 
 
@@ -40,6 +41,9 @@ class Fix:
     is_safe: bool = True
     also: tuple[Edit, ...] = ()
 
+    def __post_init__(self) -> None:
+        _show(self, "message")
+
     @property
     def edits(self) -> tuple[Edit, ...]:
         """Every replacement; all are made or none."""
@@ -53,6 +57,9 @@ class Note:
     message: str
     start: Position | None = None
     end: Position | None = None
+
+    def __post_init__(self) -> None:
+        _show(self, "message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +76,14 @@ class Origin:
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         within = f", in {self.function}" if self.function and self.function != "<module>" else ""
-        return f"{place}{within}" if place else self.op_name
+        return visible(f"{place}{within}" if place else self.op_name)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """What is wrong, where, by which rule and how to mend it.
 
+    What its texts quote from a file is shown there, never obeyed: see escaping.py.
     Lines and columns count from 1, columns in characters, `end_column` excluded; line 0 means that the problem
     has no place in a text. `help` is the advice in one sentence. `origin` is the line of the program that the
     instruction comes from, where the dump says so.
@@ -93,6 +101,10 @@ class Diagnostic:
     help: str = ""
     fixes: tuple[Fix, ...] = ()
     origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        _show(self, "message")
+        _show(self, "help")
 
     @property
     def name(self) -> str:
@@ -114,8 +126,16 @@ class Diagnostic:
         return link(self.rule, self.code)
 
     def __str__(self) -> str:
-        place = f"{self.filename}:{self.line}:{self.column}" if self.line else self.filename
+        shown = visible(self.filename)
+        place = f"{shown}:{self.line}:{self.column}" if self.line else shown
         return f"{place}: {self.severity}: {self.message} [{self.code}]"
+
+
+def _show(owner: Fix | Note | Diagnostic, field: str) -> None:
+    """Make a text for people one that a terminal only shows."""
+    text = getattr(owner, field)
+    if not text.isprintable():
+        object.__setattr__(owner, field, visible(text))
 
 
 def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,

@@ -8,6 +8,7 @@ Source: GitHub documentation, Workflow commands for GitHub Actions, "Setting an 
 from __future__ import annotations
 
 from hlotool.diagnostics.diagnostic import Diagnostic, Severity
+from hlotool.diagnostics.escaping import visible
 from hlotool.diagnostics.formats import Findings
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -35,7 +36,7 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _field(text: str) -> str:

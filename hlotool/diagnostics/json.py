@@ -31,13 +31,13 @@ def as_record(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def as_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """A JSON array of every diagnostic."""
-    return json.dumps([as_record(d) for d in diagnostics], indent=2, ensure_ascii=False)
+    """A JSON array of every diagnostic, in ASCII: names of files stay what they are and reach no terminal raw."""
+    return json.dumps([as_record(d) for d in diagnostics], indent=2)
 
 
 def as_json_lines(diagnostics: Iterable[Diagnostic]) -> str:
     """One JSON object a line."""
-    return "\n".join(json.dumps(as_record(d), ensure_ascii=False) for d in diagnostics)
+    return "\n".join(json.dumps(as_record(d)) for d in diagnostics)
 
 
 def _position(position: Position | None) -> dict[str, int] | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from hlotool.diagnostics.diagnostic import Diagnostic, Severity
+from hlotool.diagnostics.escaping import visible_lines
 from hlotool.diagnostics.formats import Findings
 
 #: characters that XML 1.0 cannot hold, escaped or not
@@ -60,4 +61,4 @@ def _case(diagnostic: Diagnostic) -> ElementTree.Element:
 
 
 def _plain(text: str) -> str:
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    return visible_lines(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))

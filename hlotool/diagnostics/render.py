@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlotool.diagnostics.diagnostic import Diagnostic, Note, Origin, Severity, shortened
+from hlotool.diagnostics.escaping import visible
 from hlotool.ir import Position, Source
 
 #: columns of a frame where the terminal does not say
@@ -46,8 +47,7 @@ def counted(number: int, word: str) -> str:
 
 def concise(diagnostic: Diagnostic) -> str:
     """One line: `file:line:column: severity: message [code]`; notes and help are left out."""
-    where = f":{diagnostic.line}:{diagnostic.column}" if diagnostic.line else ""
-    return f"{diagnostic.filename}{where}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"
+    return str(diagnostic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Renderer:
                labels: Sequence[Note] = ()) -> Iterator[str]:
         blank = " " * margin
         if not start.line:
-            yield f"{blank}{self._style('frame', '-->')} {filename}"
+            yield f"{blank}{self._style('frame', '-->')} {visible(filename)}"
             return
-        yield f"{blank}{self._style('frame', '-->')} {filename}:{start.line}:{start.column}"
+        yield f"{blank}{self._style('frame', '-->')} {visible(filename)}:{start.line}:{start.column}"
         if place is None:
             return
         bar = self._style("frame", "|")
@@ -124,8 +124,8 @@ class Renderer:
 
 def _made_by(origin: Origin) -> str:
     """The program's line, and what it called the operation."""
-    place = str(origin)
-    return place if not origin.op_name or place == origin.op_name else f"{place} ({shortened(origin.op_name)})"
+    place, called = str(origin), visible(origin.op_name)
+    return place if called in ("", place) else f"{place} ({shortened(called)})"
 
 
 @dataclass(frozen=True, slots=True)

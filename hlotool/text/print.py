@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool.diagnostics import without_controls
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -90,7 +91,8 @@ class _Printer:
             parts.append("\n".join(["", section, *rows, ""]))
         for computation in callees_first(module):
             parts.append(self._computation(computation, computation is module.entry))
-        return "\n".join(parts)
+        # A dump may hold raw control characters; fmt and convert print to terminals.
+        return without_controls("\n".join(parts))
 
     def _header(self, module: HloModule) -> str:
         values = module.attributes

@@ -1,0 +1,63 @@
+"""The one place where text that may come from a file is made fit to be shown.
+
+A name, a string or a file's own name may hold what a terminal obeys: colours, a new title, a cursor that moves, a line
+feed behind which the text speaks as if it were us. Written out it shows as what it is, `\\x1b`, and does nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: control characters, and those that change in which order text is read or that nobody sees
+_DANGEROUS = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+_UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
+#: the same but for what lines consist of, and for bytes that are no UTF-8, which go out as they came in
+_BETWEEN_LINES = re.compile(f"(?![\n\t])[{_DANGEROUS}]")
+_OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
+_OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
+#: control characters in HLO text, where they stand in strings
+_IN_STRINGS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def visible(text: str) -> str:
+    r"""A text on one line, with every character in it seen.
+
+    >>> print(visible("a\x1b[31mb\n::error::c"))
+    a\x1b[31mb\n::error::c
+    """
+    return text if text.isprintable() else _UNSEEN.sub(_seen, text)
+
+
+def visible_lines(text: str, *, color: bool = False, cursor: bool = False) -> str:
+    """A text of several lines on its way to a stream: line feeds and tabs stay.
+
+    `color` lets the colours of our own renderers pass, `cursor` what a progress bar needs beside them.
+    """
+    if text.isprintable():
+        return text
+    pattern = _OR_CURSOR if cursor else _OR_COLOR if color else _BETWEEN_LINES
+    return pattern.sub(_seen_unless_ours, text)
+
+
+def without_controls(text: str) -> str:
+    r"""HLO text with the control characters of its strings written as XLA's printer writes them.
+
+    >>> print(without_controls('"a\x1b"'))
+    "a\033"
+    """
+    if _IN_STRINGS.search(text) is None:
+        return text
+    return _IN_STRINGS.sub(lambda m: "".join(f"\\{byte:03o}" for byte in m[0].encode()), text)
+
+
+def _seen(match: re.Match[str]) -> str:
+    char = match[0]
+    number = ord(char)
+    return _SHORT.get(char) or (f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536
+                                else f"\\U{number:08x}")
+
+
+def _seen_unless_ours(match: re.Match[str]) -> str:
+    ours = match[1] if match.re.groups else None
+    return ours or _seen(match)

@@ -1,0 +1,101 @@
+"""What a file says is shown, never obeyed: no escape sequence and no line of its own in anything that we print."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import hlotool
+from hlotool.diagnostics import Diagnostic, Fix, HloError, Note, Origin, visible, visible_lines, without_controls
+from hlotool.diagnostics.formats import FORMATS, Findings, written
+from hlotool.diagnostics.render import Renderer
+from hlotool.ir import Position, Source
+
+EVIL = "a\x1b[31mb\x1b]0;title\x07\n::error::c\r\x9b2J\u202e\x7f\x00"
+#: what no line feed, no colour and no order of reading may come from
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+def test_visible() -> None:
+    assert visible(EVIL) == r"a\x1b[31mb\x1b]0;title\x07\n::error::c\r\x9b2J\u202e\x7f\x00"
+    assert visible("é 名前 f32[2]{0}") == "é 名前 f32[2]{0}"
+    assert visible("\udc80\U000e0041") == r"\udc80\U000e0041"
+
+
+def test_visible_lines() -> None:
+    assert visible_lines("a\n\tb\x1b[1mc\x1b]0;d\x07") == "a\n\tb\\x1b[1mc\\x1b]0;d\\x07"
+    assert visible_lines("a\n\tb\x1b[1mc\x1b]0;d\x07\x1b[2K", color=True) == "a\n\tb\x1b[1mc\\x1b]0;d\\x07\\x1b[2K"
+    assert visible_lines("\x1b[2K\x1b[1A\r\x1b]52;c;aGk=\x07", cursor=True) == "\x1b[2K\x1b[1A\r\\x1b]52;c;aGk=\\x07"
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+def test_every_form(form: str) -> None:
+    place = Position(1, 1)
+    fix = Fix(EVIL, place, Position(1, 2), "x")
+    found = Diagnostic("P011", EVIL, line=1, column=1, end_line=1, end_column=2,
+                       filename=f"dir/{EVIL}".replace("\0", ""),
+                       notes=(Note(EVIL), Note(EVIL, place, Position(1, 2))), help=EVIL, fixes=(fix,),
+                       origin=Origin(EVIL, 1, 1, EVIL, EVIL))
+    sources = {found.filename: Source(EVIL, found.filename)}
+    text = Renderer(sources).frame(found, with_link=True) if form == "full" else \
+        written(form, Findings([found], [found.filename], sources))
+    assert not RAW.search(text), form
+    if form != "html":
+        assert not re.search(r"^::error::c", text, re.M)
+    if form == "json":
+        assert json.loads(text)[0]["filename"] == found.filename
+
+
+def test_errors_as_text() -> None:
+    with pytest.raises(HloError) as caught:
+        hlotool.parse(f"HloModule m\nENTRY e {{\n x = f32[2] {EVIL}(y)\n}}\n", EVIL)
+    assert not RAW.search(str(caught.value)) and "\n::error" not in str(caught.value)
+
+
+def test_strings_are_printed_as_xla_escapes_them() -> None:
+    text = 'HloModule m\nENTRY e { ROOT x = f32[] parameter(0), metadata={op_name="a\x1b[31mb\x9b"} }'
+    module = hlotool.parse(text)
+    assert r'op_name="a\033[31mb\302\233"' in str(module)
+    assert str(hlotool.parse(str(module))) == str(module)
+    assert without_controls("plain\n\ttext") == "plain\n\ttext"
+
+
+COMMANDS = ["lint", "lint --format=concise", "lint --format=json", "lint --format=sarif", "lint --format=junit",
+            "lint --format=github", "lint --format=gitlab", "lint --format=html", "lint --statistics", "fmt", "convert",
+            "diff {0} {0}", "py", "opt", "fmt --check", "lint --explain"]
+TEXTS = {
+    "syntax": "HloModule m\nENTRY e {{\n  x = f32[2] {0}(y)\n}}\n",
+    "stray": "HloModule m\n{0}\nENTRY e {{ ROOT x = f32[2] parameter(0) }}\n",
+    "shape": "HloModule m\nENTRY e {{ ROOT x = f32[2{0}] parameter(0) }}\n",
+    "raw": 'HloModule m\nENTRY e {{ p = f32[2] parameter(0)\n ROOT x = f32[2] negate(p), x="{0}", y={{"{0}"}} }}\n',
+    "data": 'HloModule m\nENTRY e {{ ROOT x = f32[2] parameter(0), metadata={{op_name="{0}" source_file="{0}"}} }}\n',
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_commands(kind: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from hlotool.cli.main import main
+
+    control = "\x1b[31mR\x1b]0;t\x07\x9b"
+    file = tmp_path / f"{control}.hlo"
+    file.write_text(TEXTS[kind].format(control))
+    for command in COMMANDS:
+        words = command.split()
+        paths = [w.format(file) for w in words[1:] if "{" in w] or [str(file)]
+        code = main([words[0], *(w for w in words[1:] if "{" not in w), *paths])
+        shown = capsys.readouterr()
+        assert code in (0, 1, 2)
+        assert not RAW.search(shown.out), (command, shown.out)
+        assert not RAW.search(shown.err), (command, shown.err)
+
+
+def test_the_stream_shows_what_a_renderer_forgets() -> None:
+    code = ("from hlotool.cli.console import prepare_streams; import sys; prepare_streams(); prepare_streams()\n"
+            "print('a\\x1b[31mb\\x1b]0;t\\x07', 'c\\td'); print('e\\x9b', file=sys.stderr); print('\\udc80')")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONUTF8": "1"})
+    assert (ran.stdout, ran.stderr) == (b"a\\x1b[31mb\\x1b]0;t\\x07 c\td\n\x80\n", b"e\\x9b\n")
