@@ -28,7 +28,7 @@ def _factored(matrix: np.ndarray) -> np.ndarray:
     a = matrix.astype(np.float64)
     for k in range(3):
         pivot = k + abs(a[k:, k]).argmax()
-        a[[k, pivot]] = a[[pivot, k]]
+        a[np.array([k, pivot])] = a[np.array([pivot, k])]
         a[k + 1:, k] /= a[k, k]
         a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
     return a

@@ -46,3 +46,4 @@ KEPT_OPAQUE = define("X316", "kept-opaque", "An instruction without a StableHLO 
 LOST_STATE = define("X318", "lost-random-state", "A random state that outlives an execution: each starts where "
                     "the first one does.")
 LIBRARY_CALL = define("X317", "kept-library-call", "A library call whose configuration does not say what it computes.")
+LOST_OPERATION = define("X319", "lost-operation", "An operation that StableHLO lacks, written in others.")

@@ -14,9 +14,10 @@ from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.context import make_context
 from hlotool.mlir.dense_elements import Constants
 from hlotool.mlir.futures import is_in_flight, landed, replaced, started
+from hlotool.mlir.lifted_back import NOTHING, Verdict, undeclared, verdict
 from hlotool.mlir.locations import Locations
-from hlotool.mlir.loss_attributes import ELIDED, HEADER, LOST, OPAQUE, TABLES, header_text, value_text
-from hlotool.mlir.loss_report import Loss, LossReport, Reading, code_of, layout_losses, library_loss
+from hlotool.mlir.loss_attributes import ELIDED, HEADER, LOST, OPAQUE, TABLES, WITHOUT, header_text, value_text
+from hlotool.mlir.loss_report import Loss, LossReport, code_of, layout_losses, library_loss
 from hlotool.mlir.module_attributes import (
     SHARDING,
     argument_attributes,
@@ -120,8 +121,10 @@ class Exporter:
 
         self.options = options
         self.losses = losses
-        #: opcode and names of attributes -> those that the lowering does not look at
-        self._unread: dict[tuple[str, ...], tuple[str, ...]] = {}
+        #: opcode and names of attributes -> those that are lost, and those that depend on their values
+        self._names: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        #: opcode, shapes and those values -> what does not come back
+        self._verdicts: dict[tuple[Any, ...], Verdict] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
         self._signatures = Signatures()
         self._sound: set[Any] = set()
@@ -138,6 +141,9 @@ class Exporter:
         self._emitters: dict[str, Callable[..., Value]] = {name: op.lowering.emit for name, op in OPS.items()}
         self.diagnostics: list[Diagnostic] = []
         self._symbols: dict[HloComputation, str] = {}
+        self._called: dict[str, HloComputation] = {}
+        #: the computations that the regions of the last operation will hold
+        self._regions: tuple[HloComputation, ...] = ()
         self._taken: set[str] = {"main"}
         self._queue: deque[_Body] = deque()
         self._depth = 0
@@ -282,32 +288,52 @@ class Exporter:
 
     def _emit(self, emit: Callable[..., Value], instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         """The instruction's value; what stands beside the operation is put on it, or noted as lost."""
-        attributes = instruction.attributes
-        unread: tuple[str, ...] = ()
         self._inlined = False
-        if not attributes:
-            value = emit(self, instruction, operands)
-        else:
-            key = (instruction.opcode, *attributes)
-            known = self._unread.get(key)
-            if known is None:
-                reading = Reading(attributes)
-                instruction.attributes = reading
-                try:
-                    value = emit(self, instruction, operands)
-                finally:
-                    instruction.attributes = attributes
-                known = self._unread[key] = reading.unread()
-            else:
-                value = emit(self, instruction, operands)
-            unread = known
+        value = emit(self, instruction, operands)
+        found = NOTHING
+        if instruction.attributes:
+            found = self._judged(instruction)
             if self._last is not None:
                 self._annotate(instruction)
         if self.options.asynchronous and "async" in OPS[instruction.opcode].flags:
             value = self._in_flight(instruction, value)
-        if unread or self._last is None or self._inlined or self._said(instruction.shape):
-            self._note(instruction, value, operands, unread)
+        if (found is not NOTHING or self._last is None or self._inlined or self._is_expanded(instruction)
+                or self._said(instruction.shape)):
+            self._note(instruction, value, operands, found)
         return value
+
+    def _judged(self, instruction: HloInstruction) -> Verdict:
+        """Which of an instruction's attributes the operation written for it does not say."""
+        opcode, attributes = instruction.opcode, instruction.attributes
+        record = OPS[opcode]
+        names = (opcode, *attributes)
+        known = self._names.get(names)
+        if known is None:
+            known = self._names[names] = undeclared(record, tuple(attributes))
+        common, rest = known
+        if rest and record.lowering.carries_if:
+            conditions = record.lowering.carries_if
+            rest = tuple(n for n in rest if n not in conditions or not conditions[n](attributes[n]))
+        if not rest:
+            return Verdict(common) if common else NOTHING
+        if self._last is None or self._inlined:
+            return Verdict((*common, *rest))
+        if self._is_expanded(instruction):
+            # What the operation's own attributes say is in the operations that stand for it.
+            return Verdict((*common, *(n for n in rest if record.attribute(n) is None)))
+        shapes = tuple([o.shape for o in instruction.operands])
+        key = (opcode, shapes, instruction.shape, *((n, attributes[n]) for n in rest))
+        found = self._verdicts.get(key)
+        if found is None:
+            found = self._verdicts[key] = verdict(self, self._last, instruction, rest, self._regions)
+        if common:
+            found = found._replace(lost=(*common, *found.lost))
+        return found if found.lost or found.added or found.is_laid_out else NOTHING
+
+    def _is_expanded(self, instruction: HloInstruction) -> bool:
+        """Whether several operations, or others than its own, stand for an instruction."""
+        names = OPS[instruction.opcode].lowering.names
+        return self._last is not None and (self._written > 1 or not names) and self._last.name not in names
 
     def _in_flight(self, instruction: HloInstruction, value: Value) -> Value:
         """The value of an asynchronous operation where StableHLO has such: started, on its way, or awaited."""
@@ -327,18 +353,21 @@ class Exporter:
             found = self._layouts[shape] = layout_losses(shape)
         return found
 
-    def _note(self, instruction: HloInstruction, value: Value, operands: Sequence[Value],
-              unread: Sequence[str]) -> None:
+    def _note(self, instruction: HloInstruction, value: Value, operands: Sequence[Value], found: Verdict) -> None:
         """Note what an instruction lost, and let it travel where one operation stands for the instruction."""
         record = OPS.get(instruction.opcode)
         assert record is not None
-        said = self._said(instruction.shape) if self._last is not None else ()
-        lost = {name: text for name in unread if (text := self._lost_text(record, instruction, name)) is not None}
+        is_expanded = self._is_expanded(instruction) or found.is_other
+        said = self._said(instruction.shape) if self._last is not None and not found.is_laid_out else ()
+        lost = {name: text for name in found.lost if (text := self._lost_text(record, instruction, name)) is not None}
         if self._inlined and "async" not in record.flags:
             self._lose(codes.LOST_FUSION, instruction, " ".join((
                 instruction.opcode, *(lost.pop(n) for n in tuple(lost) if code_of(n) == codes.LOST_ATTRIBUTE),
                 "stands as its instructions")))
-        is_carried = (self.options.carry and self._last is not None and not self._inlined
+        elif is_expanded and "async" not in record.flags:
+            self._lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {self._last.name}"
+                       + (" and others" if self._written > 1 else ""))
+        is_carried = (self.options.carry and self._last is not None and not self._inlined and not is_expanded
                       and self._last.name in record.lowering.names)
         for code, detail in (*((code_of(n), f"{n}={t}") for n, t in lost.items()), *said):
             self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_carried))
@@ -349,8 +378,8 @@ class Exporter:
                 self._lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
         if "async" in record.flags and not (is_in_flight(value) or is_in_flight(tuple(operands))):
             self._lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
-        if is_carried and (lost or said):
-            self._keep(instruction, lost, bool(said))
+        if is_carried and (lost or said or found.added):
+            self._keep(instruction, {**lost, **({WITHOUT: ",".join(found.added)} if found.added else {})}, bool(said))
 
     def _lose(self, code: str, instruction: HloInstruction, detail: str) -> None:
         self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
@@ -535,6 +564,7 @@ class Exporter:
         operation = self._last = self._create(
             name if "." in name else f"stablehlo.{name}", types, _flat(operands), texts, None, len(regions),
             self._locations.of(self._current), self._ip)
+        self._regions = tuple(r.computation for r in regions)
         if regions:
             self._open(operation, regions)
         return _nested(result, iter(operation.results)) if result.is_tuple else operation.result
@@ -543,6 +573,7 @@ class Exporter:
         """Give the operation's regions their blocks, to be filled later."""
         for region, spec in zip(operation.regions, regions, strict=True):
             parameters = spec.computation.parameters()
+            self._lose_parameters(parameters)
             if spec.bound is None:
                 types = [t for p in parameters for t in self.types.leaves(p.shape)]
                 block = region.blocks.append(*types, arg_locs=self._argument_locations(parameters))
@@ -550,6 +581,16 @@ class Exporter:
             else:
                 block, values = region.blocks.append(), dict(zip(parameters, spec.bound, strict=True))
             self._queue.append(_Body(spec.computation, block, values, "stablehlo.return"))
+
+    def _lose_parameters(self, parameters: Sequence[HloInstruction]) -> None:
+        """Note what the parameters of a region, or of what stands as its instructions, say beside their types."""
+        for parameter in parameters:
+            for code, detail in self._said(parameter.shape):
+                self._lose(code, parameter, detail)
+            if len(parameter.attributes) > 1:
+                for name, value in parameter.attributes.items():
+                    if name != "parameter_number" and (text := value_text(name, value)) is not None:
+                        self._lose(code_of(name), parameter, f"{name}={text}")
 
     def attribute(self, text: str) -> Any:
         """The attribute of a text, remembered."""
@@ -574,18 +615,24 @@ class Exporter:
         if name is None:
             name = self._symbols[computation] = unique_name(computation.name, self._taken)
             self._taken.add(name)
+            self._called[name] = computation
             self._function(computation, name)
         return f'@"{name}"'
+
+    def computation_of(self, symbol: str) -> HloComputation:
+        """The computation whose function has that name."""
+        return self._called[symbol]
 
     def inline(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
         """Append the computation's instructions here; see hlotool.ops.lowering.Emitter."""
         self._check_arity(computation, len(operands))
         if self._depth >= _INLINE_DEPTH:
             return self.call(computation, operands)
-        outer = self._current
+        outer, parameters = self._current, computation.parameters()
+        self._lose_parameters(parameters)
         self._depth += 1
         try:
-            return self._write(computation, dict(zip(computation.parameters(), operands, strict=True)))
+            return self._write(computation, dict(zip(parameters, operands, strict=True)))
         finally:
             self._depth -= 1
             self._current, self._inlined = outer, True

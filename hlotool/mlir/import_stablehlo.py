@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
 from hlotool.mlir import codes
-from hlotool.mlir.expansion import KEPT, expanded, is_dynamic, is_quantised, refined
+from hlotool.mlir.expansion import expanded, is_dynamic, is_quantised, refined
+from hlotool.mlir.lifts import lift_of, lifts
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.loss_attributes import Restorer
 from hlotool.mlir.mlir_input import deep, read_program
@@ -24,7 +25,6 @@ from hlotool.mlir.module_attributes import (
 )
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.types import NoType, Types
-from hlotool.ops import OPS
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
 
@@ -119,8 +119,6 @@ class Importer:
         self.types = Types()
         self._locations = Locations()
         self._restorer = Restorer()
-        self._lifts = {name: op.lowering.lift for op in reversed(OPS.values()) if op.lowering.lift is not None
-                       for name in op.lowering.names}
         self._functions: dict[str, tuple[Any, HloComputation]] = {}
         self._computations: list[HloComputation] = []
         self._captured_by: dict[Any, dict[Any, None]] = {}
@@ -133,7 +131,7 @@ class Importer:
     @property
     def known(self) -> set[str]:
         """The MLIR operations that have an HLO form."""
-        return set(self._lifts)
+        return set(lifts())
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
@@ -287,7 +285,7 @@ class Importer:
         return []
 
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
-        lift = self._lift_of(operation, name)
+        lift = lift_of(operation)
         if lift is None:
             self.needs_expansion = True
             self._fail(operation, codes.NOT_IMPORTED, f"{name} has no HLO form")
@@ -302,15 +300,6 @@ class Importer:
                        f"{name} cannot be imported as it stands: {type(error).__name__}: {error}")
         self._finish(scope, operation, reader.added, made)
         self._define(scope, operation, made)
-
-    def _lift_of(self, operation: Any, name: str) -> Callable[[Any], HloInstruction] | None:
-        """What reads an operation: of custom calls, first what reads those of the target."""
-        if name == "stablehlo.custom_call":
-            target = operation.attributes["call_target_name"].value
-            if target.startswith(KEPT):
-                return self._lifts[target.removeprefix(KEPT)]
-            return self._lifts.get(f"{name} @{target}") or self._lifts.get(name)
-        return self._lifts.get(name)
 
     def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""

@@ -2,7 +2,7 @@
 
     %0 = stablehlo.dot_general ... {hlotool.lost = {backend_config = "{\\"a\\":1}", opcode = "dot"}}
 
-Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts. On the way back an
+Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts, `without` names attributes that it lacked. On the way back an
 operation that another program made of it, and that has become another opcode, ignores them.
 """
 
@@ -31,6 +31,9 @@ from hlotool.text import PhraseError, print_value, read_value
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
 #: the target of custom calls that keep an instruction without a StableHLO form, and of constants without values
 OPAQUE, ELIDED = "hlotool.opaque", "hlotool.elided"
+
+#: among what was lost: the names of attributes that the instruction did not have, but that the way back would give it
+WITHOUT = "without"
 
 #: the stack-frame tables in the order of the text
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
@@ -101,6 +104,8 @@ class Restorer:
             return
         if shape:
             made.shape = _with_layouts(made.shape, shape)
+        if absent := lost.pop(WITHOUT, ""):
+            made.attributes = Attributes({n: v for n, v in made.attributes.items() if n not in absent.split(",")})
         if "control-predecessors" in lost:
             self._after.append((made, computation, lost.pop("control-predecessors")))
         read = {name: found for name, text in lost.items() if (found := _read(name, text)) is not None}

@@ -1,6 +1,6 @@
-"""What is lost on the way to StableHLO: noticed while instructions are lowered, listed, counted.
+"""What is lost on the way to StableHLO: listed by code and place, counted.
 
-Nobody keeps a list of what a lowering carries: an attribute that it does not look at is lost.
+What an operation does not say is found in lifted_back.py.
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hlotool.diagnostics import CODES, Diagnostic, Severity, at
-from hlotool.ir import Attributes, HloModule, Layout, Shape
+from hlotool.ir import HloModule, Layout, Shape
 from hlotool.mlir import codes
 from hlotool.passes.lift import Lifted
-
-#: attributes that stand beside any operation, or are the instruction itself
-_BESIDE = frozenset(("sharding", "frontend_attributes", "literal", "parameter_number"))
 
 _CODES = {"backend_config": codes.LOST_CONFIG, "statistics": codes.LOST_STATISTICS,
           "control-predecessors": codes.LOST_CONTROL}
@@ -38,40 +35,6 @@ class Loss(NamedTuple):
             filename = module.source.filename if module.source else "<string>"
             return Diagnostic(self.code, message, severity, filename=filename)
         return at(module.source, self.offset, self.offset + len(self.name), self.code, message, severity=severity)
-
-
-class Reading(Attributes):
-    """An instruction's attributes that remember which of them were looked at."""
-
-    __slots__ = ("read",)
-
-    def __init__(self, attributes: Attributes) -> None:
-        super().__init__(attributes)
-        self.read: set[str] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self.read.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.read.add(name)
-        return super().get(name, default)
-
-    def __contains__(self, name: object) -> bool:
-        self.read.add(str(name))
-        return super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        self.read.update(dict.__iter__(self))
-        return dict.__iter__(self)
-
-    def __or__(self, other: Any) -> Attributes:  # type: ignore[override]
-        self.read.update(dict.__iter__(self))
-        return super().__or__(other)
-
-    def unread(self) -> tuple[str, ...]:
-        """The attributes that nobody looked at, without those that stand beside every operation."""
-        return tuple(name for name in dict.__iter__(self) if name not in self.read and name not in _BESIDE)
 
 
 def code_of(attribute: str) -> str:

@@ -31,7 +31,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups,
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.groups import group_attributes, lifted_attributes
+from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.numbers import Array
@@ -233,7 +233,8 @@ def _draw_all_reduce(d: Draw) -> None:
 
 
 @op(all_reduce_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",)), draw=_draw_all_reduce)
+    lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
+                      GROUPED), draw=_draw_all_reduce)
 def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                world: Any) -> Any:
@@ -381,7 +382,8 @@ def _draw_all_gather(d: Draw) -> None:
 
 
 @op(all_gather_shape, flags=("collective",), source=SPECIFICATION,
-    lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",)), draw=_draw_all_gather)
+    lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
+                      GROUPED), draw=_draw_all_gather)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                shape: Shape, world: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hlotool.ir import HloInstruction, ReplicaGroups
@@ -27,6 +28,12 @@ def channel_attributes(instruction: HloInstruction) -> dict[str, str]:
     if channel is None:
         return {}
     return {"channel_handle": f"#stablehlo.channel_handle<handle = {channel}, type = 1>"}
+
+
+#: with which values groups and channels come back: a list of groups as the same groups
+GROUPED: dict[str, Callable[[Any], bool]] = {
+    "channel_id": lambda channel: channel > 0, "replica_groups": lambda groups: all(groups.lists()),
+    "use_global_device_ids": bool}
 
 
 def lifted_attributes(r: Reader) -> dict[str, Any]:

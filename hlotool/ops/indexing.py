@@ -97,7 +97,8 @@ def _draw_dynamic_slice(d: Draw) -> None:
 
 
 @op(dynamic_slice_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",)), draw=_draw_dynamic_slice)
+    lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",),
+                      ("dynamic_slice_sizes",)), draw=_draw_dynamic_slice)
 def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tuple[int, ...]) -> Array:
     """Cut a block at start indices that are computed; starts are clamped so that the block fits.
 

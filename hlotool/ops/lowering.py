@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
@@ -145,6 +145,10 @@ class Lowering:
     emit: Emit
     lift: Lift | None = None
     names: tuple[str, ...] = ()
+    #: attributes that come back with every value; those of which only some do are lifted back and compared each time
+    carries: tuple[str, ...] = ()
+    #: attributes that come back with the values of which this is true
+    carries_if: Mapping[str, Callable[[Any], builtins.bool]] = field(default_factory=dict)
     #: why the operation has no StableHLO form, where it has none at all
     refusal: str = ""
 

@@ -40,7 +40,7 @@ def attribute_lowering(name: str, opcode: str, renames: dict[str, str]) -> Lower
     def lift(r: Reader) -> HloInstruction:
         return r.add(opcode, r.shape(), r.operands(), {ours: r.ints(theirs) for ours, theirs in renames.items()})
 
-    return Lowering(emit, lift, (full,))
+    return Lowering(emit, lift, (full,), tuple(renames))
 
 
 def dimension_lowering(name: str, opcode: str) -> Lowering:
@@ -53,7 +53,7 @@ def dimension_lowering(name: str, opcode: str) -> Lowering:
     def lift(r: Reader) -> HloInstruction:
         return r.add(opcode, r.shape(), r.operands(), {"dimensions": (r.int("dimension"),)})
 
-    return Lowering(emit, lift, (full,))
+    return Lowering(emit, lift, (full,), ("dimensions",))
 
 
 # reshape
@@ -230,7 +230,8 @@ def _draw_broadcast(d: Draw) -> None:
 
 
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast")),
+    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
+                      ("dimensions",)),
     draw=_draw_broadcast)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
@@ -401,7 +402,7 @@ def _draw_slice(d: Draw) -> None:
     d.add("slice", operand, slice=f"{{{','.join(rows)}}}")
 
 
-@op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",)), element_types=ANY,
+@op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",), ("slice",)), element_types=ANY,
     source=SPECIFICATION, draw=_draw_slice)
 def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     """Cut a block, taking every stride-th element of each dimension.
@@ -509,7 +510,8 @@ def _draw_iota(d: Draw) -> None:
 
 
 @op(iota_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota")), draw=_draw_iota)
+    lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
+                                                  ("iota_dimension",)), draw=_draw_iota)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

@@ -135,7 +135,7 @@ def send_done_shape(context: Shape) -> Shape:
     return TOKEN_SHAPE
 
 
-@op(send_done_shape, lowering=Lowering(_emit_last), flags=("async", "side_effect"), source=SPECIFICATION,
+@op(send_done_shape, lowering=Lowering(_emit_last, carries=("channel_id", "is_host_transfer")), flags=("async", "side_effect"), source=SPECIFICATION,
     draw=_draw_send)
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
@@ -205,7 +205,7 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0], operands[0][2]
 
 
-@op(recv_done_shape, lowering=Lowering(_emit_recv_done), flags=("async", "side_effect"), source=SPECIFICATION,
+@op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=("channel_id", "is_host_transfer")), flags=("async", "side_effect"), source=SPECIFICATION,
     draw=_draw_send)
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
