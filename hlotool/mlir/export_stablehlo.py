@@ -331,9 +331,8 @@ class Exporter:
         return found if found.lost or found.added or found.is_laid_out else NOTHING
 
     def _is_expanded(self, instruction: HloInstruction) -> bool:
-        """Whether several operations, or others than its own, stand for an instruction."""
-        names = OPS[instruction.opcode].lowering.names
-        return self._last is not None and (self._written > 1 or not names) and self._last.name not in names
+        """Whether other operations than its own stand for an instruction."""
+        return self._last is not None and self._last.name not in OPS[instruction.opcode].lowering.names
 
     def _in_flight(self, instruction: HloInstruction, value: Value) -> Value:
         """The value of an asynchronous operation where StableHLO has such: started, on its way, or awaited."""

@@ -25,6 +25,7 @@ from hlotool.mlir.module_attributes import (
 )
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.types import NoType, Types
+from hlotool.ops import OPS
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
 
@@ -304,14 +305,15 @@ class Importer:
     def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
+        bearer = _bearer(operation, added, made)
         for instruction in added:
             instruction.metadata = metadata
-            wanted = (_sanitised(name) if instruction is made else "") or instruction.opcode
+            wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
-        if made in added:
+        if bearer in added:
             if marks := instruction_attributes(operation):
-                made.attributes = joined_attributes(made.attributes, marks)
-            self._restorer.restore(operation.attributes, made, scope.computation)
+                bearer.attributes = joined_attributes(bearer.attributes, marks)
+            self._restorer.restore(operation.attributes, bearer, scope.computation)
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
         results = operation.results
@@ -405,6 +407,15 @@ class Importer:
         name = "" if location is None else self._locations.read(location)[0]
         self.diagnostics.append(Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column,
                                            end_line=line, end_column=column + 1 if column else 0))
+
+
+def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:
+    """The instruction that is the operation, where its value is put together from parts of that one."""
+    if made.opcode not in ("tuple", "get-tuple-element") or len(added) < 2:
+        return made
+    own = [i for i in added if operation.name in OPS[i.opcode].lowering.names]
+    fits = own and sum(1 for _ in own[0].shape.leaves()) in (len(operation.results), 0)
+    return own[0] if fits and own[0].opcode != made.opcode else made
 
 
 def _captures(outermost: Any, known: dict[Any, dict[Any, None]]) -> dict[Any, None]:

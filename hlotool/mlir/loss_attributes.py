@@ -2,8 +2,9 @@
 
     %0 = stablehlo.dot_general ... {hlotool.lost = {backend_config = "{\\"a\\":1}", opcode = "dot"}}
 
-Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts, `without` names attributes that it lacked. On the way back an
-operation that another program made of it, and that has become another opcode, ignores them.
+Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts, `without` names
+attributes that it lacked. On the way back an operation that another program made of it, and that has become another
+opcode, ignores them.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ def _draw_compare(d: Draw) -> None:
     d.add("compare", *operands, direction=d.pick(directions), type="TOTALORDER" if is_total else None)
 
 
-@op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",)), element_types=ANY,
+@op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",), ("direction",)),
+    element_types=ANY,
     flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.

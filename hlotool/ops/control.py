@@ -226,7 +226,8 @@ def _draw_call(d: Draw) -> None:
 
 
 @op(call_shape, flags=("calls",), source=SPECIFICATION,
-    lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite"), ("to_apply",)), draw=_draw_call)
+    lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite"), ("to_apply",)),
+    draw=_draw_call)
 def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
     """The result of a computation.
 
@@ -281,8 +282,8 @@ def _draw_while(d: Draw) -> None:
     d.add("get-tuple-element", d.add("while", state, condition="below", body="step"), index=1)
 
 
-@op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",), ("condition", "body")), flags=("calls",),
-    source=SPECIFICATION, draw=_draw_while)
+@op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",), ("condition", "body")),
+    flags=("calls",), source=SPECIFICATION, draw=_draw_while)
 def while_(init: Any, *, condition: Callee, body: Callee) -> Any:
     """Apply body as long as condition holds; the condition is asked first.
 

@@ -214,7 +214,8 @@ def _draw_gather(d: Draw) -> None:
 
 
 @op(gather_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",)), draw=_draw_gather)
+    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",), (*GATHER_FIELDS, "slice_sizes")),
+    draw=_draw_gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -389,7 +390,8 @@ def _draw_scatter(d: Draw) -> None:
 
 
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",)), draw=_draw_scatter)
+    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
+    draw=_draw_scatter)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

@@ -99,7 +99,8 @@ def _draw_reduce(d: Draw) -> None:
           to_apply=d.combiner(opcode) if count == 1 else d.combiner_of_pairs(opcode))
 
 
-@op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")), flags=("calls",), ulps=4.0,
+@op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
+    flags=("calls",), ulps=4.0,
     source=SPECIFICATION, draw=_draw_reduce)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.

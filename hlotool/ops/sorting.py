@@ -79,7 +79,8 @@ def _draw_sort(d: Draw) -> None:
     d.add("sort", *given, dimensions=(d.between(0, len(dims) - 1),), is_stable=is_stable or None, to_apply=name)
 
 
-@op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",)), flags=("calls",), source=SPECIFICATION,
+@op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",), ("dimensions", "to_apply")),
+    flags=("calls",), source=SPECIFICATION,
     draw=_draw_sort)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.

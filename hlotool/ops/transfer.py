@@ -18,6 +18,8 @@ from hlotool.ops.registry import op, require
 from hlotool.ops.values import TOKEN, leaves, zeros
 
 _CONTEXT = Shape.array("u32")
+#: what the end of a transfer repeats from its start, whose operation says it
+_CHANNEL = ("channel_id", "is_host_transfer")
 #: kinds of channels. Source: StableHLO specification, send and recv
 DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3
 
@@ -135,8 +137,8 @@ def send_done_shape(context: Shape) -> Shape:
     return TOKEN_SHAPE
 
 
-@op(send_done_shape, lowering=Lowering(_emit_last, carries=("channel_id", "is_host_transfer")), flags=("async", "side_effect"), source=SPECIFICATION,
-    draw=_draw_send)
+@op(send_done_shape, lowering=Lowering(_emit_last, carries=_CHANNEL), flags=("async", "side_effect"),
+    source=SPECIFICATION, draw=_draw_send)
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
 
@@ -205,8 +207,8 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0], operands[0][2]
 
 
-@op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=("channel_id", "is_host_transfer")), flags=("async", "side_effect"), source=SPECIFICATION,
-    draw=_draw_send)
+@op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), flags=("async", "side_effect"),
+    source=SPECIFICATION, draw=_draw_send)
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
