@@ -468,16 +468,22 @@ def test_bernoulli_of_2017() -> None:
         XlaBuilder().RngBernoulli(0.5, "u32[2]")
 
 
-def test_gradients_of_2017_have_another_order() -> None:
+def test_gradients_of_2017_have_formulas_of_their_own() -> None:
+    """They multiply by the deviation, leave out the means over the batch, and give the offset before the scale."""
+    x = np.linspace(-2, 3, 24, dtype=np.float32).reshape(2, 3, 4)
+    scale, mean, variance = (np.float32(v) for v in ([1, 2, 3], [0.5, -1, 0], [0.25, 1, 4]))
     b = XlaBuilder(semantics="2017")
-    x, v = b.Constant(programs.FLOATS), b.Constant([1.0, 2.0, 3.0])
-    swapped = b.BatchNormGrad(x, v, v, v, x * 3.0, 0.01, 1)
-    today = XlaBuilder()
-    y, w = today.Constant(programs.FLOATS), today.Constant([1.0, 2.0, 3.0])
-    plain = today.BatchNormGrad(y, w, w, w, y * 3.0, 0.01, 1)
-    a, c = (hlotool.execute(m, [], "reference") for m in (b.build(swapped), today.build(plain)))
-    for i, j in ((0, 0), (1, 2), (2, 1)):
-        np.testing.assert_array_equal(a[i], c[j])
+    given = [b.Parameter(i, v) for i, v in enumerate((x, scale, mean, variance))]
+    module = b.build(b.BatchNormGrad(*given, given[0] * 3.0, 0.01, 1))
+    assert "batch-norm-grad" not in str(module)
+    deviation = np.sqrt(variance + np.float32(0.01))[:, None]
+    expected = (3 * x * scale[:, None] * deviation, (3 * x).sum((0, 2)),
+                (3 * x * (x - mean[:, None]) * deviation).sum((0, 2)))
+    for executor in ("reference", "pjrt:cpu"):
+        for found, wanted in zip(hlotool.execute(module, [x, scale, mean, variance], executor), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+    with errors("batch-norm-grad-c2"):
+        b.BatchNormGrad(*given, given[0], 0.01, 3)
 
 
 @pytest.mark.parametrize(("year", "call"), [

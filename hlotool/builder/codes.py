@@ -54,6 +54,8 @@ COLLAPSED = define("B118", "collapse-dimensions", "Collapse takes consecutive di
                    DOCUMENT)
 SPLIT = define("B119", "split-count", "a dimension is cut into equal parts, one for each member of a group", DOCUMENT)
 
+NOT_ALLOWED = define("B120", "documented-constraint", "what the documents do not allow, and HLO does not say", DOCUMENT)
+
 MEANING = define("B201", "meaning-changed", "an older document means something else by this call than today's",
                  DOCUMENT)
 NOT_THERE_YET = define("B202", "not-in-document", "a function that the chosen document does not have; today's meaning "

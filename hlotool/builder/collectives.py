@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.callees import result_of
-from hlotool.builder.codes import ARGUMENTS, SPLIT
-from hlotool.builder.dimension_numbers import channel_of
+from hlotool.builder.codes import ARGUMENTS, NOT_ALLOWED, SPLIT
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
@@ -28,14 +27,29 @@ def _common(replica_groups: Any, channel_id: Any, use_global_device_ids: Any = N
     return found
 
 
-def _operands(b: Core, operand: Any) -> list[XlaOp]:
-    """The operands of a collective: a list, the elements of a tuple, or one array."""
-    if isinstance(operand, (list, tuple)):
-        return [b.operand(o) for o in operand]
-    made = b.operand(operand)
+def _operands(b: Core, name: str, operand: Any) -> list[XlaOp]:
+    """The operands of a collective: a list, the elements of a tuple that is not empty, or one array."""
+    made = operand if isinstance(operand, (list, tuple)) else b.operand(operand)
+    count = len(made) if isinstance(made, (list, tuple)) else len(made.shape.elements) if made.shape.is_tuple else 1
+    demand(count > 0, NOT_ALLOWED, f"{name} takes an array or a tuple that is not empty; the operand is ()")
+    if isinstance(made, (list, tuple)):
+        return [b.operand(o) for o in made]
     if made.shape.is_tuple:
-        return [b.emit("get-tuple-element", [made], {"index": i}) for i in range(len(made.shape.elements))]
+        return [b.emit("get-tuple-element", [made], {"index": i}) for i in range(count)]
     return [made]
+
+
+def _fits_groups(name: str, what: str, count: int, groups: Any) -> None:
+    """The number of parts is that of the members of each group, where groups are listed."""
+    rows = _rows(groups)
+    demand(all(len(row) == count for row in rows), SPLIT,
+           f"{name}: {what} is {count}, the groups have {', '.join(str(len(row)) for row in rows)} members")
+
+
+def _rows(groups: Any) -> Sequence[Any]:
+    """The groups as lists; none where all devices are in one."""
+    found: Sequence[Any] = groups.lists() if hasattr(groups, "lists") else groups or ()
+    return found if any(len(row) for row in found) else ()
 
 
 def _adder(b: Core, kind: str) -> Any:
@@ -51,7 +65,8 @@ def _adder(b: Core, kind: str) -> Any:
 def all_gather(b: Core, operand: Any, all_gather_dimension: int, shard_count: int, replica_groups: Any = None,
                channel_id: Any = None, layout: Any = None, use_global_device_ids: bool | None = None) -> XlaOp:
     """Join the operands of a group's members along a dimension; shard_count is the number of members."""
-    made = _operands(b, operand)
+    made = _operands(b, "AllGather", operand)
+    _fits_groups("AllGather", "shard_count", shard_count, None if use_global_device_ids else replica_groups)
     found = {**_common(replica_groups, channel_id, use_global_device_ids), "dimensions": (all_gather_dimension,)}
     shapes = []
     for m in made:
@@ -74,9 +89,7 @@ def _one(shapes: Sequence[Shape], layout: Any = None) -> Shape:
 def all_reduce(b: Core, operand: Any, computation: Any = None, replica_groups: Any = None, channel_id: Any = None,
                shape_with_layout: Any = None, use_global_device_ids: bool | None = None) -> XlaOp:
     """Fold the operands of a group's members, element by element; the sum where no computation is given."""
-    made = _operands(b, operand)
-    if not made:
-        return b.emit("tuple", ())
+    made = _operands(b, "AllReduce", operand)
     kind = made[0].element_type
     scalar = Shape.array(kind)
     to_apply = _adder(b, kind) if computation is None else b.callee(computation, [scalar, scalar], "reducer")
@@ -95,7 +108,8 @@ def reduce_scatter(b: Core, operand: Any, computation: Any, scatter_dimension: i
                    replica_groups: Any = None, channel_id: Any = None, layout: Any = None,
                    use_global_device_ids: bool | None = None) -> XlaOp:
     """AllReduce, of whose result each member keeps its part along a dimension."""
-    made = _operands(b, operand)
+    made = _operands(b, "ReduceScatter", operand)
+    _fits_groups("ReduceScatter", "shard_count", shard_count, None if use_global_device_ids else replica_groups)
     scalar = Shape.array(made[0].element_type)
     shapes = []
     for m in made:
@@ -119,7 +133,11 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
 
     A list of operands is sent one to each member, and gives a tuple.
     """
-    made = _operands(b, operand)
+    whole = None if isinstance(operand, (list, tuple)) else b.operand(operand)
+    demand(whole is None or split_dimension is None or not whole.shape.is_tuple, NOT_ALLOWED,
+           f"AllToAll splits an array; the operand is {whole.shape.text(False) if whole is not None else ''}",
+           "a tuple is sent element by element without split_dimension")
+    made = _operands(b, "AllToAll", operand)
     found = _common(replica_groups, channel_id)
     if split_dimension is None or (isinstance(operand, (list, tuple)) and len(made) > 1):
         return b.emit("all-to-all", made, found)
@@ -132,6 +150,7 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
            f"split_dimension is {split}, concat_dimension {joined}; the operand is {shape.text(False)}")
     demand(count > 0 and dims[split] % count == 0, SPLIT,
            f"dimension {split} of {shape.text(False)} is not cut into {count} equal parts")
+    _fits_groups("AllToAll", "split_count", count, replica_groups)
     wanted = shape if layout is None or split != joined else _one([shape.without_layout()], layout)
     made_one = b.emit("all-to-all", [source], {**found, "dimensions": (split,)}, wanted)
     if split == joined:
@@ -149,7 +168,7 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
 
 
 def _group_size(groups: Any) -> int:
-    rows: Any = groups.lists() if hasattr(groups, "lists") else groups or ()
+    rows = _rows(groups)
     demand(bool(rows), SPLIT, "split_count is not given, and replica_groups do not say it")
     return len(rows[0])
 
@@ -157,7 +176,8 @@ def _group_size(groups: Any) -> int:
 @function("CollectiveBroadcast")
 def collective_broadcast(b: Core, operand: Any, replica_groups: Any = None, channel_id: Any = None) -> XlaOp:
     """Every member of a group gets the first member's operand."""
-    return b.emit("collective-broadcast", _operands(b, operand), _common(replica_groups, channel_id))
+    return b.emit("collective-broadcast", _operands(b, "CollectiveBroadcast", operand),
+                  _common(replica_groups, channel_id))
 
 
 @function()
@@ -165,12 +185,13 @@ def collective_permute(b: Core, operand: Any, source_target_pairs: Sequence[tupl
                        inplace: Any = None) -> XlaOp:
     """Send each source's operand to its target; who gets nothing has zeros.
 
-    `inplace` is a list of a buffer that is written into, of the indices in it and of those in the operand.
+    `inplace` is the documents' flag, which changes no value, or what HLO's form in place takes besides the operand: a
+    list of a buffer that is written into, of the indices in it and of those in the operand.
     """
     found: dict[str, Any] = {} if channel_id is None else {"channel_id": channel_of(channel_id)}
     found["source_target_pairs"] = source_target_pairs
-    made = _operands(b, operand)
-    if inplace:
+    made = _operands(b, "CollectivePermute", operand)
+    if inplace and not isinstance(inplace, bool):
         made += [result_of(b, part) for part in inplace]
     return b.emit("collective-permute", made, found)
 

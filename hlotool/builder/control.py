@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.codes import ARGUMENTS, NO_ROOT
+from hlotool.builder.codes import ARGUMENTS, NO_ROOT, NOT_ALLOWED
 from hlotool.builder.functions import flattened, function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
@@ -40,7 +40,7 @@ def tuple_(b: Core, *elements: Any) -> XlaOp:
     return b.emit("tuple", flattened(elements))
 
 
-@function()
+@function("gettupleelement")
 def get_tuple_element(b: Core, tuple_data: Any, index: int) -> XlaOp:
     """The element of a tuple at an index that is a number."""
     return b.emit("get-tuple-element", [tuple_data], {"index": index})
@@ -56,12 +56,33 @@ def call(b: Core, computation: Any, *operands: Any) -> XlaOp:
 @function()
 def composite_call(b: Core, computation: Any, *operands: Any, name: str = "", attributes: str | None = None,
                    version: int | None = None) -> XlaOp:
-    """Call a computation that stands for an operation of that name; attributes are MLIR text: "{n = 1 : i32}"."""
-    made = [b.operand(o) for o in flattened(operands)]
+    """Call a computation that stands for an operation of that name; attributes are MLIR text: "{n = 1 : i32}".
+
+    Name, attributes and version may also stand behind the operands.
+    """
+    given = list(operands)
+    at = next((i for i, o in enumerate(given) if isinstance(o, str)), len(given))
+    if at < len(given):
+        demand(len(given) - at <= 3 and not name, ARGUMENTS, "CompositeCall takes (computation, operands..., name, "
+               "attributes, version)")
+        name, attributes, version = (*given[at:], *(attributes, version)[len(given) - at - 1:])[:3]
+    demand(bool(name), NOT_ALLOWED, "CompositeCall needs the name of the operation that the computation stands for")
+    demand(_is_dictionary(attributes), NOT_ALLOWED, f"CompositeCall: attributes {attributes!r} are no dictionary as "
+           'MLIR writes it: "{n = 1 : i32}"')
+    made = [b.operand(o) for o in flattened(given[:at])]
     found = {"composite.attributes": attributes or "{}", "composite.name": name,
              "composite.version": str(version or 0)}
     return b.emit("call", made, {"to_apply": b.callee(computation, [m.shape for m in made]), "is_composite": True,
                                  "frontend_attributes": found})
+
+
+def _is_dictionary(attributes: str | None) -> bool:
+    """Whether attributes are a dictionary as MLIR writes it."""
+    if attributes is None:
+        return True
+    from hlotool.mlir import is_dictionary
+
+    return is_dictionary(attributes)
 
 
 @function("while_loop", name="While")
@@ -77,7 +98,7 @@ def while_(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
                                     "body": b.callee(body, [made.shape], "body")})
 
 
-@function()
+@function(synonyms={"branch_index": "predicate"})
 def conditional(b: Core, predicate: Any, *rest: Any, branch_computations: Any = None, branch_operands: Any = None,
                 true_operand: Any = None, true_computation: Any = None, false_operand: Any = None,
                 false_computation: Any = None) -> XlaOp:

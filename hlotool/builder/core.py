@@ -50,6 +50,8 @@ class Body:
         self.names: set[str] = set()
         self.parameters: dict[int, HloInstruction] = {}
         self.root: HloInstruction | None = None
+        #: what made the token of the last transfer, and the token's place in it; None for what is a token itself
+        self.last_transfer: tuple[HloInstruction, int | None] | None = None
         #: what stands around calls: sharding, frontend attributes, fields of metadata
         self.sharding: Sharding | None = None
         self.frontend: dict[str, Any] = {}
@@ -74,8 +76,9 @@ class Body:
         instruction.name = unique_name(re.sub(r"[^\w.\-]", "_", name), self.names)
         self.names.add(instruction.name)
 
-    def cut(self, length: int) -> None:
-        """Take back the instructions that a refused call has left."""
+    def cut(self, length: int, last_transfer: Any = None) -> None:
+        """Take back the instructions that a refused call has left, and its place in the order of transfers."""
+        self.last_transfer = last_transfer
         for instruction in self.instructions[length:]:
             self.names.discard(instruction.name)
             if instruction.opcode == "parameter":
@@ -133,23 +136,24 @@ class Core:
             return self.failed()  # the call that made it was refused
         frame, body = caller(), self._bodies[-1]
         before, self._place = self._place, Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place()
-        length, self._depth = len(body.instructions), 1
+        length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
             return self._bound(function, args, dict(keywords))
         except (Refused, ConstraintError) as error:
-            body.cut(length)
+            body.cut(length, last)
             self._depth = 0
-            return self._report(self._diagnostic(error, place_of(frame), (*args, *keywords.values())))
+            return self._report(self._diagnostic(error, place_of(frame), (*args, *keywords.values()), function.name))
         except Exception:
-            body.cut(length)
+            body.cut(length, last)
             raise
         finally:
             self._depth, self._place = 0, before
 
     def _bound(self, function: Function, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        common = {k: keywords.pop(k) for k in list(keywords) if k in COMMON and k not in function.own}
+        common = {k: keywords.pop(k) for k in list(keywords)
+                  if k in COMMON and k not in function.own and k not in function.synonyms}
         try:
-            bound = function.signature.bind(*function.regroup(args), **keywords)
+            bound = function.bind(args, keywords)
         except TypeError as error:
             raise Refused(ARGUMENTS, f"{function.name}: {error}", f"it is {function.name}{_plain(function)}") from None
         try:
@@ -188,7 +192,9 @@ class Core:
         self._problems.append(diagnostic_at(place, code, message, help, Severity.WARNING))
         warn(f"{message} [{code}]", place.filename, place.line)
 
-    def _diagnostic(self, error: Refused | ConstraintError, place: Place, args: Iterable[Any]) -> Diagnostic:
+    def _diagnostic(self, error: Refused | ConstraintError, place: Place, args: Iterable[Any],
+                    function: str = "") -> Diagnostic:
+        """The finding about a call, which speaks of the function that was called also where an operation refuses."""
         shapes = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))
                   if isinstance(a, XlaOp) and a.is_valid]
         listed = ", ".join(dict.fromkeys(f"{a.name} is {a.shape.text(False)}" for a in shapes))
@@ -196,7 +202,8 @@ class Core:
         if isinstance(error, Refused):
             return diagnostic_at(place, error.code, error.message, error.help, notes=notes)
         code = NO_SHAPE if error.label.endswith("-shape") else error.label
-        return diagnostic_at(place, code, error.message, notes=notes)
+        said = function and not function.islower() and function not in error.message
+        return diagnostic_at(place, code, f"{function}: {error.message}" if said else error.message, notes=notes)
 
     # Instructions
 
@@ -284,6 +291,23 @@ class Core:
             else:
                 text = name.replace("_", "-") if name == "control_predecessors" else name
                 instruction.attributes = instruction.attributes | {text: attribute_value(text, value)}
+
+    def last_token(self) -> XlaOp:
+        """The token that transfers without one of their own wait for: they keep the order of their calls."""
+        last = self.body.last_transfer
+        if last is None:
+            return self.emit("after-all", ())
+        made = XlaOp(self, self.body, last[0])
+        return made if last[1] is None else self.emit("get-tuple-element", [made], {"index": last[1]})
+
+    def goes_on_after(self, transfer: XlaOp, element: int | None = None) -> None:
+        """Let the next transfer wait for this one: for the token that it is, or that it has as an element."""
+        self.body.last_transfer = (transfer.instruction, element)
+
+    def take_back(self, value: XlaOp) -> None:
+        """Remove the last instruction of the computation in the making, which was built to be checked only."""
+        assert self.body.instructions[-1] is value.instruction, value
+        self.body.cut(len(self.body.instructions) - 1, self.body.last_transfer)
 
     # Values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.functions import Function, add, function, today, without_builder
+from hlotool.builder.functions import BROADCAST, Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.python_values import attribute_value, element_type_of
 from hlotool.ir import Shape
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
 
-@function()
+@function(synonyms=BROADCAST)
 def compare(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = (), direction: str = "EQ",
             type: str | None = None) -> XlaOp:
     """Compare element by element: direction is EQ, NE, GE, GT, LE or LT; type is FLOAT, TOTALORDER, SIGNED, UNSIGNED.
@@ -45,7 +45,7 @@ def _comparison(name: str, words: str, is_total: bool) -> None:
     order = " in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN" if is_total else ""
     add(Function(name + ("TotalOrder" if is_total else ""), call,
                  f"Where {words}, element by element{order}; operands of different shapes are broadcast.",
-                 without_builder(inspect.signature(call))))
+                 without_builder(inspect.signature(call)), synonyms=BROADCAST))
 
 
 for _name, _text in _WORDS.items():
@@ -100,9 +100,15 @@ def round_(b: Core, operand: Any) -> XlaOp:
 @function()
 def clamp(b: Core, min: Any, operand: Any, max: Any) -> XlaOp:
     """Hold every element of `operand` between `min` and `max`, which are scalars or of its shape."""
-    middle = b.operand(operand)
-    known = middle.element_type if middle.shape.is_array else None
-    return b.emit("clamp", [b.operand(min, known), middle, b.operand(max, known)])
+    low, middle, high = (b.operand(v, _known(operand, min, max)) for v in (min, operand, max))
+    # XLA: XlaBuilder::TernaryOp broadcasts scalars; HLO's clamp itself takes scalar bounds.
+    wide = next((o.shape for o in (low, high) if o.shape.is_array and o.shape.rank), None)
+    return b.emit("clamp", [low, _spread(b, middle, wide), high])
+
+
+def _known(*values: Any) -> str | None:
+    """The element type of the first value that has one."""
+    return next((v.element_type for v in values if isinstance(v, XlaOp) and v.is_valid and v.shape.is_array), None)
 
 
 @function()
@@ -138,6 +144,8 @@ def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
 
     Numbers are of the element type, where one is given.
     """
+    if isinstance(literal, XlaOp) and literal.instruction.opcode == "constant" and element_type is None:
+        return b.operand(literal)  # the documents' `ConstantLiteral(MinValue(F32))`
     if isinstance(literal, str):
         return b.constant_of(attribute_value("literal", literal))
     if element_type is None:

@@ -788,7 +788,7 @@ def IndexConditional(
 def IndexSelect(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
     """The slices along an axis that stand at the indices."""
 def Infeed(builder: XlaBuilder, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
-    """The next value of the infeed."""
+    """The next value of the infeed, after all transfers before it."""
 def InfeedWithToken(token: Operand, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
     """The next value of the infeed after a token, and the token after it: a tuple."""
 def Inverse(a: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -988,7 +988,7 @@ def Outfeed(
         outfeed_config: str = '',
         **common: Unpack[Common]
 ) -> XlaOp:
-    """Give a value to the outfeed; what it makes is a token."""
+    """Give a value to the outfeed, after all transfers before it; what it makes is a token."""
 def OutfeedWithToken(
         operand: Operand,
         token: Operand,
@@ -1085,9 +1085,9 @@ def Real(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[C
 def Reciprocal(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """1 / x."""
 def Recv(builder: XlaBuilder, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
-    """The value that comes over a channel."""
+    """The value that comes over a channel, after all transfers before it."""
 def RecvDone(context: Operand, **common: Unpack[Common]) -> XlaOp:
-    """Wait for what `RecvStart` asked for: the data and a token."""
+    """Wait for what `RecvStart` asked for: the data and a token; what `Recv` gives is there already."""
 def RecvFromHost(token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The value that comes from the host, and the token after it: a tuple."""
 def RecvStart(token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -1171,8 +1171,10 @@ def ReplicaId(builder: XlaBuilder, **common: Unpack[Common]) -> XlaOp:
     """The number of the replica, u32[]."""
 def Reshape(
         operand: Operand,
-        dimensions: typing.Any,
+        dimensions: typing.Any = None,
         inferred_dimension: int | None = None,
+        *,
+        shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp:
     """Give the elements, in row-major order, other dimensions; -1 stands for the size that is left over."""
@@ -1278,9 +1280,9 @@ def SelectAndScatterWithGeneralPadding(
     """SelectAndScatter with padding in pairs."""
 def SelfAdjointEig(a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def Send(operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
-    """Send a value over a channel, and wait until it is away; what it makes is a token."""
+    """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
 def SendDone(context: Operand, **common: Unpack[Common]) -> XlaOp:
-    """Wait until what `SendStart` began is away."""
+    """Wait until what `SendStart` began is away; what `Send` gives is away already."""
 def SendStart(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The first half of SendWithToken, HLO's send."""
 def SendToHost(
@@ -2123,6 +2125,7 @@ def gelu(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def get_dimension_size(operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
 def get_matrix_diagonal(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def get_tuple_element(tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
+def gettupleelement(tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
 def gt(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def gt_total_order(
         lhs: Operand,
@@ -2445,8 +2448,10 @@ def remove_dynamic_dimension(operand: Operand, dimension: int, **common: Unpack[
 def replica_id(builder: XlaBuilder, **common: Unpack[Common]) -> XlaOp: ...
 def reshape(
         operand: Operand,
-        dimensions: typing.Any,
+        dimensions: typing.Any = None,
         inferred_dimension: int | None = None,
+        *,
+        shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def rev(operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...

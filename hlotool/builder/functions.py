@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,12 +35,32 @@ class Function:
     own: frozenset[str] = field(default_factory=frozenset)
     #: makes lists of operands that are given one by one
     regroup: Callable[[Sequence[Any]], list[Any]] = list
+    #: other names of parameters -> their own: tables of the documents that do not say what the signatures say
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name, Python's spellings included."""
         found = [self.name, *self.aliases]
         return tuple(dict.fromkeys([*found, *map(snake, found)]))
+
+    def bind(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The arguments by parameter: under every name that a parameter has, and a variadic one by name as a list.
+
+        Raises TypeError where they do not fit.
+        """
+        named = {self.synonyms.get(n, n) if self.synonyms.get(n, n) not in keywords else n: v
+                 for n, v in keywords.items()}
+        given = self.regroup(args)
+        rows = list(self.signature.parameters.values())
+        variadic = next((i for i, p in enumerate(rows) if p.kind is p.VAR_POSITIONAL and p.name in named), None)
+        if variadic is not None:
+            whole = named.pop(rows[variadic].name)
+            before = [p.name for p in rows[len(given):variadic]]
+            if len(given) > variadic or not all(n in named for n in before):
+                raise TypeError(f"{rows[variadic].name!r} is given by name and among the others")
+            given = [*given, *(named.pop(n) for n in before), *(whole if isinstance(whole, (list, tuple)) else [whole])]
+        return self.signature.bind(*given, **named)
 
 
 #: name -> function, aliases and Python's spellings included; those of records are made when asked for
@@ -69,16 +89,16 @@ def camel(name: str) -> str:
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
-def function(*aliases: str, name: str = "",
-             regroup: Callable[[Sequence[Any]], list[Any]] = list) -> Callable[[Call], Call]:
+def function(*aliases: str, name: str = "", regroup: Callable[[Sequence[Any]], list[Any]] = list,
+             synonyms: Mapping[str, str] | None = None) -> Callable[[Call], Call]:
     """Declare a builder function of the name of the Python function, and of other names.
 
-    `regroup` makes lists of operands that may also be given one by one.
+    `regroup` makes lists of operands that may also be given one by one; `synonyms` are other names of parameters.
     """
 
     def declare(call: Call) -> Call:
         add(Function(name or camel(call.__name__), call, inspect.cleandoc(call.__doc__ or ""),
-                     without_builder(inspect.signature(call)), aliases, regroup=regroup))
+                     without_builder(inspect.signature(call)), aliases, regroup=regroup, synonyms=synonyms or {}))
         return call
 
     return declare
@@ -133,10 +153,13 @@ def of_record(record: Op) -> Function:
     make = _binary if record.operands == ("lhs", "rhs") and "elementwise" in record.flags and not record.attributes \
         else _plain
     call, signature = make(record)
-    return Function(name, call, record.doc, signature, (opcode_name,) if name != opcode_name else (), record.opcode)
+    return Function(name, call, record.doc, signature, (opcode_name,) if name != opcode_name else (), record.opcode,
+                    synonyms=BROADCAST if make is _binary else {})
 
 
 _ANY = inspect.Parameter.POSITIONAL_OR_KEYWORD
+#: the tables of 2025 have the name without its last letter
+BROADCAST = {"broadcast_dimension": "broadcast_dimensions"}
 
 
 def _binary(record: Op) -> tuple[Callable[..., Any], inspect.Signature]:

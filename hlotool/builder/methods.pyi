@@ -981,7 +981,7 @@ class Methods:
     def IndexSelect(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
         """The slices along an axis that stand at the indices."""
     def Infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
-        """The next value of the infeed."""
+        """The next value of the infeed, after all transfers before it."""
     def InfeedWithToken(
             self,
             token: Operand,
@@ -1259,7 +1259,7 @@ class Methods:
             outfeed_config: str = '',
             **common: Unpack[Common]
     ) -> XlaOp:
-        """Give a value to the outfeed; what it makes is a token."""
+        """Give a value to the outfeed, after all transfers before it; what it makes is a token."""
     def OutfeedWithToken(
             self,
             operand: Operand,
@@ -1400,9 +1400,9 @@ class Methods:
     def Reciprocal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """1 / x."""
     def Recv(self, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """The value that comes over a channel."""
+        """The value that comes over a channel, after all transfers before it."""
     def RecvDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
-        """Wait for what `RecvStart` asked for: the data and a token."""
+        """Wait for what `RecvStart` asked for: the data and a token; what `Recv` gives is there already."""
     def RecvFromHost(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The value that comes from the host, and the token after it: a tuple."""
     def RecvStart(self, token: Operand, shape: ShapeLike, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -1517,8 +1517,10 @@ class Methods:
     def Reshape(
             self,
             operand: Operand,
-            dimensions: typing.Any,
+            dimensions: typing.Any = None,
             inferred_dimension: int | None = None,
+            *,
+            shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Give the elements, in row-major order, other dimensions; -1 stands for the size that is left over."""
@@ -1649,9 +1651,9 @@ class Methods:
         """SelectAndScatter with padding in pairs."""
     def SelfAdjointEig(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def Send(self, operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """Send a value over a channel, and wait until it is away; what it makes is a token."""
+        """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
     def SendDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
-        """Wait until what `SendStart` began is away."""
+        """Wait until what `SendStart` began is away; what `Send` gives is away already."""
     def SendStart(self, operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The first half of SendWithToken, HLO's send."""
     def SendToHost(
@@ -2716,6 +2718,7 @@ class Methods:
     def get_dimension_size(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
     def get_matrix_diagonal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def get_tuple_element(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
+    def gettupleelement(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
     def gt(
             self,
             lhs: Operand,
@@ -3199,8 +3202,10 @@ class Methods:
     def reshape(
             self,
             operand: Operand,
-            dimensions: typing.Any,
+            dimensions: typing.Any = None,
             inferred_dimension: int | None = None,
+            *,
+            shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def rev(self, operand: Operand, dimensions: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...

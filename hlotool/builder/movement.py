@@ -66,28 +66,32 @@ def broadcast_in_dim(b: Core, operand: Any, out_dim_size: Ints, broadcast_dimens
 
 
 @function()
-def reshape(b: Core, operand: Any, dimensions: Any, inferred_dimension: int | None = None) -> XlaOp:
+def reshape(b: Core, operand: Any, dimensions: Any = None, inferred_dimension: int | None = None, *,
+            shape: Any = None) -> XlaOp:
     """Give the elements, in row-major order, other dimensions; -1 stands for the size that is left over.
 
     Also `Reshape(shape, operand)`, which names the whole shape.
     """
+    if shape is not None:
+        return _reshape_to(b, b.operand(operand), shape_of(shape), inferred_dimension)
+    demand(dimensions is not None, ARGUMENTS, "Reshape takes an operand and the new dimensions, or a shape")
     if isinstance(dimensions, XlaOp):
         return _reshape_to(b, dimensions, shape_of(operand), inferred_dimension)
     if isinstance(dimensions, (str, Shape)):
         return _reshape_to(b, b.operand(operand), shape_of(dimensions), inferred_dimension)
     made, sizes = b.operand(operand), ints(dimensions, "dimensions")
-    shape = made.shape
-    if sizes.count(-1) == 1 and shape.is_array and shape.is_static:
+    before = made.shape
+    if sizes.count(-1) == 1 and before.is_array and before.is_static:
         others = math.prod(s for s in sizes if s != -1)
-        sizes = tuple(shape.size // others if s == -1 and others else s for s in sizes)
+        sizes = tuple(before.size // others if s == -1 and others else s for s in sizes)
     demand(all(s >= 0 for s in sizes), UNBOUNDED_RESHAPE,
            f"dimensions are {list(sizes)}; they must be known and not negative")
-    is_unbounded = UNBOUNDED in shape.dims
-    is_bounded = any(shape.is_dynamic_dim(d) and n != UNBOUNDED for d, n in enumerate(shape.dims))
+    is_unbounded = UNBOUNDED in before.dims
+    is_bounded = any(before.is_dynamic_dim(d) and n != UNBOUNDED for d, n in enumerate(before.dims))
     demand(not (is_bounded and is_unbounded), UNBOUNDED_RESHAPE,
-           f"the operand is {shape.text(False)}, bounded and unbounded at once")
-    flags = _carried_flags(shape, sizes, inferred_dimension) if is_bounded else ()
-    return _reshape_to(b, made, Shape.array(shape.element_type, sizes, None, flags), inferred_dimension)
+           f"the operand is {before.text(False)}, bounded and unbounded at once")
+    flags = _carried_flags(before, sizes, inferred_dimension) if is_bounded else ()
+    return _reshape_to(b, made, Shape.array(before.element_type, sizes, None, flags), inferred_dimension)
 
 
 def _reshape_to(b: Core, operand: Any, shape: Shape, inferred: int | None) -> XlaOp:

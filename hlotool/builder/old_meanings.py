@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hlotool.builder.codes import ARGUMENTS, STRICTER
-from hlotool.builder.functions import today
-from hlotool.builder.handles import XlaOp
+from hlotool.builder.dimension_numbers import ScatterDimensionNumbers, numbers_of
+from hlotool.builder.functions import flattened, today
+from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import element_type_of, ints, shape_of
-from hlotool.ir import DTYPES, HloComputation, Shape
+from hlotool.builder.python_values import ints, shape_of
+from hlotool.ir import HloComputation, Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -21,51 +24,12 @@ def after_all(b: Core, operands: Any) -> XlaOp:
     return today(b, "AfterAll", operands)
 
 
-def all_gather(b: Core, operand: Any, all_gather_dim: int, shard_count: int, replica_group_ids: Any = None,
-               channel_id: Any = None, replica_groups: Any = None) -> XlaOp:
-    """Groups go by either name."""
-    return today(b, "AllGather", operand, all_gather_dim, shard_count, replica_group_ids or replica_groups, channel_id)
-
-
-def all_reduce(b: Core, operand: Any, computation: Any, replica_group_ids: Any = None, channel_id: Any = None,
-               replica_groups: Any = None) -> XlaOp:
-    """Groups go by either name."""
-    return today(b, "AllReduce", operand, computation, replica_group_ids or replica_groups, channel_id)
-
-
-def reduce_scatter(b: Core, operand: Any, computation: Any, scatter_dim: int, shard_count: int,
-                   replica_group_ids: Any = None, channel_id: Any = None) -> XlaOp:
-    """Groups and the dimension go by other names."""
-    return today(b, "ReduceScatter", operand, computation, scatter_dim, shard_count, replica_group_ids, channel_id)
-
-
-def batch_norm_grad(b: Core, operand: Any, scale: Any, mean: Any, variance: Any, grad_output: Any, epsilon: float,
-                    feature_index: int) -> XlaOp:
-    """The gradients in the order (operand, offset, scale)."""
-    found = today(b, "BatchNormGrad", operand, scale, mean, variance, grad_output, epsilon, feature_index)
-    return today(b, "Tuple", [today(b, "GetTupleElement", found, i) for i in (0, 2, 1)])
-
-
-def bitcast_of_one_width(b: Core, operand: Any, new_element_type: Any) -> XlaOp:
-    """Both types have one width."""
-    made, name = b.operand(operand), element_type_of(new_element_type)
-    demand(not made.shape.is_array or made.shape.dtype.bits == DTYPES[name].bits, STRICTER,
-           f"{made.element_type} and {name} differ in width, which the document of 2018 does not allow")
-    return today(b, "BitcastConvertType", made, name)
-
-
 def conv(b: Core, lhs: Any, rhs: Any, window_strides: Any = None, padding: Any = None, lhs_dilation: Any = None,
          rhs_dilation: Any = None, feature_group_count: int | None = None,
          batch_group_count: int | None = None) -> XlaOp:
     """Dilations stand in the call; the roles of the dimensions are fixed."""
     return today(b, "ConvGeneralDilated", lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None,
                  feature_group_count or 1, batch_group_count or 1)
-
-
-def custom_call(b: Core, target_name: str, args: Sequence[Any] = ()) -> XlaOp:
-    """The operands stand one by one before the shape."""
-    demand(len(args) >= 1, ARGUMENTS, "CustomCall takes a name, operands and the shape of the result")
-    return today(b, "CustomCall", target_name, list(args[:-1]), args[-1])
 
 
 def dot(b: Core, lhs: Any, rhs: Any) -> XlaOp:
@@ -75,18 +39,6 @@ def dot(b: Core, lhs: Any, rhs: Any) -> XlaOp:
            f"{right.shape.text(False)}: Dot takes no scalars")
     return b.emit("dot", [left, right], {"lhs_contracting_dims": (left.rank - 1,),
                                          "rhs_contracting_dims": (max(right.rank - 2, 0),)})
-
-
-def dot_general(b: Core, lhs: Any, rhs: Any, dimension_numbers: Any) -> XlaOp:
-    """One contracting dimension, and leading batch dimensions of the same numbers."""
-    made = today(b, "DotGeneral", lhs, rhs, dimension_numbers)
-    given = made.instruction.attributes
-    demand(len(given.get("lhs_contracting_dims", ())) == 1, STRICTER,
-           "the document of 2018 allows exactly one contracting dimension")
-    batch = given.get("lhs_batch_dims", ())
-    demand(batch == given.get("rhs_batch_dims", ()) == tuple(range(len(batch))), STRICTER,
-           "in the document of 2018 batch dimensions are the leading ones, with the same numbers on both sides")
-    return made
 
 
 def _scalars(b: Core, start_indices: Any, rank: int) -> list[XlaOp]:
@@ -191,49 +143,11 @@ def operands_first(args: Sequence[Any]) -> list[Any]:
     return grouped(args, lambda given: given if len(given) == 1 and isinstance(given[0], (list, tuple)) else [given])
 
 
-def map_with_statics(b: Core, operands: Any, computation: Any, static_operands: Any = None,
-                     dimensions: Any = None) -> XlaOp:
-    """Static operands are scalars that the computation gets with each element."""
-    made = [b.operand(o) for o in operands]
-    wide = made[0].shape
-    for static in static_operands or ():
-        scalar = b.operand(static)
-        target = Shape.array(scalar.element_type, wide.dims, None, wide.dynamic)
-        made.append(b.emit("broadcast", [scalar], {"dimensions": ()}, target))
-    return today(b, "Map", made, computation, dimensions)
-
-
-def reshape(b: Core, operand: Any, dimensions: Any, new_sizes: Any = None) -> XlaOp:
-    """Collapse the dimensions in an order, then give the elements new sizes."""
-    if new_sizes is None:
-        return today(b, "Reshape", operand, dimensions)
-    made, order = b.operand(operand), ints(dimensions, "dimensions")
-    if order != tuple(range(made.rank)):
-        made = b.emit("transpose", [made], {"dimensions": order})
-    return today(b, "Reshape", made, new_sizes)
-
-
-def rng_bernoulli(b: Core, mean: Any, shape: Any) -> XlaOp:
-    """1 with a probability, else 0."""
-    wanted = shape_of(shape)
-    uniform = today(b, "RngUniform", 0.0, 1.0, Shape.array("f32", wanted.dims))
-    return today(b, "ConvertElementType", today(b, "Lt", uniform, b.operand(mean, "f32")), wanted.element_type)
-
-
 def sign_of_three(b: Core, operand: Any) -> XlaOp:
     """-1, 0 or 1."""
     made = today(b, "Sign", operand)
     # Adding +0 makes +0 of -0, and leaves everything else.
     return today(b, "Add", made, 0.0) if made.shape.is_array and made.shape.dtype.is_floating else made
-
-
-def slice_not_empty(b: Core, operand: Any, start_indices: Any, limit_indices: Any) -> XlaOp:
-    """Limits lie past the starts."""
-    pairs = zip(ints(start_indices, "start_indices"), ints(limit_indices, "limit_indices"), strict=False)
-    demand(all(low < high for low, high in pairs), STRICTER,
-           f"limit_indices {list(limit_indices)} must be greater than start_indices {list(start_indices)} in this "
-           "document")
-    return today(b, "Slice", operand, start_indices, limit_indices)
 
 
 def while_without_while(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
@@ -251,3 +165,142 @@ def while_without_while(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
                    "does not allow")
             stack += inner.called_computations()
     return made
+
+
+def batch_norm_grad(b: Core, operand: Any, scale: Any, mean: Any, variance: Any, grad_output: Any, epsilon: float,
+                    feature_index: int) -> XlaOp:
+    """The formulas of 2017, and the gradients in the order (operand, offset, scale).
+
+    With s = sqrt(variance + epsilon): dx = dy scale s; dscale = sum(dy (x - mean) s); doffset = sum(dy).
+    """
+    # Today's operation knows what its operands may be.
+    checked = today(b, "BatchNormGrad", operand, scale, mean, variance, grad_output, epsilon, feature_index)
+    x, factor, average, spread, given = (XlaOp(b, b.body, o) for o in checked.instruction.operands)
+    b.take_back(checked)
+    others = [d for d in range(x.rank) if d != feature_index]
+
+    def wide(value: XlaOp) -> XlaOp:
+        return today(b, "BroadcastInDim", value, x.dims, [feature_index])
+
+    deviation = wide(today(b, "Sqrt", spread + epsilon))
+    grad_operand = given * wide(factor) * deviation
+    grad_scale = today(b, "Sum", given * (x - wide(average)) * deviation, others)
+    return today(b, "Tuple", [grad_operand, today(b, "Sum", given, others), grad_scale])
+
+
+def clamp_of_2017(b: Core, args: Sequence[Any] = (), computation: Any = None, operand: Any = None, min: Any = None,
+                  max: Any = None) -> XlaOp:
+    """The operand stands first, as in the document's example.
+
+    Its signature and its table are Call's, and begin with a computation: such a call applies it to the three.
+    """
+    from hlotool.builder.reduction import is_computation
+
+    given = list(args)
+    if computation is None and given and is_computation(given[0]):
+        computation = given.pop(0)
+    named = [v for v in (operand, min, max) if v is not None]
+    rows = flattened(given) + named
+    demand(len(rows) == 3, ARGUMENTS, f"Clamp takes operand, min and max; {len(rows)} values are given")
+    if computation is not None:
+        return today(b, "Call", computation, *rows)
+    return today(b, "Clamp", rows[1], rows[0], rows[2])
+
+
+def custom_call(b: Core, target_name: str, args: Sequence[Any] = (), shape: Any = None) -> XlaOp:
+    """The operands stand one by one, or as a list, before the shape."""
+    given = list(args)
+    if shape is None and given and isinstance(given[-1], (str, Shape)):
+        shape = given.pop()
+    demand(shape is not None, ARGUMENTS, "CustomCall takes a name, operands and the shape of the result")
+    return today(b, "CustomCall", target_name, flattened(given), shape)
+
+
+def map_with_statics(b: Core, operands: Any, computation: Any, dimensions: Any = None, static_operands: Any = None
+                     ) -> XlaOp:
+    """Static operands follow the elements as they are, the same ones for each element.
+
+    They stand in a list, or one by one behind the computation: `Map(op1, op2, op3, computation, par1)`.
+    """
+    if dimensions is not None and _is_operands(dimensions):
+        dimensions, static_operands = None, dimensions
+    made = b.operands(*(operands if isinstance(operands, (list, tuple)) else [operands]))
+    statics = static_operands if isinstance(static_operands, (list, tuple)) else [static_operands]
+    fixed = [b.operand(s) for s in statics if s is not None]
+    if any(s.rank for s in fixed):
+        return _mapped_in_turn(b, made, computation, dimensions, fixed)
+    wide = made[0].shape
+    for scalar in fixed:
+        target = Shape.array(scalar.element_type, wide.dims, None, wide.dynamic)
+        made.append(b.emit("broadcast", [scalar], {"dimensions": ()}, target))
+    return today(b, "Map", made, computation, dimensions)
+
+
+def _is_operands(value: Any) -> bool:
+    rows = value if isinstance(value, (list, tuple)) else [value]
+    return any(isinstance(v, (XlaOp, float, np.ndarray, np.generic)) for v in rows)
+
+
+def _mapped_in_turn(b: Core, operands: list[XlaOp], computation: Any, dimensions: Any, fixed: list[XlaOp]) -> XlaOp:
+    """A loop over the elements: HLO's map hands on scalars only."""
+    wide = operands[0].shape
+    wanted = tuple(range(wide.rank))
+    rows = wanted if dimensions is None else ints(dimensions, "dimensions")
+    demand(all(o.dims == wide.dims for o in operands), ARGUMENTS, "Map takes operands of the same dimensions; they "
+           f"are {', '.join(o.shape.text(False) for o in operands)}")
+    demand(rows == wanted, ARGUMENTS, f"Map takes all dimensions in order, {list(wanted)}; they are {list(rows)}")
+    scalars = [Shape.array(o.element_type) for o in operands]
+    mapped = XlaComputation(b.callee(computation, [*scalars, *(f.shape for f in fixed)], "mapped"))
+    result = mapped.result
+    count = wide.size
+    flat = [today(b, "Reshape", o, [count]) for o in operands]
+    start = today(b, "Full", Shape.array(result.element_type, (count,)), 0 if result.element_type != "pred" else False)
+
+    def step(i: XlaOp, found: XlaOp, *values: XlaOp) -> list[XlaOp]:
+        elements = [today(b, "Reshape", today(b, "DynamicSlice", v, [i], [1]), ()) for v in values[:len(flat)]]
+        one = today(b, "Call", mapped, *elements, *values[len(flat):])
+        return [today(b, "DynamicUpdateSlice", found, today(b, "Reshape", one, [1]), [i]), *values]
+
+    loop = today(b, "ForEachIndex", count, step, [start, *flat, *fixed])
+    return today(b, "Reshape", today(b, "GetTupleElement", loop, 0), wide.dims)
+
+
+def reshape(b: Core, operand: Any, dimensions: Any = None, new_sizes: Any = None) -> XlaOp:
+    """Collapse the dimensions in an order, then give the elements new sizes."""
+    if new_sizes is None or dimensions is None:
+        sizes = dimensions if new_sizes is None else new_sizes
+        demand(sizes is not None, ARGUMENTS, "Reshape takes an operand and new_sizes")
+        return today(b, "Reshape", operand, sizes)
+    made, order = b.operand(operand), ints(dimensions, "dimensions")
+    demand(sorted(order) == list(range(made.rank)), STRICTER, f"Reshape: dimensions {list(order)} are no permutation "
+           f"of those of {made.shape.text(False)}")
+    if order != tuple(range(made.rank)):
+        made = b.emit("transpose", [made], {"dimensions": order})
+    return today(b, "Reshape", made, new_sizes)
+
+
+def rng_bernoulli(b: Core, mean: Any, shape: Any) -> XlaOp:
+    """1 with a probability, else 0."""
+    wanted = shape_of(shape)
+    uniform = today(b, "RngUniform", 0.0, 1.0, Shape.array("f32", wanted.dims))
+    return today(b, "ConvertElementType", today(b, "Lt", uniform, b.operand(mean, "f32")), wanted.element_type)
+
+
+def rng_normal_of_2017(b: Core, mean: Any, sigma: Any, shape: Any) -> XlaOp:
+    """Numbers of F32; a result of another type is converted."""
+    wanted = shape_of(shape)
+    made = today(b, "RngNormal", mean, sigma, Shape.array("f32", wanted.dims))
+    return made if wanted.element_type == "f32" else today(b, "ConvertElementType", made, wanted.element_type)
+
+
+def scatter_of_2025(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_computation: Any,
+                    dimension_numbers: Any = None, indices_are_sorted: bool = False, unique_indices: bool = False,
+                    **numbers: Any) -> XlaOp:
+    """The dimension numbers stand in one record, as in the signature, or one by one, as in the table."""
+    given = numbers_of(ScatterDimensionNumbers, dimension_numbers)
+    given |= {n: v for n, v in numbers.items() if v is not None}
+    demand(dimension_numbers is not None or bool(given), ARGUMENTS,
+           "Scatter takes dimension_numbers, or update_window_dims, inserted_window_dims, "
+           "scatter_dims_to_operand_dims and index_vector_dim one by one")
+    return today(b, "Scatter", operands, scatter_indices, updates, update_computation, given,
+                 indices_are_sorted, unique_indices)

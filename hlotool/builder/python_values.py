@@ -31,7 +31,7 @@ from hlotool.ir import (
     dtype_of_numpy,
     kind_of,
 )
-from hlotool.text import PhraseError, quote, read_value
+from hlotool.text import PhraseError, print_value, quote, read_value
 
 _PYTHON_TYPES: dict[type, str] = {bool: "pred", int: "s32", float: "f32", complex: "c64"}
 _OTHER_NAMES = {"bool": "pred", "i1": "pred", "float": "f32", "int": "s32", "half": "f16", "double": "f64"}
@@ -168,11 +168,18 @@ def attribute_value(name: str, value: Any) -> Any:
     try:
         if isinstance(value, str) and kind not in _WORDS:
             return read_value(kind, value, name)
-        return _CONVERTERS.get(kind, _as_it_is)(value)
+        return _that_can_be_read(kind, name, _CONVERTERS.get(kind, _as_it_is)(value))
     except PhraseError as error:
         raise Refused(NO_ATTRIBUTE, f"{name} is {value!r}: {error}") from None
     except (TypeError, ValueError, KeyError, IndexError):
         raise Refused(NO_ATTRIBUTE, f"{name} is {value!r}, which is no {kind.value}") from None
+
+
+def _that_can_be_read(kind: Kind, name: str, value: Any) -> Any:
+    """The value. Raises PhraseError for words that the attribute cannot have."""
+    if kind in (Kind.WORD, Kind.WORDS):
+        read_value(kind, print_value(kind, value), name)
+    return value
 
 
 def _is_nested(value: Any) -> bool:

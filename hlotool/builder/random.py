@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.codes import ARGUMENTS
+from hlotool.builder.codes import ARGUMENTS, NOT_ALLOWED
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints, shape_of
-from hlotool.ir import Shape
+from hlotool.ir import UNBOUNDED, Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -47,11 +47,16 @@ def rng_bit_generator(b: Core, algorithm: Any, initial_state: Any, shape: Any) -
                   Shape.tuple(state.shape.without_layout(), shape_of(shape)))
 
 
-@function()
+@function(synonyms={"ftt_type": "fft_type"})  # so in the signature of 2025
 def fft(b: Core, operand: Any, fft_type: Any, fft_length: Iterable[int]) -> XlaOp:
     """Fourier transform over the last dimensions: fft_type is FFT, IFFT, RFFT or IRFFT."""
-    word = fft_type if isinstance(fft_type, str) else fft_type.name
-    return b.emit("fft", [operand], {"fft_type": word.upper(), "fft_length": ints(fft_length, "fft_length")})
+    word = (fft_type if isinstance(fft_type, str) else fft_type.name).upper()
+    made, lengths = b.operand(operand), ints(fft_length, "fft_length")
+    # HLO's fft of complex numbers reads no length; the documents say that it is that of the axes.
+    axes = made.dims[-len(lengths):] if lengths and made.shape.is_array else ()
+    demand(word not in ("FFT", "IFFT") or len(axes) != len(lengths) or UNBOUNDED in axes or axes == lengths,
+           NOT_ALLOWED, f"Fft: fft_length is {list(lengths)}, the last axes of the operand have {list(axes)} elements")
+    return b.emit("fft", [made], {"fft_type": word, "fft_length": lengths})
 
 
 _TRANSPOSES = {0: "NO_TRANSPOSE", 1: "NO_TRANSPOSE", 2: "TRANSPOSE", 3: "ADJOINT"}

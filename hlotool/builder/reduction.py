@@ -60,6 +60,24 @@ def in_halves(args: Sequence[Any]) -> list[Any]:
         given[:len(given) // 2], given[len(given) // 2:]])
 
 
+def computation_before_start(args: Sequence[Any]) -> list[Any]:
+    """ReduceWindow's arguments in the order of its signature.
+
+    An example of the older documents writes `ReduceWindow(input, max, init, ...)`, and the tables of the newer ones
+    have the dilations before the padding.
+    """
+    given = in_halves(args)
+    if len(given) > 2 and is_computation(given[1]) and not is_computation(given[2]):
+        given[1], given[2] = given[2], given[1]
+    if len(given) == 8 and _are_ints(given[5]):
+        given = [*given[:5], given[7], given[5], given[6]]
+    return given
+
+
+def _are_ints(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, int) for v in value)
+
+
 @function(regroup=in_halves)
 def reduce(b: Core, operands: Any, init_values: Any, computation: Any, dimensions_to_reduce: Any = None) -> XlaOp:
     """Fold operands along dimensions by a computation, from initial values; by default along all.
@@ -78,7 +96,7 @@ def reduce_all(b: Core, operand: Any, init_value: Any, computation: Any) -> XlaO
     return reduce(b, operand, init_value, computation)
 
 
-@function(regroup=in_halves)
+@function(regroup=computation_before_start)
 def reduce_window(b: Core, operands: Any, init_values: Any, computation: Any, window_dimensions: Ints,
                   window_strides: Ints | None = None, padding: Any = "VALID", base_dilations: Ints | None = None,
                   window_dilations: Ints | None = None) -> XlaOp:

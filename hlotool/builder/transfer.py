@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.callees import result_of
+from hlotool.builder.codes import NOT_ALLOWED
 from hlotool.builder.dimension_numbers import channel_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.problems import demand
 from hlotool.builder.python_values import shape_of
 from hlotool.ir import Shape
 
@@ -23,21 +25,27 @@ def _first(b: Core, pair: XlaOp) -> XlaOp:
 
 @function()
 def infeed(b: Core, shape: Any, config: str = "") -> XlaOp:
-    """The next value of the infeed."""
-    return _first(b, infeed_with_token(b, b.emit("after-all", ()), shape, config))
+    """The next value of the infeed, after all transfers before it."""
+    pair = infeed_with_token(b, b.last_token(), shape, config)
+    b.goes_on_after(pair, 1)
+    return _first(b, pair)
 
 
 @function()
 def infeed_with_token(b: Core, token: Any, shape: Any, config: str = "") -> XlaOp:
     """The next value of the infeed after a token, and the token after it: a tuple."""
-    found = {"infeed_config": config} if config else {}
-    return b.emit("infeed", [token], found, Shape.tuple(shape_of(shape), _TOKEN))
+    found, wanted = {"infeed_config": config} if config else {}, shape_of(shape)
+    demand(not wanted.is_tuple or not any(e.is_tuple for e in wanted.elements), NOT_ALLOWED,
+           f"Infeed: the shape {wanted.text(False)} has a tuple inside a tuple")
+    return b.emit("infeed", [token], found, Shape.tuple(wanted, _TOKEN))
 
 
 @function()
 def outfeed(b: Core, operand: Any, shape_with_layout: Any = None, outfeed_config: str = "") -> XlaOp:
-    """Give a value to the outfeed; what it makes is a token."""
-    return outfeed_with_token(b, operand, b.emit("after-all", ()), shape_with_layout, outfeed_config)
+    """Give a value to the outfeed, after all transfers before it; what it makes is a token."""
+    made = outfeed_with_token(b, operand, b.last_token(), shape_with_layout, outfeed_config)
+    b.goes_on_after(made)
+    return made
 
 
 @function()
@@ -60,8 +68,10 @@ def _channel(handle: Any, is_host: bool) -> dict[str, Any]:
 
 @function()
 def send(b: Core, operand: Any, handle: Any) -> XlaOp:
-    """Send a value over a channel, and wait until it is away; what it makes is a token."""
-    return send_with_token(b, operand, b.emit("after-all", ()), handle)
+    """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
+    made = send_with_token(b, operand, b.last_token(), handle)
+    b.goes_on_after(made)
+    return made
 
 
 @function("SendWithTokens")
@@ -83,8 +93,10 @@ def _sent(b: Core, operand: Any, token: Any, found: dict[str, Any]) -> XlaOp:
 
 @function()
 def recv(b: Core, shape: Any, handle: Any) -> XlaOp:
-    """The value that comes over a channel."""
-    return _first(b, recv_with_token(b, b.emit("after-all", ()), shape, handle))
+    """The value that comes over a channel, after all transfers before it."""
+    pair = recv_with_token(b, b.last_token(), shape, handle)
+    b.goes_on_after(pair, 1)
+    return _first(b, pair)
 
 
 @function("RecvWithTokens")
@@ -106,15 +118,20 @@ def _received(b: Core, token: Any, shape: Any, found: dict[str, Any]) -> XlaOp:
 
 @function()
 def send_done(b: Core, context: Any) -> XlaOp:
-    """Wait until what `SendStart` began is away."""
+    """Wait until what `SendStart` began is away; what `Send` gives is away already."""
     made = b.operand(context)
+    if made.instruction.opcode == "send-done":
+        return made
     return b.emit("send-done", [made], _same_channel(made))
 
 
 @function()
 def recv_done(b: Core, context: Any) -> XlaOp:
-    """Wait for what `RecvStart` asked for: the data and a token."""
+    """Wait for what `RecvStart` asked for: the data and a token; what `Recv` gives is there already."""
     made = b.operand(context)
+    source = made.instruction
+    if source.opcode == "get-tuple-element" and source.operands[0].opcode == "recv-done":
+        return made
     return b.emit("recv-done", [made], _same_channel(made))
 
 

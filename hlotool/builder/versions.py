@@ -68,33 +68,52 @@ def raise_removed(b: XlaBuilder, name: str, form: Form) -> None:
 
 def _adapted(form: Form, at: int) -> Function:
     """A function with the form's own parameters, which calls today's, or means what the document meant."""
-    rows = [_parameter(part) for part in form.signature.split(",")] if form.signature else []
-    signature = inspect.Signature([p for p, _ in rows])
-    renamed = {p.name: theirs for p, theirs in rows}
+    rows = _parameters(form.signature)
+    signature = inspect.Signature([row.parameter for row in rows])
 
     def call(b: XlaBuilder, *args: Any, **keywords: Any) -> Any:
         if form.says:
             b.warn(MEANING, f"{form.name} of {b.semantics.year}: {form.says}")
         given = signature.bind(*args, **keywords).arguments
+        if form.limits is not None:
+            form.limits(b, form.name, **given)
         if form.meaning is not None:
             return form.meaning(b, **given)
         today = find(form.today or form.name)
         assert today is not None, form.name
-        named = {renamed[k]: v for k, v in given.items()}
-        return today.call(b, **named)
+        bound = today.bind((), {row.today: given[row.parameter.name] for row in rows if row.parameter.name in given})
+        return today.call(b, *bound.args, **bound.kwargs)
 
     base = find(form.today or form.name)
     doc = base.doc if base is not None else (form.meaning.__doc__ or "" if form.meaning else "")
-    return Function(form.name, call, doc, signature, own=frozenset(renamed), regroup=form.regroup or (
-        base.regroup if base is not None else list))
+    return Function(form.name, call, doc, signature, own=frozenset(r.parameter.name for r in rows),
+                    regroup=form.regroup or (base.regroup if base is not None else list),
+                    synonyms={other: row.parameter.name for row in rows for other in row.others})
 
 
-def _parameter(part: str) -> tuple[inspect.Parameter, str]:
-    """`old=new` is a parameter `old` that stands for today's `new`; `?` makes it optional, `*` variadic."""
-    text = part.strip()
-    optional, variadic = text.endswith("?"), text.startswith("*")
-    old, _, new = text.strip("?*").partition("=")
-    kind = inspect.Parameter.VAR_POSITIONAL if variadic else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Parameter(old, kind, default=None if optional else inspect.Parameter.empty), new or old
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A parameter of a form, its other names, and today's name of it."""
+
+    parameter: inspect.Parameter
+    others: tuple[str, ...]
+    today: str
+
+
+def _parameters(signature: str) -> list[_Row]:
+    """The parameters of a form's signature, as `Form` describes it; what follows a `*` goes by name."""
+    rows: list[_Row] = []
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for part in signature.split(","):
+        text = part.strip()
+        optional = text.endswith("?")
+        names, _, new = text.strip("?*").partition("=")
+        name, *others = names.split("|")
+        its_kind = inspect.Parameter.VAR_POSITIONAL if text.startswith("*") else kind
+        default = None if optional else inspect.Parameter.empty
+        rows.append(_Row(inspect.Parameter(name, its_kind, default=default), tuple(others), new or name))
+        if its_kind is inspect.Parameter.VAR_POSITIONAL:
+            kind = inspect.Parameter.KEYWORD_ONLY
+    return rows
 
 

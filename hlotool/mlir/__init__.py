@@ -6,11 +6,11 @@ from hlotool.mlir.export_stablehlo import to_stablehlo
 from hlotool.mlir.forms import TextForm, program_bytes, program_text
 from hlotool.mlir.import_stablehlo import from_stablehlo
 from hlotool.mlir.loss_report import Loss, LossReport
-from hlotool.mlir.mlir_input import read_program, read_unverified
+from hlotool.mlir.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.mlir.options import LiftOptions
 
 __all__ = [
-    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "program_bytes",
-    "program_text", "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo", "without_chlo",
-    "write_artifact",
+    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "is_dictionary",
+    "program_bytes", "program_text", "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo",
+    "without_chlo", "write_artifact",
 ]

@@ -99,6 +99,16 @@ def read_unverified(text: str) -> Any:
     return _parsed(text, context)
 
 
+def is_dictionary(text: str) -> bool:
+    """Whether a text is a dictionary of attributes as MLIR writes it: "{n = 1 : i32}"."""
+    from jax.extend.mlir import ir
+
+    try:
+        return isinstance(ir.Attribute.parse(text, make_context()), ir.DictAttr)
+    except ir.MLIRError:
+        return False
+
+
 def deep(work: Callable[[], T]) -> T:
     """What `work` gives, done on a stack that has room for recursion through thousands of nested regions."""
     found: list[T] = []

@@ -55,6 +55,8 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
 
 def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
     """What is wrong with the groups of an instruction, or ""."""
+    if instruction.opcode == "collective-broadcast":
+        return _some_devices(groups, instruction, replicas, partitions)
     message, n, is_even, has_empty = _listed(groups)
     if has_empty:
         return "a group is empty"
@@ -72,6 +74,27 @@ def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas:
     else:
         count, what = partitions, "num_partitions"
     return f"{n} devices are listed, {what} is {count}" if count > 1 and count != n else ""
+
+
+def _some_devices(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
+    """What is wrong with groups that need not name every device: those in no group get zeros.
+
+    Source: XLA Operation Semantics (2025), CollectiveBroadcast.
+    """
+    lists = groups.lists()
+    if len(lists) > 1 and not all(lists):
+        return "a group is empty"
+    devices = [d for group in lists for d in group]
+    count, what = (partitions, "num_partitions") if instruction.attributes.get("channel_id") else (
+        replicas, "replica_count")
+    seen: set[int] = set()
+    for device in devices:
+        if device in seen:
+            return f"device {device} is listed twice"
+        if device < 0 or (count > 1 and device >= count):
+            return f"device {device} is not in [0, {count}): {what} is {count}"
+        seen.add(device)
+    return ""
 
 
 def _pairs(module: HloModule, instruction: HloInstruction, count: int) -> Iterator[Diagnostic]:
