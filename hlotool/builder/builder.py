@@ -26,7 +26,8 @@ from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_record
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
 from hlotool.builder.problems import Refused
-from hlotool.builder.versions import Semantics, form_of, known_semantics
+from hlotool.builder.semantics import known_semantics
+from hlotool.builder.versions import form_of
 from hlotool.diagnostics import HloError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class XlaBuilder(Core, Methods):
                  errors: Errors = "raise", metadata: bool = True, layouts: bool = False) -> None:
         super().__init__(name, entry=entry, errors=errors, metadata=metadata, layouts=layouts)
         try:
-            self.semantics: Semantics = known_semantics(semantics)
+            self.semantics = known_semantics(semantics)
         except Refused as error:
             self.refuse(error)
 

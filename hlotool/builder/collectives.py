@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.callees import result_of
 from hlotool.builder.codes import ARGUMENTS, NOT_ALLOWED, SPLIT
+from hlotool.builder.dimension_numbers import channel_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand

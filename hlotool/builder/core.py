@@ -14,6 +14,7 @@ from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
+from hlotool.builder.semantics import Semantics
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import (
     NO_ATTRIBUTES,
@@ -88,6 +89,9 @@ class Body:
 
 class Core:
     """A builder without its functions."""
+
+    #: the document whose names and meanings hold
+    semantics: Semantics
 
     def __init__(self, name: str = "module", *, entry: str = "main", errors: Errors = "raise", metadata: bool = True,
                  layouts: bool = False) -> None:

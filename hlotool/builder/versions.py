@@ -6,42 +6,14 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.codes import ARGUMENTS, MEANING, NO_FUNCTION, NOT_THERE_YET
+from hlotool.builder.codes import MEANING, NO_FUNCTION, NOT_THERE_YET
 from hlotool.builder.document_functions import FORMS, SINCE, Form
 from hlotool.builder.functions import Function, camel, find
 from hlotool.builder.problems import Refused
+from hlotool.builder.semantics import DOCUMENTS
 
 if TYPE_CHECKING:
     from hlotool.builder.builder import XlaBuilder
-
-#: the documents in order, as history.json names them
-DOCUMENTS = ("2017-apachecn", "2017-zh", "2018-en", "2022-ko", "2025-ru")
-#: a year stands for the fuller of its documents
-_YEARS = {"2017": "2017-zh", "2018": "2018-en", "2022": "2022-ko", "2025": "2025-ru"}
-
-
-@dataclass(frozen=True, slots=True)
-class Semantics:
-    """A document: its name, and its place among them."""
-
-    name: str
-    order: int
-
-    @property
-    def is_today(self) -> bool:
-        return self.order == len(DOCUMENTS) - 1
-
-    @property
-    def year(self) -> str:
-        return self.name[:4]
-
-
-def known_semantics(name: str) -> Semantics:
-    """The document of a year, or of a name."""
-    found = _YEARS.get(str(name), str(name))
-    if found not in DOCUMENTS:
-        raise Refused(ARGUMENTS, f"semantics is {name!r}; it is one of {', '.join([*_YEARS, *DOCUMENTS])}")
-    return Semantics(found, DOCUMENTS.index(found))
 
 
 def form_of(b: XlaBuilder, name: str) -> Function | None:
@@ -103,7 +75,7 @@ class _Row:
 def _parameters(signature: str) -> list[_Row]:
     """The parameters of a form's signature, as `Form` describes it; what follows a `*` goes by name."""
     rows: list[_Row] = []
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for part in signature.split(","):
         text = part.strip()
         optional = text.endswith("?")
