@@ -161,8 +161,8 @@ def while_without_while(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
             continue
         seen.add(one)
         for inner in one.instructions:
-            demand(inner.opcode != "while", STRICTER, f"{inner.name} is a while inside a while, which this document "
-                   "does not allow")
+            demand(inner.opcode != "while", STRICTER, f"While: {inner.name} is a loop inside a loop, which this "
+                   "document does not allow")
             stack += inner.called_computations()
     return made
 
