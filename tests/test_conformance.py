@@ -18,7 +18,7 @@ from cases import SAMPLES
 from hlotool.cli import main_conform
 from hlotool.conformance import Case
 from hlotool.conformance.expectations import Expectation, Verdict, judged, not_to_run, read_expectations, shipped
-from hlotool.conformance.judge import NUMPY, VERIFIER, Outcome, Status, budget_for, executors_of, judge
+from hlotool.conformance.judge import REFERENCE, VERIFIER, Outcome, Status, budget_for, executors_of, judge
 from hlotool.conformance.report import page
 from hlotool.conformance.samples import read_cases, sections, written
 from hlotool.conformance.suites import Selection, samples_folder, suite_cases
@@ -138,7 +138,7 @@ def test_worked_examples_are_up_to_date(update_golden: bool) -> None:
 # Judging.
 
 
-@pytest.mark.parametrize("executor", [NUMPY, "pjrt:cpu", "stablehlo"])
+@pytest.mark.parametrize("executor", [REFERENCE, "pjrt:cpu", "stablehlo"])
 def test_statuses(executor: str) -> None:
     assert judge(case(expected=expect(-1, -2)), executor).status is Status.PASS
     assert judge(case(), executor).status is Status.PASS  # the reference's values
@@ -162,7 +162,7 @@ def test_what_an_executor_does_not_have_is_unsupported() -> None:
 def test_a_module_that_aborts_and_one_that_never_ends_are_results() -> None:
     assert judge(case(ABORTS), "pjrt:cpu").status is Status.CRASH
     endless = case(NEVER_ENDS, arguments=((np.int32(0),),))
-    for executor in (NUMPY, "pjrt:cpu"):
+    for executor in (REFERENCE, "pjrt:cpu"):
         found = judge(endless, executor, 0.5)
         assert found.status is Status.TIME_OUT and "within 0.5 s" in found.detail
         assert judge(case(expected=expect(-1, -2)), executor).status is Status.PASS
@@ -170,16 +170,16 @@ def test_a_module_that_aborts_and_one_that_never_ends_are_results() -> None:
 
 def test_texts_to_be_refused_are_the_verifiers() -> None:
     bad = case("ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[3] negate(a) }", expected_code="V103")
-    assert executors_of(bad, ["pjrt:cpu", NUMPY]) == (VERIFIER,)
+    assert executors_of(bad, ["pjrt:cpu", REFERENCE]) == (VERIFIER,)
     assert judge(bad, VERIFIER).status is Status.PASS
     found = judge(bad.renamed(expected_code="V104"), VERIFIER)
     assert found.status is Status.MISMATCH and found.detail == "reported: V103; expected: V104"
     assert judge(case(expected_code=""), VERIFIER).status is Status.PASS
     assert judge(case(expected_code="V103"), VERIFIER).status is Status.MISMATCH
     undefined = case(ABORTS, expected_code="E108")
-    assert executors_of(undefined, ["pjrt:cpu"]) == (NUMPY,)
-    assert judge(undefined, NUMPY).status is Status.PASS
-    assert judge(case(expected_code="E108"), NUMPY).status is Status.MISMATCH
+    assert executors_of(undefined, ["pjrt:cpu"]) == (REFERENCE,)
+    assert judge(undefined, REFERENCE).status is Status.PASS
+    assert judge(case(expected_code="E108"), REFERENCE).status is Status.MISMATCH
 
 
 def test_the_budget_is_the_operations_own() -> None:
@@ -199,7 +199,7 @@ def test_infeeds_are_fed() -> None:
     text = """ENTRY e { t = token[] after-all()  f = (f32[2], token[]) infeed(t)
       x = f32[2] get-tuple-element(f), index=0  ROOT r = f32[2] negate(x) }"""
     given = case(text, opcode="infeed", arguments=(), infeed=expect(1, 2), expected=expect(-1, -2))
-    assert judge(given, NUMPY).status is Status.PASS
+    assert judge(given, REFERENCE).status is Status.PASS
     assert judge(given, "pjrt:cpu").status is Status.UNSUPPORTED
 
 
@@ -218,7 +218,7 @@ WRONG = Outcome(Status.MISMATCH, "element 3")
 
 @pytest.mark.parametrize(("more", "covers"), [
     ("", True), ('platform = "cpu"', True), ('platform = "cuda"', False), ('executor = "pjrt:*"', True),
-    ('executor = "numpy"', False), ('jaxlib = ">=0.10,<0.11"', True), ('jaxlib = ">=0.11"', False),
+    ('executor = "reference"', False), ('jaxlib = ">=0.10,<0.11"', True), ('jaxlib = ">=0.11"', False),
     ('machine = "arm*"', False), ('op = ["neg*"]', True), ('op = "add"', False), ('type = ["f8*", "f32"]', True),
     ('type = ["bf16"]', False), ('edge = ["nan"]', False),
 ])
@@ -374,8 +374,9 @@ def test_reports(planted: tuple[pathlib.Path, Any]) -> None:
 
 def test_the_page_quotes_what_cases_hold() -> None:
     record = {"suite": "s", "case": "<b>", "operation": "add", "element_type": "f32", "edge": "", "source": "",
-              "executor": "numpy", "status": "mismatch", "verdict": "unexplained", "detail": "<script>", "seconds": 0.0,
-              "budget": 1.0, "worst": None, "reason": "", "right": "", "expectation": "", "text": "</pre>"}
+              "executor": "reference", "status": "mismatch", "verdict": "unexplained", "detail": "<script>",
+              "seconds": 0.0, "budget": 1.0, "worst": None, "reason": "", "right": "", "expectation": "",
+              "text": "</pre>"}
     report = {"tool": "hlotool", "version": "1", "started": "now", "seconds": 1.0, "executors": {}, "missing": [],
               "totals": {"collected": 1, "finished": 1, "statuses": {}, "verdicts": {}}, "cases": [record]}
     made = page(report)
@@ -423,7 +424,7 @@ def test_samples_are_found_and_shipped() -> None:
     import tomllib
 
     packaging = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert packaging["package-dir"]["hlotool.samples"] == "samples" and "hlotool.samples" in packaging["packages"]
+    assert (ROOT / "hlotool" / "samples").resolve() == ROOT / "samples"
     assert packaging["package-data"]["hlotool.samples"] == ["*/*.hlo"]
     patterns = packaging["package-data"]["hlotool.conformance"]
     folder = ROOT / "hlotool" / "conformance"

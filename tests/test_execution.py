@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import pathlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,17 +14,20 @@ import pytest
 import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
+    Executor,
+    Options,
     Program,
     arguments_for,
     compare,
     difference,
     execute,
+    executor_name,
     executor_named,
+    executor_names,
     random_arguments,
     run_program,
     ulp_distance,
 )
-from hlotool.execution.process import Crashed, Process, TimedOut
 from hlotool.ir import DTYPES
 
 SMALL = """HloModule small
@@ -32,6 +38,10 @@ ENTRY main {
   ROOT root = (f32[4], f32[4]) tuple(sum, a)
 }
 """
+ENDLESS = """HloModule endless
+body { x = s32[] parameter(0)  ROOT m = s32[] multiply(x, x) }
+forever { y = s32[] parameter(0)  zero = s32[] constant(0)  ROOT t = pred[] compare(y, zero), direction=EQ }
+ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
 FLOATS = [d for d in DTYPES.values() if d.is_floating]
 ALL = ("pjrt:cpu", "reference", "stablehlo")
 
@@ -96,11 +106,7 @@ ENTRY e { a = s32[2] parameter(0)  b = s32[2] parameter(1)  ROOT r = s32[2] divi
 
 
 def test_a_time_out_is_a_result() -> None:
-    text = """HloModule endless
-body { x = s32[] parameter(0)  ROOT m = s32[] multiply(x, x) }
-forever { y = s32[] parameter(0)  zero = s32[] constant(0)  ROOT t = pred[] compare(y, zero), direction=EQ }
-ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
-    program = Program(hlotool.parse(text))
+    program = Program(hlotool.parse(ENDLESS))
     execute(SMALL, [[1] * 4, [2] * 4])  # the child is there, so that the limit is not spent on its start
     with pytest.raises(HloError) as caught:
         executor_named("pjrt:cpu", 2.0).run(program, [[[np.int32(0)]]])
@@ -117,16 +123,59 @@ ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_t
     assert caught.value.diagnostics[0].code in ("E102", "E103")
 
 
-def test_child_processes() -> None:
-    child = Process({})
-    try:
-        assert child.ask(("nothing", ()), 20.0)[0] == "run"  # an unknown task is an answer too
-    except Crashed:
-        pass
-    finally:
-        child.close()
-    with pytest.raises(TimedOut):
-        Process({}).ask(("pjrt", ()), 0.01)
+def test_other_names_of_an_executor() -> None:
+    assert execute(SMALL, [[1] * 4, [2] * 4], "numpy")[0].tolist() == [3] * 4
+    assert executor_name("numpy") == "reference" and executor_name("pjrt:cpu") == "pjrt:cpu"
+    assert executor_names() == ("pjrt:PLATFORM", "reference", "stablehlo")
+
+
+class Doubled(Executor):
+    """Gives each argument twice as large, whatever the program."""
+
+    names = ("doubled",)
+
+    def compute(self, work: Any, argument_sets: Any, infeed: Any) -> Any:
+        return [[[2 * array for array in row] for row in given] for given in argument_sets]
+
+
+def test_an_executor_of_another_package_is_loaded_only_when_it_is_named(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "doubling.py").write_text(inspect.getsource(Doubled).replace(
+        "class", "from typing import Any\nfrom hlotool.execution import Executor\n\n\nclass", 1))
+    information = tmp_path / "doubling-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: doubling\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(
+        "[hlotool.executors]\ndoubled = doubling:Doubled\nbroken = doubling:Nothing\nother = doubling:Any\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    execute(SMALL, [[1] * 4, [2] * 4], "reference")
+    assert "doubling" not in sys.modules
+    assert execute(SMALL, [[1] * 4, [2] * 4], "doubled")[1].tolist() == [4] * 4
+    for name in ("broken", "other"):
+        with pytest.raises(HloError, match=f"{name}.*E101"):
+            executor_named(name)
+
+
+@pytest.mark.parametrize("executor", ALL)
+def test_several_sets_of_arguments_in_one_question(executor: str) -> None:
+    sets = [[[np.full(4, n, np.float32), np.zeros(4, np.float32)]] for n in range(3)]
+    found = executor_named(executor).run(Program(hlotool.parse(SMALL)), sets)
+    assert [rows[0][0].tolist() for rows in found] == [[n] * 4 for n in range(3)]
+
+
+def test_the_reference_in_this_process() -> None:
+    """Its results are the same, and no child is asked."""
+    options = Options(time_limit=0.0, in_process=True)
+    assert execute(SMALL, [[1] * 4, [2] * 4], "reference", options)[0].tolist() == [3] * 4
+    with pytest.raises(HloError, match="E105"):
+        execute(SMALL, [[1] * 4, [2] * 4], "reference", Options(time_limit=0.0))
+
+
+def test_a_time_limit_holds_for_the_reference_too() -> None:
+    program = Program(hlotool.parse(ENDLESS))
+    with pytest.raises(HloError, match="E105"):
+        executor_named("reference", Options(time_limit=1.0)).run(program, [[[np.int32(0)]]])
+    assert execute(SMALL, [[1] * 4, [2] * 4], "reference")[0].tolist() == [3] * 4
 
 
 ALL_REDUCE = """HloModule m, replica_count=2, num_partitions=1

@@ -1,6 +1,6 @@
 """What a text is, HLO or MLIR, is told from its content, in time that grows with its length."""
 
-from hlotool.text.reading import inputs_of
+from hlotool.text.input_files import inputs_of
 
 HLO = "ENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n"
 

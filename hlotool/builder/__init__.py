@@ -23,6 +23,7 @@ from hlotool.builder.document_functions import FORMS
 from hlotool.builder.functions import FUNCTIONS, camel, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import SemanticsWarning
+from hlotool.builder.run_python import run_python
 from hlotool.builder.to_python import to_python
 
 if typing.TYPE_CHECKING:
@@ -31,7 +32,7 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "ChannelHandle", "ConvDimensionNumbers", "ConvPadding", "DotDimensionNumbers", "GatherDimensionNumbers",
     "PaddingDimension", "RaggedDotDimensionNumbers", "ScatterDimensionNumbers", "SemanticsWarning", "XlaBuilder",
-    "XlaComputation", "XlaOp", "to_python",
+    "XlaComputation", "XlaOp", "run_python", "to_python",
 ]
 
 

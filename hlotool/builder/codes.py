@@ -61,3 +61,6 @@ MEANING = define("B201", "meaning-changed", "an older document means something e
 NOT_THERE_YET = define("B202", "not-in-document", "a function that the chosen document does not have; today's meaning "
                        "is taken", DOCUMENT)
 STRICTER = define("B203", "document-refuses", "an older document does not allow what today's does", DOCUMENT)
+
+NOT_ITS_CODE = define("B301", "not-builder-code", "Python code of a module that is more than calls of the builder, or "
+                      "that cannot be read")

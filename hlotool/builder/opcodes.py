@@ -17,7 +17,8 @@ class Opcodes:
     """The opcodes of a builder: `hlo.all_gather(x, dimensions=[0], shape="f32[8]")`, `hlo("my-op", x, shape=...)`.
 
     Attributes are Python values or texts as HLO writes them; `shape` is needed where nothing implies it. With
-    `unchecked=True` no rule of the operation is applied.
+    `unchecked=True` no rule of the operation is applied. Attributes whose names are no keywords go into a dictionary:
+    `attributes={"my-own": "{1}"}`.
     """
 
     __slots__ = ("_builder",)
@@ -41,9 +42,9 @@ class Opcodes:
 
 def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) -> XlaOp:
     name, metadata, shape = keywords.pop("name", None), keywords.pop("metadata", None), keywords.pop("shape", None)
-    is_unchecked = keywords.pop("unchecked", False)
+    is_unchecked, exact = keywords.pop("unchecked", False), keywords.pop("attributes", {})
     found = {n.rstrip("_").replace("control_predecessors", "control-predecessors"): _value(b, v)
-             for n, v in keywords.items()}
+             for n, v in keywords.items()} | {n: _value(b, v) for n, v in exact.items()}
     made = b.emit(opcode, operands, found, shape, is_checked=not is_unchecked)
     if opcode == "parameter" and "parameter_number" in found and not is_unchecked:
         made.body.parameters[found["parameter_number"]] = made.instruction

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -34,7 +35,9 @@ from hlotool.text import print_value
 _PLAIN = (Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.STRING, Kind.WORD, Kind.INTS, Kind.BOOLS, Kind.WORDS)
 #: the shape follows from the call, must be given, or breaks a rule of the operation
 Said = Literal["implied", "stated", "unchecked"]
-_RESERVED = frozenset({"b", "build", "XlaBuilder", *keyword.kwlist, *keyword.softkwlist})
+#: keywords of the builder's calls that are no attributes
+_OWN_WORDS = frozenset({"name", "metadata", "shape", "unchecked", "attributes"})
+_RESERVED = frozenset({"b", "build", "float", "print", "XlaBuilder", *keyword.kwlist, *keyword.softkwlist})
 
 
 def to_python(module: HloModule) -> str:
@@ -75,7 +78,7 @@ class _Writer:
             yield f"b.set_table({', '.join(map(repr, (table, *rows)))})"
         for computation in self.order:
             if computation is not entry or not is_last:
-                more = "".join(f", {n}={self._value(n, v)}" for n, v in computation.attributes.items())
+                more = f", **{self._dictionary(computation.attributes)}" if computation.attributes else ""
                 yield f"with b.computation({computation.name!r}{more}) as {self.computations[computation]}:"
                 yield from (f"    {line}" for line in self._instructions(computation))
         if not is_last:
@@ -155,7 +158,13 @@ class _Writer:
             return "unchecked"
 
     def _attributes(self, attributes: Any) -> list[str]:
-        return [f"{_keyword(n)}={self._value(n, v)}" for n, v in attributes.items()]
+        """The attributes as keywords; where Python or the builder gives a name another meaning, as a dictionary."""
+        if all(map(_is_free, attributes)):
+            return [f"{_keyword(n)}={self._value(n, v)}" for n, v in attributes.items()]
+        return [f"attributes={self._dictionary(attributes)}"]
+
+    def _dictionary(self, attributes: Any) -> str:
+        return "{" + ", ".join(f"{n!r}: {self._value(n, v)}" for n, v in attributes.items()) + "}"
 
     def _value(self, name: str, value: Any) -> str:
         """An attribute's value as Python writes it."""
@@ -166,6 +175,8 @@ class _Writer:
             return "[" + ", ".join(self.computations[c] for c in value) + "]"
         if kind is Kind.INSTRUCTIONS:
             return "[" + ", ".join(self.variables[i] for i in value) + "]"
+        if kind is Kind.FLOAT and not math.isfinite(value):
+            return f"float({str(value)!r})"
         if kind in _PLAIN:
             return repr(value)
         return repr(print_value(kind, value))
@@ -235,9 +246,16 @@ def _keyword(name: str) -> str:
     return f"{found}_" if keyword.iskeyword(found) else found
 
 
+def _is_free(name: str) -> bool:
+    """Whether an attribute's name can stand as a keyword, and comes back from it as it is."""
+    return _keyword(name).isidentifier() and name not in _OWN_WORDS and not name.endswith("_") and (
+        "-" not in name or name == "control-predecessors")
+
+
 def _joined(head: str, args: list[str]) -> str:
     return f"{head}({', '.join(args)})"
 
 
 def _safe(name: str) -> str:
-    return name.replace("\\", "_").replace('"', "_")
+    """A name as a docstring can hold it."""
+    return re.sub(r"[^ -~]|[\\\"]", "_", name)

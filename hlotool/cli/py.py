@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
 from hlotool.cli.inputs import Loaded, add_paths, load
@@ -50,9 +49,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _checked(loaded: Loaded, module: HloModule, text: str) -> int:
     """1 where the code does not build the module again."""
-    names: dict[str, Any] = {}
-    exec(compile(text, f"<hlotool py {loaded.name}>", "exec"), names)
-    if str(names["build"]()) == str(module):
+    from hlotool.builder import run_python
+
+    try:
+        same = str(run_python(text, loaded.name)) == str(module)
+    except HloError as error:
+        return report(error.diagnostics) or 1
+    if same:
         return 0
     complain(f"{loaded.name}: the code builds another module")
     return 1

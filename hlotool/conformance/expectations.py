@@ -36,6 +36,7 @@ from typing import Any
 from hlotool.conformance.case import Case
 from hlotool.conformance.judge import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.execution import executor_name
 
 BAD_EXPECTATIONS = define("T103", "bad-expectations", "A file of expectations does not have the documented form.")
 
@@ -163,11 +164,20 @@ def _entry(given: dict[str, Any], source: str, filename: str) -> Expectation:
     if not any(lists[key] for key in ("cases", "op", "type", "edge")):
         raise wrong("none of cases, op, type and edge says what it is about")
     _checked_patterns(given, wrong)
+    given = {**given, "executor": _executor(given["executor"])} if "executor" in given else given
     conditions = tuple((k, given[k]) for k in ("executor", "platform", "machine", "system") if k in given)
     return Expectation(
         frozenset(map(Status, lists["status"])), " ".join(given["reason"].split()), given.get("right", "unspecified"),
         lists["cases"], lists["op"], lists["type"], lists["edge"], conditions, given.get("jaxlib", ""),
         given.get("detail", ""), given.get("sometimes", False), given.get("run", True), source)
+
+
+def _executor(name: str) -> str:
+    """The one name of an executor that has several; a pattern as it is."""
+    try:
+        return executor_name(name)
+    except HloError:
+        return name
 
 
 def _checked_patterns(given: Mapping[str, Any], wrong: Any) -> None:

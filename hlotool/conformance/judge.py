@@ -21,7 +21,7 @@ Array: TypeAlias = Any
 #: what judges texts that are to be refused, or verified only: hlotool's verifier, for every executor alike
 VERIFIER = "verifier"
 #: the reference
-NUMPY = "numpy"
+REFERENCE = "reference"
 
 #: seconds for one case: reading, compiling and running
 TIME_LIMIT = 60.0
@@ -83,7 +83,7 @@ class Outcome:
 
 
 def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
-    """Run a case; on numpy its text is verified, too.
+    """Run a case; on the reference its text is verified, too.
 
     Nothing that the case does ends this process or keeps it waiting for longer than the limit of each step.
     """
@@ -96,7 +96,7 @@ def executors_of(case: Case, executors: Iterable[str]) -> tuple[str, ...]:
     """Those of the chosen executors that a case is for: a text to be refused is the verifier's, once."""
     if not case.is_bad:
         return tuple(executors)
-    return (VERIFIER,) if not _codes(case) & _RUN_CODES else (NUMPY,)
+    return (VERIFIER,) if not _codes(case) & _RUN_CODES else (REFERENCE,)
 
 
 def _codes(case: Case) -> frozenset[str]:
@@ -121,7 +121,7 @@ def _listed(codes: list[str]) -> str:
 
 def _run(case: Case, executor: str, time_limit: float) -> Outcome:
     try:
-        if executor == NUMPY:
+        if executor == REFERENCE:
             # The others read the same text: that it is valid HLO is asked once.
             problems = text_findings(case.text, legalize=True, time_limit=time_limit, filename=case.source)
             if problems:
@@ -136,9 +136,9 @@ def _run(case: Case, executor: str, time_limit: float) -> Outcome:
     if case.is_bad:
         return Outcome(Status.MISMATCH, f"gave values; expected: {case.expected_code}")
     expected = case.expected
-    if expected is None and executor != NUMPY:
+    if expected is None and executor != REFERENCE:
         try:
-            expected = _values(case, NUMPY, rows, time_limit)
+            expected = _values(case, REFERENCE, rows, time_limit)
         except HloError as error:
             # What has no defined value cannot be judged; any other failure of the reference is a failure.
             undefined = all(d.code in ("E106", "E108") for d in error.diagnostics)

@@ -1,7 +1,7 @@
 """The pytest plugin: cases are items, and selection, parallel runs and JUnit are pytest's own.
 
     pytest -p hlotool.conformance.plugin --suite spec --executor pjrt:cpu -n 4
-    pytest -p hlotool.conformance.plugin my/cases --executor numpy --junitxml=out.xml
+    pytest -p hlotool.conformance.plugin my/cases --executor reference --junitxml=out.xml
 
 `hlo-conformance` is this command with shorter options. A case's status, its verdict and its numbers are on the test
 report (`report.conformance`), and in JUnit as properties.
@@ -25,12 +25,13 @@ from hlotool.conformance.expectations import (
     not_to_run,
     shipped,
 )
-from hlotool.conformance.judge import NUMPY, TIME_LIMIT, VERIFIER, Outcome, Status, executors_of, judge
+from hlotool.conformance.judge import REFERENCE, TIME_LIMIT, VERIFIER, Outcome, Status, executors_of, judge
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.suites import DESCRIPTION, Selection, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
-from hlotool.execution import checked_executor, close_children, describe_executor
+from hlotool.execution import describe_executor, executor_name, executor_names
+from hlotool.isolation import close_children
 from hlotool.ops import OPS
 
 #: how failures show in the row of dots
@@ -45,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--suite", action="append", default=[], metavar="NAMES",
                     help=f"suites to run: {', '.join(descriptions())}, or all")
     group.addoption("--executor", action="append", default=[], metavar="NAMES",
-                    help="what runs the cases: numpy, stablehlo, pjrt:PLATFORM (default pjrt:cpu)")
+                    help="what runs the cases: " + ", ".join(executor_names()) + " (default pjrt:cpu)")
     group.addoption("--op", action="append", default=[], metavar="PATTERNS", help="only cases about these operations")
     group.addoption("--dtype", action="append", default=[], metavar="PATTERNS", help="only these element types")
     group.addoption("--cases", type=int, default=Selection.count, metavar="N",
@@ -204,8 +205,10 @@ class _Session:
         option = config.getoption
         self.config = config
         self.selection = Selection(
-            checked_names(_words(option("suite"))), _words(option("executor")) or ("pjrt:cpu",), _words(option("op")),
-            _words(option("dtype")), max(0, option("cases")), option("seed"), option("case_time_limit"))
+            checked_names(_words(option("suite"))),
+            tuple(dict.fromkeys(map(executor_name, _words(option("executor")) or ("pjrt:cpu",)))),
+            _words(option("op")), _words(option("dtype")), max(0, option("cases")), option("seed"),
+            option("case_time_limit"))
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]
         self.expectations += shipped()
         self.runs_all = bool(option("run_all"))
@@ -213,8 +216,6 @@ class _Session:
         self.reports = not hasattr(config, "workerinput")
         self.run = Run(started=time.time())
         self._facts: dict[str, Mapping[str, str]] = {}
-        for executor in self.selection.executors:
-            checked_executor(executor)
 
     def describe_executors(self) -> None:
         """Ask what stands behind the executors, before any case runs. Raises UsageError for one that is not there."""
@@ -229,7 +230,7 @@ class _Session:
     def facts(self, executor: str) -> Mapping[str, str]:
         """What is known of an executor. Raises HloError for one that is not there."""
         if executor not in self._facts:
-            asked = NUMPY if executor == VERIFIER else executor
+            asked = REFERENCE if executor == VERIFIER else executor
             self._facts[executor] = {**describe_executor(asked), "executor": executor}
             self.run.executors[executor] = dict(self._facts[executor])
         return self._facts[executor]

@@ -15,5 +15,6 @@ ARGUMENTS = define("E107", "arguments-do-not-fit", "Number, shape or element typ
 UNDEFINED = define("E108", "no-defined-value", "The instruction has no value that the semantics defines.")
 MISREAD = define("E111", "evaluation-failed", "The NumPy function of an operation failed on what it was given: the "
                                               "instruction breaks its operation's rules, or hlotool is wrong.")
+MEMORY = define("E112", "out-of-memory", "The module needs more memory than it may take.")
 DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or of two modules, gave other values.")
 NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")

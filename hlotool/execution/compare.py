@@ -26,8 +26,10 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.execution.arguments import KINDS, arguments_for
 from hlotool.execution.codes import DIFFERENCE
-from hlotool.execution.executors import TIME_LIMIT, executor_named, read_module
+from hlotool.execution.executor import TIME_LIMIT
+from hlotool.execution.executors import executor_named
 from hlotool.execution.program import Program, fitted
+from hlotool.execution.running import read_module
 from hlotool.execution.ulps import ulp_distance
 from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ops import OPS

@@ -107,6 +107,11 @@ class Program:
         """How many lists of arguments and results there are."""
         return self.replicas * (1 if self.partitioning == "automatic" else self.partitions)
 
+    @property
+    def all_devices(self) -> int:
+        """How many devices take part, whoever splits the module."""
+        return self.replicas * self.partitions
+
     @functools.cached_property
     def stablehlo(self) -> bytes:
         """The module as StableHLO bytecode. Raises HloError for what has no such form."""

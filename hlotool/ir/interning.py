@@ -16,6 +16,8 @@ class Interned(type):
 
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # Pickled as the call that makes it, so that what comes back is the one instance again.
+        cls.__reduce__ = _call  # type: ignore[assignment,method-assign]
         cls._instances: WeakValueDictionary[Any, Any] = WeakValueDictionary()
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -23,3 +25,7 @@ class Interned(type):
         key = tuple(getattr(made, name) for name in cls.__dataclass_fields__)  # type: ignore[attr-defined]
         # 1, 1.0 and True are equal to Python but not to HLO, so the types belong to the key.
         return cls._instances.setdefault((key, tuple(map(type, key))), made)
+
+
+def _call(value: Any) -> tuple[Any, ...]:
+    return type(value), tuple(getattr(value, name) for name in type(value).__dataclass_fields__)

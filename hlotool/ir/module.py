@@ -132,10 +132,22 @@ class HloModule:
             return Position(0, 0)
         return self.source.position(item.offset)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Operands and callees first, so that pickling does not recur through a chain of thousands.
+        from hlotool.ir.walk import callees_first, post_order
+
+        order = [post_order(c) for c in callees_first(self)]
+        return _unpickled, (order, self.name, self.computations, self.entry, self.attributes, self.tables, self.source,
+                            self.notes)
+
     def __str__(self) -> str:
         if not _printer:
             raise RuntimeError("import hlotool.text to print modules")
         return _printer[0](self)
+
+
+def _unpickled(_order: Any, *fields: Any) -> HloModule:
+    return HloModule(*fields)
 
 
 #: how str(module) prints, put here by hlotool.text, which lives a floor up

@@ -26,6 +26,7 @@ from hlotool.mlir.module_attributes import (
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS
+from hlotool.text import check_writable
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
 
@@ -157,6 +158,7 @@ class Importer:
                            Attributes(header_attributes(self._program, function)))
         self._restorer.finish(self._program, module)
         module.computations = callees_first(module)
+        check_writable(module)
         return module
 
     def _entry(self, functions: Sequence[Any]) -> str:

@@ -27,7 +27,7 @@ from hlotool.ir import (
 )
 from hlotool.mlir.loss_report import layout_losses
 from hlotool.passes.lift import restore_fusion, restore_random_state
-from hlotool.text import PhraseError, print_value, read_value
+from hlotool.text import PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
 
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
 #: the target of custom calls that keep an instruction without a StableHLO form, and of constants without values
@@ -36,6 +36,8 @@ OPAQUE, ELIDED = "hlotool.opaque", "hlotool.elided"
 #: among what was lost: the names of attributes that the instruction did not have, but that the way back would give it
 WITHOUT = "without"
 
+#: kinds whose values are computations
+_CALLING = (Kind.COMPUTATION, Kind.COMPUTATIONS)
 #: the stack-frame tables in the order of the text
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
@@ -86,8 +88,9 @@ class Restorer:
     def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
         """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
         if made.attributes.get("custom_call_target") == ELIDED or ELIDED in attributes:
-            for operand in made.operands:  # of a broadcast: the zero
-                computation.instructions.remove(operand)
+            zeros = computation.instructions[-1 - len(made.operands):-1]
+            if tuple(zeros) == made.operands and all(z.opcode == "constant" for z in zeros):  # of a broadcast: the zero
+                del computation.instructions[-1 - len(zeros):-1]
             made.opcode, made.operands = "constant", ()
             made.attributes = Attributes({"literal": _emptied(made.shape)})
         if LOST in attributes:
@@ -97,9 +100,11 @@ class Restorer:
             self._replaced.append(decomposition)
 
     def _put_back(self, attribute: Any, made: HloInstruction, computation: HloComputation) -> None:
-        lost = {entry.name: entry.attr.value for entry in attribute}
+        lost = _texts(attribute)
         opcode, shape = lost.pop("opcode", made.opcode), lost.pop("shape", "")
         if made.attributes.get("custom_call_target") == OPAQUE:
+            if not is_opcode(opcode):
+                return
             _reopen(made, opcode, lost)
         elif made.opcode != opcode:
             return
@@ -127,14 +132,39 @@ class Restorer:
                 module.computations.remove(computation)
         attributes = program.operation.attributes
         if HEADER in attributes:
-            _restore_header(module, {entry.name: entry.attr.value for entry in attributes[HEADER]})
+            _restore_header(module, _texts(attributes[HEADER]))
         if TABLES in attributes:
-            tables = attributes[TABLES]
-            module.tables = {n: tuple(line.value for line in tables[n]) for n in _TABLES if n in tables}
+            module.tables = _tables(attributes[TABLES])
+
+
+def _texts(attribute: Any) -> dict[str, str]:
+    """The entries of a dictionary attribute that are strings; any program may have written something else there."""
+    from jax.extend.mlir import ir
+
+    if not isinstance(attribute, ir.DictAttr):
+        return {}
+    return {entry.name: entry.attr.value for entry in attribute if isinstance(entry.attr, ir.StringAttr)}
+
+
+def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
+    """The stack-frame tables, whole; none where one of them is no list of the rows of one."""
+    from jax.extend.mlir import ir
+
+    if not isinstance(attribute, ir.DictAttr):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name in (n for n in _TABLES if n in attribute):
+        rows = attribute[name]
+        if not isinstance(rows, ir.ArrayAttr) or not all(
+                isinstance(row, ir.StringAttr) and is_table_row(row.value) for row in rows):
+            return {}
+        found[name] = tuple(row.value for row in rows)
+    return found
 
 
 def _restore_header(module: HloModule, header: Mapping[str, str]) -> None:
-    found = {name: value for name, text in header.items() if (value := _read(name, text)) is not None}
+    found = {name: value for name, text in header.items()
+             if (value := _read(name, text, is_inside=False)) is not None}
     layout = found.get("entry_computation_layout")
     if isinstance(layout, EntryLayout):
         parameters = [p.shape for p in module.entry.parameters()]
@@ -145,8 +175,10 @@ def _restore_header(module: HloModule, header: Mapping[str, str]) -> None:
     module.attributes = Attributes({**found, **module.attributes})
 
 
-def _read(name: str, text: str) -> Any:
-    """The value of an attribute's text; None for what is no such value."""
+def _read(name: str, text: str, *, is_inside: bool = True) -> Any:
+    """The value of an attribute's text; None for what is no such value, or would be more than that in HLO text."""
+    if KINDS.get(name) in (*_CALLING, Kind.INSTRUCTIONS) or not is_one_value(name, text, is_inside=is_inside):
+        return None
     try:
         return read_value(KINDS.get(name, Kind.RAW), text, name)
     except PhraseError:
@@ -175,7 +207,10 @@ def _reopen(made: HloInstruction, opcode: str, lost: dict[str, str]) -> None:
     own: dict[str, Any] = {}
     for name, text in list(lost.items()):
         if text.startswith("@"):
-            found = tuple(callees[int(number.lstrip("@"))] for number in text.split(","))
-            own[name] = found if KINDS.get(name) is Kind.COMPUTATIONS else found[0]
             del lost[name]
+            numbers = [number.removeprefix("@") for number in text.split(",")]
+            if KINDS.get(name) not in _CALLING or not all(n.isdecimal() and int(n) < len(callees) for n in numbers):
+                continue  # no list of ours
+            found = tuple(callees[int(number)] for number in numbers)
+            own[name] = found if KINDS.get(name) is Kind.COMPUTATIONS else found[0]
     made.opcode, made.attributes = opcode, Attributes(own)

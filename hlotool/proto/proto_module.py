@@ -29,7 +29,7 @@ from hlotool.proto import proto_values as values
 from hlotool.proto.proto_attributes import Instruction, attributes_of
 from hlotool.proto.proto_schema import message_class
 from hlotool.proto.proto_values import HLO_PROTO, INCONSISTENT, ProtoError, text_of
-from hlotool.text import print_module, quote
+from hlotool.text import check_writable, print_module, quote
 
 TRUNCATED = define("R101", "truncated-proto", "a protobuf message that ends in the middle of a field", HLO_PROTO)
 NOT_A_MODULE = define("R102", "not-a-module-proto", "bytes that are no HloModuleProto, HloProto or HloSnapshot",
@@ -216,6 +216,7 @@ class _ModuleReader:
             if any(field.name == name for field, _ in proto.ListFields()):
                 self._note(f"{name} has no place in HLO text: left out")
         self._note_unknown(proto, "HloModuleProto")
+        check_writable(module, self.filename)
         return module
 
     def _note(self, message: str) -> None:

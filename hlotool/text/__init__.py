@@ -6,9 +6,10 @@ from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.scan import Cut, CutError, cut_instruction
+from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "cut_instruction",
-    "parse", "parse_recovering",
-    "print_instruction", "print_module", "print_value", "quote", "read_value", "unquote",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "check_writable",
+    "cut_instruction", "is_one_value", "is_opcode", "is_table_row", "parse", "parse_recovering", "print_instruction",
+    "print_module", "print_value", "quote", "read_value", "unquote",
 ]

@@ -23,7 +23,10 @@ class Signatures:
 
     def __init__(self) -> None:
         self._attributes: dict[int, Hashable] = {}
-        self._computations: dict[HloComputation, Hashable] = {}
+        self._computations: dict[HloComputation, int] = {}
+        #: structure -> number: a key holds numbers for what is called, not the callees' keys, so that hashing one does
+        #: not walk a call graph, whose paths may be exponentially many
+        self._numbers: dict[Hashable, int] = {}
 
     def instruction(self, instruction: HloInstruction) -> Hashable:
         """Opcode, attributes up to names and numbers, shapes of the result and the operands."""
@@ -50,11 +53,12 @@ class Signatures:
             return min(value, 1)
         return value if isinstance(value, (int, str)) else id(value)
 
-    def _of_computation(self, computation: HloComputation) -> Hashable:
+    def _of_computation(self, computation: HloComputation) -> int:
         known = self._computations.get(computation)
         if known is None:
-            self._computations[computation] = id(computation)  # should it call itself
-            known = self._computations[computation] = self._structure(computation)
+            self._computations[computation] = -1 - len(self._computations)  # should it call itself
+            structure = self._structure(computation)
+            known = self._computations[computation] = self._numbers.setdefault(structure, len(self._numbers))
         return known
 
     def _structure(self, computation: HloComputation) -> Hashable:

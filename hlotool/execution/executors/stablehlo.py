@@ -1,4 +1,4 @@
-"""Runs StableHLO in StableHLO's own reference interpreter: the part that lives in the child process.
+"""StableHLO's own reference interpreter.
 
 The bindings hand arrays over as MLIR attributes, and not of every element type. So the module gets a new @main that
 takes and gives integers of the same width, and converts bit by bit; several devices become one
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hlotool.execution.process import Refusal
+from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
+from hlotool.execution.program import Program
+from hlotool.isolation import Refusal
 
 #: operations at which the interpreter ends its process; a child that starts again takes seconds
 _ABSENT = frozenset(f"stablehlo.{name}" for name in (
@@ -22,8 +24,30 @@ _ABSENT = frozenset(f"stablehlo.{name}" for name in (
 _MEETINGS = (b"all_reduce", b"all_gather", b"reduce_scatter", b"all_to_all", b"collective_")
 
 
-def answer(code: bytes, replicas: int, partitions: int,
-           argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[list[list[Any]]]:
+class Interpreter(Executor):
+    """Interprets the module's StableHLO; bytecode and the number of replicas and partitions go into the child."""
+
+    names = ("stablehlo",)
+
+    def prepare(self, program: Program) -> tuple[bytes, int, int]:
+        if program.partitioning == "automatic":
+            raise Refusal("unsupported", "the interpreter does not partition modules")
+        return program.stablehlo, program.replicas, program.partitions
+
+    def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        if infeed:
+            raise Refusal("unsupported", "nothing feeds the module's infeeds")
+        code, replicas, partitions = work
+        return _interpreted(code, replicas, partitions, argument_sets)
+
+    def environment(self, devices: int) -> Mapping[str, str]:
+        return cpu_environment("cpu", devices, self.options)
+
+    def facts(self) -> dict[str, str]:
+        return {**library_versions(), "platform": "stablehlo"}
+
+
+def _interpreted(code: bytes, replicas: int, partitions: int, argument_sets: Sequence[PerDevice]) -> Results:
     """The results for each set of arguments: set, then device, then leaf."""
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo

@@ -1,14 +1,42 @@
-"""Compiles and runs StableHLO bytecode with a PJRT client: the part that lives in the child process."""
+"""StableHLO bytecode, compiled and run by a PJRT client."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.execution.process import Refusal
+from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
+from hlotool.execution.program import Program
+from hlotool.isolation import Refusal
+
+
+class Pjrt(Executor):
+    """Runs on the PJRT client of a platform that JAX finds."""
+
+    names = ("pjrt",)
+    parameter = "PLATFORM"
+
+    def prepare(self, program: Program) -> Job:
+        return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning)
+
+    def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        if infeed:
+            raise Refusal("unsupported", "nothing feeds the module's infeeds")
+        return _computed(work, argument_sets)
+
+    def environment(self, devices: int) -> Mapping[str, str]:
+        return cpu_environment(self.argument, devices, self.options)
+
+    def facts(self) -> dict[str, str]:
+        from jax.extend import backend
+
+        client = backend.get_backend(self.argument)
+        return {**library_versions(), "platform": str(client.platform),
+                "platform_version": str(client.platform_version).strip(),
+                "device": str(client.local_devices()[0].device_kind)}
 
 
 @dataclass(frozen=True)
@@ -26,7 +54,7 @@ class Job:
 _COMPILED: dict[Job, Any] = {}
 
 
-def answer(job: Job, argument_sets: Sequence[Sequence[Sequence[Any]]]) -> list[list[list[Any]]]:
+def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
     """The results for each set of arguments: set, then device, then leaf."""
     import jax
 

@@ -1,0 +1,176 @@
+"""What an executor is: one way to run programs, declared as one class in one file of `executors`.
+
+    class Doubled(Executor):
+        names = ("doubled",)
+
+        def compute(self, work, argument_sets, infeed):
+            ...
+
+`prepare` says, where the program is, what the executor needs of it; `compute` makes the values of it, in a child
+process with limits of time and memory unless the options say otherwise. Both may raise HloError and Refusal.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import COMPILE_ERROR, CRASH, MEMORY, RUN_ERROR, TIMEOUT, UNSUPPORTED
+from hlotool.execution.program import Program
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
+
+Array: TypeAlias = Any
+#: arguments or results of every device, replica-major: device, then leaf
+PerDevice: TypeAlias = Sequence[Sequence[Array]]
+#: results for each set of arguments: set, then device, then leaf
+Results: TypeAlias = "list[list[list[Array]]]"
+
+#: seconds for one question: compilation and all its runs
+TIME_LIMIT = 60.0
+#: seconds for a runtime to start, which the limit does not count
+START_LIMIT = 180.0
+#: devices that a CPU client offers at least
+HOST_DEVICES = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may say of how programs are run; every executor takes them."""
+
+    #: seconds for one question: compilation and all its runs, but not the start of a runtime
+    time_limit: float = TIME_LIMIT
+    #: bytes that a question may take; None: a share of the machine's memory
+    memory_limit: int | None = None
+    #: devices that a CPU client offers at least
+    devices: int = HOST_DEVICES
+    #: added to XLA_FLAGS
+    xla_flags: str = ""
+    #: run in this process, where no limit of time holds and a crash is the caller's; for executors that can
+    in_process: bool = False
+
+
+@dataclass(frozen=True)
+class Executor(abc.ABC):
+    """One way to run programs; see this file's docstring."""
+
+    #: the name that users give, and other names of the same
+    names: ClassVar[tuple[str, ...]]
+    #: what stands behind a colon of the name (the platform of pjrt:cpu), as help shows it; empty: nothing does
+    parameter: ClassVar[str] = ""
+    #: what stands behind the colon
+    argument: str = ""
+    options: Options = field(default_factory=Options)
+
+    @property
+    def name(self) -> str:
+        return f"{self.names[0]}:{self.argument}" if self.parameter else self.names[0]
+
+    # What an executor says.
+
+    def prepare(self, program: Program) -> Any:
+        """What `compute` gets of a program; it is pickled on its way into the child."""
+        return program
+
+    def runs_here(self, program: Program) -> bool:
+        """Whether a program runs in this process; executors of native code never do."""
+        return False
+
+    @abc.abstractmethod
+    def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        """The values: set, then device, then leaf. `infeed` is what the host hands to each device."""
+
+    def environment(self, devices: int) -> Mapping[str, str]:
+        """Environment variables of the child for so many devices, fixed when it starts."""
+        return {}
+
+    def facts(self) -> dict[str, str]:
+        """What stands behind the executor, asked in the child: its platform, device and version."""
+        return {"platform": self.name}
+
+    # What callers use.
+
+    def run(self, program: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice = ()) -> Results:
+        """The results for each set of arguments: the program is compiled once.
+
+        Raises HloError, with a code of codes.py, for a program that cannot be run or that fails.
+        """
+        source = program.module.source
+        filename = source.filename if source else "<module>"
+        with self._said_of(filename):
+            work = self.prepare(program)
+            if self.runs_here(program):
+                return self.compute(work, argument_sets, infeed)
+        found: Results = self.ask("compute", work, argument_sets, infeed, devices=program.all_devices,
+                                  filename=filename)
+        return found
+
+    def ask(self, task: str, *arguments: Any, devices: int = 1, time_limit: float | None = None,
+            filename: str = "<module>") -> Any:
+        """What a task of tasks.py gives in this executor's child. Raises HloError."""
+        child = self._child(devices)
+        limit = self.options.time_limit if time_limit is None else time_limit
+        with self._said_of(filename):
+            if not child.is_running:
+                child.ask("hlotool.execution.tasks:ready", self, timeout=START_LIMIT)
+            return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
+                             memory=self.options.memory_limit)
+
+    def close(self) -> None:
+        """End the children of this executor; the next question starts new ones."""
+        self._child(1).close()
+
+    def _child(self, devices: int) -> Child:
+        return shared_child(self.name, {**self.environment(max(self.options.devices, devices))})
+
+    def _said_of(self, filename: str) -> _Said:
+        return _Said(self, filename)
+
+
+@dataclass
+class _Said:
+    """Turns what becomes of a question into diagnostics with a code."""
+
+    executor: Executor
+    filename: str
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        name = self.executor.name
+        match error:
+            case Crashed():
+                code, message = CRASH, f"{name} crashed: {error}"
+            case TimedOut():
+                code, message = TIMEOUT, f"{name} gave {error}"
+            case OutOfMemory() | MemoryError():
+                code, message = MEMORY, f"{name} needs more memory than it may take: {error}".removesuffix(": ")
+            case Refusal():
+                code = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED}.get(error.kind, RUN_ERROR)
+                message = f"{name}: {error.message}"
+            case _:
+                return
+        raise HloError([Diagnostic(code, message, filename=self.filename)]) from error
+
+
+def cpu_environment(platform: str, devices: int, options: Options) -> dict[str, str]:
+    """The environment in which XLA's client of a platform starts."""
+    given = os.environ.get("XLA_FLAGS", ""), options.xla_flags, f"--xla_force_host_platform_device_count={devices}"
+    # No other platform is started: a GPU's client takes most of its memory at once.
+    return {"XLA_FLAGS": " ".join(filter(None, given)), "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+@functools.cache
+def library_versions() -> dict[str, str]:
+    """The versions of the libraries that results depend on, and the machine."""
+    import importlib.metadata
+    import platform
+
+    versions = {name: importlib.metadata.version(name) for name in ("numpy", "ml_dtypes", "jaxlib")}
+    return {"machine": platform.machine(), "system": platform.system(), "python": platform.python_version(),
+            **versions}

@@ -1,0 +1,76 @@
+"""The table of executors. It is this folder: each file declares one, as a class (see executor.py), under its names.
+
+    reference        the NumPy functions of hlotool.ops, instruction by instruction (also called numpy)
+    stablehlo        StableHLO's own reference interpreter
+    pjrt:PLATFORM    StableHLO bytecode compiled and run by a PJRT client: pjrt:cpu, or any platform that JAX finds
+
+Executors of other packages stand in the entry point group `hlotool.executors` (name = "module:Class"). One is loaded
+only when somebody gives its name.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import UNKNOWN_EXECUTOR
+from hlotool.execution.executor import Executor, Options
+
+#: the entry point group of other packages' executors
+GROUP = "hlotool.executors"
+
+
+@functools.cache
+def executor_classes() -> Mapping[str, type[Executor]]:
+    """Name -> class, of the executors in this folder, other names included."""
+    found: dict[str, type[Executor]] = {}
+    for entry in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{entry.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Executor) and value.__module__ == module.__name__:
+                found |= dict.fromkeys(value.names, value)
+    return found
+
+
+def executor_names() -> tuple[str, ...]:
+    """The executors as help and messages list them: pjrt:PLATFORM, reference, ..."""
+    classes = dict.fromkeys(executor_classes().values())
+    return tuple(sorted(f"{c.names[0]}:{c.parameter}" if c.parameter else c.names[0] for c in classes))
+
+
+def executor_named(name: str, options: Options | float | None = None) -> Executor:
+    """The executor of that name; a number stands for options of that time limit. Raises HloError when there is none."""
+    if not isinstance(options, Options):
+        options = Options() if options is None else Options(time_limit=options)
+    first, colon, argument = name.partition(":")
+    found = executor_classes().get(first) or _declared_elsewhere(first)
+    if found is None or bool(found.parameter) is not bool(colon and argument):
+        known = ", ".join(executor_names())
+        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
+                                   filename="--executor")])
+    return found(argument, options)
+
+
+def executor_name(name: str) -> str:
+    """The one name of an executor that may have several: reference for numpy. Raises HloError when there is none."""
+    return executor_named(name).name
+
+
+def _declared_elsewhere(name: str) -> type[Executor] | None:
+    """The class that another package declares under that name. Raises HloError when it cannot be loaded."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP, name=name):
+        try:
+            found = entry.load()
+        except Exception as error:  # another package's code may fail in any way
+            problem = f"{entry.value} cannot be loaded: {type(error).__name__}: {error}"
+        else:
+            if isinstance(found, type) and issubclass(found, Executor):
+                return found
+            problem = f"{entry.value} is no subclass of hlotool.execution.Executor"
+        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name!r}: {problem}", filename="--executor")])
+    return None

@@ -1,0 +1,31 @@
+"""The reference: the NumPy functions of hlotool.ops, instruction by instruction."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from hlotool.execution.devices import Queues
+from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
+from hlotool.execution.program import Program
+from hlotool.ops import OPS
+
+
+class Reference(Executor):
+    """Evaluates each instruction; devices are threads."""
+
+    names = ("reference", "numpy")
+
+    def runs_here(self, program: Program) -> bool:
+        """Where it is asked for, and where somebody declared operations of his own: no child knows those."""
+        opcodes = {i.opcode for i in program.module.instructions()}
+        return self.options.in_process or any(
+            not OPS[name].evaluate.__module__.startswith("hlotool.") for name in opcodes if name in OPS)
+
+    def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        return [evaluate_program(work, arguments, queues=[Queues(deque(row)) for row in infeed] or None)
+                for arguments in argument_sets]
+
+    def facts(self) -> dict[str, str]:
+        return {**library_versions(), "platform": "numpy"}

@@ -1,0 +1,45 @@
+"""Running a module, or a program, on an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from hlotool.execution.executor import TIME_LIMIT, Options, PerDevice
+from hlotool.execution.executors import executor_named
+from hlotool.execution.program import Program, fitted
+from hlotool.ir import HloModule
+
+Array: TypeAlias = Any
+
+
+def run_program(program: Program, arguments: PerDevice, executor: str = "pjrt:cpu",
+                time_limit: float = TIME_LIMIT, options: Options | None = None) -> list[list[Array]]:
+    """The results of every device for the arguments of every device."""
+    given = [fitted(program, row) for row in arguments]
+    return executor_named(executor, options or Options(time_limit)).run(program, [given])[0]
+
+
+def execute(module: HloModule | str, arguments: Sequence[Array], executor: str = "pjrt:cpu",
+            options: Options | None = None) -> list[Array]:
+    """Run a module (or HLO text, or a StableHLO module) on flat arguments; the leaves of its result in order.
+
+    A module of several replicas or partitions gets the same arguments on each and gives the results of the first;
+    `run_program` speaks of each. Raises HloError for a module that cannot be run, or that fails.
+    """
+    program = Program(read_module(module))
+    return run_program(program, [arguments] * program.devices, executor, options=options)[0]
+
+
+def read_module(module: Any) -> HloModule:
+    """A module, the one that an HLO text holds, or the one that a StableHLO module (or its bytecode) says."""
+    if isinstance(module, HloModule):
+        return module
+    if not isinstance(module, str):
+        from hlotool.mlir import from_stablehlo
+
+        return from_stablehlo(module)
+    from hlotool.passes.read import parse
+
+    parsed: HloModule = parse(module)
+    return parsed

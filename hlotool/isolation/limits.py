@@ -1,0 +1,75 @@
+"""How much memory there is, how much a process takes, and how it is kept from taking more."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pathlib
+
+#: share of the machine's memory that one piece of work may take unless told otherwise
+_SHARE = 0.8
+#: where control groups say what a container may take: version 2, version 1
+_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+#: bytes that the work in hand may take; None: the default
+_granted: int | None = None
+
+
+def available_memory() -> int:
+    """Bytes that the work in hand may take: what it was granted, or the default."""
+    return _granted or default_memory()
+
+
+@functools.cache
+def default_memory() -> int:
+    """Bytes: a share of what the machine, the container or a limit of the process allows; 2^62 where none says."""
+    found = [1 << 62]
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in _GROUPS:
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(pathlib.Path(name).read_text("ascii")))
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        found += [s for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS)
+                  if (s := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
+    return int(min(f for f in found if f > 0) * _SHARE)
+
+
+def taken_memory() -> int:
+    """Bytes of this process that count against RLIMIT_DATA; 0 where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(pathlib.Path("/proc/self/statm").read_text("ascii").split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def limit_memory(size: int | None) -> None:
+    """Grant this process so many bytes (None: the default) beyond what it holds now.
+
+    Systems without such limits do not enforce it; what asks for `available_memory` still heeds it.
+    """
+    global _granted  # noqa: PLW0603 - one process, one limit
+    default = default_memory()  # before a limit of ours stands
+    _granted = size or default
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = taken_memory() + _granted
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def format_bytes(size: int) -> str:
+    """A size as people read it.
+
+    >>> format_bytes(4000), format_bytes(12), format_bytes(4 * 10**12)
+    ('4 kB', '12 B', '4 TB')
+    """
+    value, unit = float(size), 0
+    while value >= 1000 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.3g} {_UNITS[unit]}"

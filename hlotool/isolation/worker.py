@@ -1,0 +1,96 @@
+"""The child process of `child.py`: answers `(task, arguments, memory)` questions on its pipes until they close.
+
+A task is "module:function" of hlotool. An answer is a word and what belongs to it: ("ok", value), ("diagnostics",
+list), ("refused", kind, sentence), ("memory", sentence). The process starts as a script under `python -I`, so that
+nothing in the current folder, the user's folder or PYTHON* variables is imported; where hlotool and its libraries
+lie, the parent says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pickle
+import select
+import signal
+import sys
+import threading
+from typing import Any
+
+#: prctl's number for "send me a signal when my parent ends" (linux/prctl.h)
+_PR_SET_PDEATHSIG = 1
+
+
+def serve(configuration: dict[str, Any]) -> None:
+    """Answer questions until the other end closes."""
+    _end_with_parent(configuration["parent"], configuration["has_lasting_parent"])
+    sys.path.extend(p for p in configuration["paths"] if p not in sys.path)
+    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a runtime prints must not stand between the frames
+    while length := questions.read(8):
+        task, arguments, memory = pickle.loads(questions.read(int.from_bytes(length, "little")))
+        data = _frame(_answer(task, arguments, memory))
+        answers.write(len(data).to_bytes(8, "little") + data)
+        answers.flush()
+
+
+def _end_with_parent(parent: int, is_lasting: bool) -> None:
+    """Leave no orphan: whatever ends the parent ends this process too.
+
+    The system's signal follows the thread that started the child, so it is asked for only where that is the main one;
+    a thread that waits for the other end of the pipe to close serves everywhere, but when native code keeps Python
+    from running threads.
+    """
+    if is_lasting and sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it ended before that
+        os._exit(1)
+    if hasattr(select, "poll"):
+        threading.Thread(target=_wait_for_hang_up, daemon=True).start()
+
+
+def _wait_for_hang_up() -> None:
+    poll = select.poll()
+    poll.register(0, 0)  # hang-ups are reported unasked; input is the main thread's
+    while not any(event & select.POLLHUP for _, event in poll.poll()):
+        pass
+    os._exit(1)
+
+
+def _answer(task: str, arguments: tuple[Any, ...], memory: int | None) -> tuple[Any, ...]:
+    from hlotool.diagnostics import HloError
+    from hlotool.isolation.failures import OutOfMemory, Refusal
+    from hlotool.isolation.limits import limit_memory
+
+    limit_memory(memory)
+    module, _, name = task.partition(":")
+    try:
+        return "ok", getattr(importlib.import_module(module), name)(*arguments)
+    except HloError as error:
+        return "diagnostics", error.diagnostics
+    except Refusal as error:
+        return "refused", error.kind, error.message
+    except (MemoryError, OutOfMemory) as error:
+        return "memory", str(error)
+    except RecursionError:
+        return "refused", "unsupported", "the module is nested too deeply"
+    except Exception as error:  # every failure of a runtime is an answer; the parent names the module
+        return "refused", "run", f"{type(error).__name__}: {error}"
+
+
+def _frame(answer: tuple[Any, ...]) -> bytes:
+    try:
+        return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return pickle.dumps(("memory", "the answer does not fit into memory"))
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+        return pickle.dumps(("refused", "run", f"the answer cannot be handed over: {error}"))
+
+
+if __name__ == "__main__":
+    serve(json.loads(sys.argv[1]))

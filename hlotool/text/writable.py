@@ -1,0 +1,128 @@
+"""Whether text can say a module that does not come from text: a protobuf message, StableHLO, a program's own making.
+
+Names, opcodes and raw values of such a module are whatever its maker wrote. Written down unchecked, a name that holds
+a line feed would be an instruction of its own. So each is cut by the scanner that reads HLO text, and what does not
+come back as the one thing that it is makes the module one that text cannot hold.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError, define, shortened
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Kind, Raw, kind_of
+from hlotool.text.phrases import PhraseError, print_value, read_value
+from hlotool.text.scan import NAME, OPCODE, STRING, Cut, CutError, cut_attributes
+from hlotool.text.terminals import terminals
+
+UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
+                    "down, it would read back as something else.")
+
+_NAME = re.compile(NAME, re.ASCII)
+_OPCODE = re.compile(OPCODE, re.ASCII)
+_MODULE_NAME = re.compile(terminals("hlo")["MODULE_NAME"], re.ASCII)
+_ROW = re.compile(rf"\d+\s+(?:{STRING}|\{{[\w=, ]*\}})", re.S)
+#: kinds whose text holds numbers and fixed words only, or names of the module itself
+_HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
+                       Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
+                       Kind.DIM_LABELS, Kind.PADDING, Kind.PAIRS, Kind.ALIASING, Kind.DONORS, Kind.ENTRY_LAYOUT,
+                       Kind.STRING, Kind.RESULT_ACCURACY, Kind.SPARSITY})
+
+
+def check_writable(module: HloModule, filename: str = "<string>") -> None:
+    """Raises HloError (R106) for everything of a module that HLO text cannot hold."""
+    found = [Diagnostic(UNWRITABLE, shortened(message), filename=filename,
+                        help="HLO text cannot hold it: change it where the module is made")
+             for message in dict.fromkeys(_problems(module))]
+    if found:
+        raise HloError(found)
+
+
+def _problems(module: HloModule) -> Iterator[str]:
+    if not _MODULE_NAME.fullmatch(module.name):
+        yield f"the module's name {module.name!r} is no name"
+    yield from _of_attributes(module.attributes, "the module", is_inside=False)
+    for table, rows in module.tables.items():
+        yield from (f"a row of {table} is {row!r}" for row in rows if not is_table_row(row))
+    known: dict[int, Attributes] = {}
+    name_fits, opcodes = _NAME.fullmatch, dict[str, bool]()
+    for computation in module.computations:
+        yield from _of_names(computation)
+        for instruction in computation.instructions:
+            if not name_fits(instruction.name):
+                yield f"the instruction's name {instruction.name!r} is no name"
+            opcode = instruction.opcode
+            if opcode not in opcodes:
+                opcodes[opcode] = _OPCODE.fullmatch(opcode) is not None
+                if not opcodes[opcode]:
+                    yield f"{opcode!r} of {instruction.name} is no opcode"
+            attributes = instruction.attributes
+            if attributes and id(attributes) not in known:
+                known[id(attributes)] = attributes
+                yield from _of_attributes(attributes, instruction.name)
+            yield from _of_metadata(instruction)
+
+
+def _of_names(computation: HloComputation) -> Iterator[str]:
+    if not _NAME.fullmatch(computation.name):
+        yield f"the computation's name {computation.name!r} is no name"
+    yield from _of_attributes(computation.attributes, computation.name)
+
+
+def _of_metadata(instruction: HloInstruction) -> Iterator[str]:
+    metadata = instruction.metadata
+    if metadata is not None and not is_one_value("metadata", metadata.text):
+        yield f"the metadata of {instruction.name} is {metadata.text!r}"
+
+
+def _of_attributes(attributes: Attributes, owner: str, *, is_inside: bool = True) -> Iterator[str]:
+    for name, value in attributes.items():
+        if not _NAME.fullmatch(name):
+            yield f"{name!r} of {owner} is no attribute's name"
+            continue
+        kind = kind_of(name, isinstance(value, tuple) and bool(value) and isinstance(value[0], tuple))
+        if isinstance(value, Raw) and kind is not Kind.RAW:
+            yield f"{name} of {owner} is no value of its kind: {value.text!r}"
+        elif kind not in _HARMLESS and not _comes_back(kind, name, value, is_inside=is_inside):
+            yield f"{name} of {owner} is {print_value(kind, value)!r}"
+
+
+def _comes_back(kind: Kind, name: str, value: Any, *, is_inside: bool) -> bool:
+    text = print_value(kind, value)
+    if not is_one_value(name, text, is_inside=is_inside):
+        return False
+    try:
+        return bool(read_value(kind, text, name) == value)
+    except PhraseError:
+        return False
+
+
+@functools.lru_cache(4096)
+def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
+    """Whether `name=text` behind an instruction (or the header) is that one attribute and nothing else.
+
+    >>> is_one_value("origin", "{a}"), is_one_value("origin", "1, evil=2"), is_one_value("origin", "1\\n b = f32[] c()")
+    (True, False, False)
+    """
+    if not _NAME.fullmatch(name):
+        return False
+    line = f", {name}={text}"
+    cut = Cut(0, False, "", 0, "", 0, "call" if is_inside else "", 0, "", 0)
+    try:
+        cut_attributes(line, 0, cut)
+    except CutError:
+        return False
+    return cut.end == len(line) and [(a.name, a.value) for a in cut.attributes] == [(name, text)] and not cut.legacy
+
+
+def is_table_row(text: str) -> bool:
+    """Whether a text is a row of a stack-frame table."""
+    return _ROW.fullmatch(text) is not None
+
+
+def is_opcode(text: str) -> bool:
+    """Whether a text is spelled as an opcode."""
+    return _OPCODE.fullmatch(text) is not None

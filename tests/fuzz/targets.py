@@ -1,0 +1,25 @@
+"""Every target by name, made when asked for: some need packages that others do not."""
+
+from __future__ import annotations
+
+import importlib
+
+from fuzzing import Target
+
+#: name -> file and class
+_WHERE = {
+    "config": ("fuzz_config", "Configuration"),
+    "fixes": ("fuzz_fixes", "Fixes"),
+    "format": ("fuzz_fixes", "Formatting"),
+    "modules": ("fuzz_modules", "Modules"),
+    "proto": ("fuzz_proto", "Proto"),
+    "text": ("fuzz_text", "Text"),
+}
+NAMES = tuple(_WHERE)
+
+
+def target(name: str) -> Target:
+    """The target of a name."""
+    file, made = _WHERE[name]
+    found: Target = getattr(importlib.import_module(file), made)()
+    return found

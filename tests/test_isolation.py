@@ -1,0 +1,114 @@
+"""Children: they answer, outlive failures, import nothing from where they are started, and end with their parent."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from hlotool.diagnostics import HloError
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, format_bytes
+from hlotool.isolation.child import kept_environment, library_paths
+
+PARSE = "hlotool.text:parse"
+
+
+@pytest.fixture
+def child() -> Iterator[Child]:
+    made = Child({"XLA_FLAGS": "asked"})
+    yield made
+    made.close()
+
+
+def test_answers_and_failures(child: Child) -> None:
+    assert child.ask("operator:add", 2, 3, timeout=60) == 5
+    with pytest.raises(Refusal, match="ZeroDivisionError"):
+        child.ask("operator:truediv", 1, 0, timeout=60)
+    with pytest.raises(Refusal, match="has no attribute"):
+        child.ask("operator:nothing", timeout=60)
+    with pytest.raises(HloError, match="P"):
+        child.ask(PARSE, "HloModule m\nENTRY e { a = f32[ }", timeout=60)
+    assert child.is_running
+
+
+def test_a_crash_and_a_time_out_are_outlived(child: Child) -> None:
+    with pytest.raises(Crashed, match="exit code -6"):
+        child.ask("os:abort", timeout=60)
+    with pytest.raises(TimedOut):
+        child.ask("time:sleep", 30, timeout=0.2)
+    assert child.ask("operator:add", 2, 3, timeout=60) == 5
+
+
+def test_memory_has_a_limit(child: Child) -> None:
+    with pytest.raises(OutOfMemory):
+        child.ask("builtins:bytearray", 1 << 30, timeout=60, memory=1 << 28)
+    assert len(child.ask("builtins:bytearray", 1 << 20, timeout=60, memory=1 << 28)) == 1 << 20
+
+
+def test_what_a_child_sees(child: Child, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    monkeypatch.setenv("JAX_ENABLE_X64", "1")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("numpy", "json", "planted"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'PWNED')!r}, 'w')")
+    assert str(tmp_path) not in library_paths()
+    assert child.ask("os:getcwd", timeout=60) == os.path.abspath(os.sep)
+    assert child.ask("os:getenv", "SECRET_TOKEN", timeout=60) is None
+    assert child.ask("os:getenv", "JAX_ENABLE_X64", timeout=60) == "1"
+    assert child.ask("os:getenv", "XLA_FLAGS", timeout=60) == "asked"
+    assert child.ask("numpy:add", 1, 2, timeout=60) == 3
+    with pytest.raises(Refusal, match="No module named 'planted'"):
+        child.ask("planted:run", timeout=60)
+    assert not (tmp_path / "PWNED").exists()
+    assert "SECRET_TOKEN" not in kept_environment() and "PYTHONPATH" not in kept_environment()
+
+
+#: starts a child that sleeps in native code, or computes, and says its number
+PARENT = """
+import sys, threading, time
+from hlotool.isolation import Child
+child = Child({})
+print(child.ask("os:getpid", timeout=60), flush=True)
+threading.Thread(target=lambda: child.ask(*eval(sys.argv[1]), timeout=600), daemon=True).start()
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("task", ["('time:sleep', 600)", "('builtins:sum', range(10 ** 15))"], ids=["asleep", "busy"])
+def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, task], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        time.sleep(0.1)
+        parent.send_signal(number)
+        parent.wait(20)
+    for _ in range(100):
+        if not is_alive(child):
+            return
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child outlived its parent")
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = pathlib.Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_sizes_as_people_read_them() -> None:
+    assert [format_bytes(n) for n in (0, 999, 1000, 4 * 10**12, 1 << 62)] == ["0 B", "999 B", "1 kB", "4 TB", "4.61 EB"]
