@@ -156,8 +156,9 @@ class Program:
             attributes = instruction.attributes
             if bool(attributes.get("channel_id")) is by_channel:
                 groups = attributes.get("replica_groups")
-                rows = groups.lists() if groups is not None else attributes.get("source_target_pairs", ())
-                yield from (device + 1 for row in rows for device in row)
+                if groups is not None:
+                    yield groups.device_count()
+                yield from (device + 1 for pair in attributes.get("source_target_pairs", ()) for device in pair)
 
 
 def _devices_of(sharding: Sharding) -> int:

@@ -31,7 +31,7 @@ from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
-from hlotool.ir.sharding import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding
+from hlotool.ir.sharding import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding, TooManyDevicesError
 from hlotool.ir.source import Position, Source, Span
 from hlotool.ir.walk import called_by, callees_first, post_order, unique_name, uses
 
@@ -41,7 +41,7 @@ __all__ = [
     "DimSharding", "Domain", "EntryLayout", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule",
     "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension",
     "Position", "Raw", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span",
-    "Sparsity", "SplitConfig", "Statistics", "Window", "WindowDimension", "called_by", "callees_first",
-    "clone_computation", "clone_module", "dtype_of_numpy", "kind_of", "mapped_attributes", "no_collection",
-    "post_order", "set_printer", "unique_name", "uses",
+    "Sparsity", "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by",
+    "callees_first", "clone_computation", "clone_module", "dtype_of_numpy", "kind_of", "mapped_attributes",
+    "no_collection", "post_order", "set_printer", "unique_name", "uses",
 ]

@@ -213,6 +213,25 @@ class Shape(metaclass=Interned):
             else:
                 yield index, shape
 
+    @property
+    def leaf_count(self) -> int:
+        """How many shapes in the tree are no tuples. Tuples of one tuple twice hold 2^depth of them, so parts are
+        counted once each.
+        """
+        if not self.is_tuple:
+            return 1
+        counts: dict[Shape, int] = {}
+        stack = [self]
+        while stack:
+            shape = stack[-1]
+            todo = [e for e in shape.elements if e.is_tuple and e not in counts]
+            if todo:
+                stack += todo
+                continue
+            stack.pop()
+            counts[shape] = sum(counts[e] if e.is_tuple else 1 for e in shape.elements)
+        return counts[self]
+
     def at(self, index: _Ints) -> Shape | None:
         """The shape at a tuple index, or None where there is none."""
         shape = self

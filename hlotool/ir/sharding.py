@@ -8,6 +8,13 @@ from dataclasses import dataclass
 
 from hlotool.ir.interning import Interned
 
+#: devices that are written out one by one; `[1000000000]` of them is a few characters in a text
+MOST_DEVICES = 1 << 20
+
+
+class TooManyDevicesError(ValueError):
+    """A list of more than MOST_DEVICES devices was asked for."""
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class IotaTile(metaclass=Interned):
@@ -21,13 +28,20 @@ class IotaTile(metaclass=Interned):
     permutation: tuple[int, ...]
 
     def devices(self) -> tuple[int, ...]:
-        """The device numbers in row-major order of `dims`."""
+        """The device numbers in row-major order of `dims`. Raises TooManyDevicesError."""
+        require_listable(math.prod(self.reshape_dims))
         strides = [math.prod(self.reshape_dims[d + 1:]) for d in self.permutation]
         numbers = [0]
         for d, stride in zip(self.permutation, strides, strict=True):
             steps = range(0, stride * self.reshape_dims[d], stride)
             numbers = [number + step for number in numbers for step in steps]
         return tuple(numbers)
+
+
+def require_listable(count: int) -> None:
+    """Raise TooManyDevicesError where so many devices are not listed one by one."""
+    if count > MOST_DEVICES:
+        raise TooManyDevicesError(f"{count} devices are not listed one by one: {MOST_DEVICES} are the most")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -103,8 +117,28 @@ class ReplicaGroups(metaclass=Interned):
     mesh: Mesh | None = None
     axes: tuple[AxisRef, ...] = ()
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether there are groups at all: without any, all devices are one group."""
+        return self.iota is not None or self.mesh is not None or bool(self.groups)
+
+    def sizes(self) -> set[int]:
+        """The sizes that the groups have. Raises TooManyDevicesError for a mesh that cannot be listed."""
+        if self.iota is not None:
+            return {self.iota.dims[-1]} if self.iota.dims[0] else set()
+        return {len(g) for g in self.lists()}
+
+    def device_count(self) -> int:
+        """One more than the largest device number that the groups name. Raises TooManyDevicesError."""
+        if self.iota is not None:
+            return math.prod(self.iota.dims)
+        return 1 + max((device for group in self.lists() for device in group), default=-1)
+
     def lists(self) -> tuple[tuple[int, ...], ...]:
-        """The groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`."""
+        """The groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`.
+
+        Raises TooManyDevicesError.
+        """
         if self.iota is not None:
             devices, (count, size) = self.iota.devices(), self.iota.dims
             return tuple(devices[i * size:(i + 1) * size] for i in range(count))
@@ -115,6 +149,7 @@ class ReplicaGroups(metaclass=Interned):
 
         ids = mesh.device_ids
         total = math.prod(size for _, size in mesh.axes)
+        require_listable(total)
         order = ids.devices() if isinstance(ids, IotaTile) else ids or tuple(range(total))
         # Split every axis that is used in part, so that each reference is a whole dimension of the grid.
         dims: list[int] = []

@@ -38,6 +38,10 @@ def read_config(file: Path) -> Settings:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise HloError([_syntax(source, str(error))]) from error
+    except RecursionError as error:
+        raise HloError([_syntax(source, "arrays or tables are nested too deeply")]) from error
+    except ValueError as error:  # a number of thousands of digits, which Python does not read
+        raise HloError([_syntax(source, str(error).partition(";")[0])]) from error
     start: KeyPath = ("tool", "hlotool") if file.name == "pyproject.toml" else ()
     for key in ("tool", "hlotool") if start else ():
         tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}

@@ -13,6 +13,8 @@ NOT_LOWERED = define("X104", "not-lowered", "The instruction has no StableHLO fo
 MALFORMED = define("X105", "malformed-instruction",
                    "The instruction breaks its operation's rules, so it cannot be lifted.")
 UNVERIFIED = define("X106", "unverified-result", "The lifted operation does not pass MLIR's verifier.", _STABLEHLO)
+TOO_LARGE = define("X107", "too-large-when-inlined",
+                   "Computations written out wherever they are called, as StableHLO has it, make the module too large.")
 
 UNREADABLE = define("X201", "unreadable-mlir", "The input is no MLIR module that can be read.")
 NOT_IMPORTED = define("X202", "not-imported", "The MLIR operation has no HLO form.")

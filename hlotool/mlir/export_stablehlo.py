@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ from hlotool.passes.verify import Signatures, agrees
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40
+#: how many instructions may be written, as a multiple of the module's and beside that: regions and fusions are written
+#: out at each of their calls, and calls of calls of calls multiply
+_MOST_TIMES, _MOST_BESIDE = 20, 50_000
 
 #: attributes that stand beside an operation
 _BESIDE = frozenset(("sharding", "frontend_attributes"))
@@ -91,6 +95,10 @@ def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[
     return found, losses
 
 
+class _OverrunError(Exception):
+    """The module grows too large; the diagnostic is recorded already."""
+
+
 class _Refusal(Exception):
     """One instruction cannot be lowered; the diagnostic is recorded already."""
 
@@ -130,6 +138,7 @@ class Exporter:
         self._sound: set[Any] = set()
         self._inlined = False
         self._written = 0
+        self._budget = _MOST_BESIDE + _MOST_TIMES * sum(len(c.instructions) for c in module.computations)
 
         self._ir = ir
         self._create = ir.Operation.create
@@ -167,8 +176,9 @@ class Exporter:
             self._report_module(codes.NO_ENTRY, "the module has no entry computation")
         else:
             self._function(self.module.entry, "main", is_entry=True)
-        while self._queue:
-            self._fill(self._queue.popleft())
+        with contextlib.suppress(_OverrunError):
+            while self._queue:
+                self._fill(self._queue.popleft())
         if self.diagnostics:
             raise HloError(self.diagnostics)
         self._verify()
@@ -258,6 +268,7 @@ class Exporter:
         if not _is_ordered(computation):
             instructions = post_order(computation)
         emitters = self._emitters
+        self._spend(computation)
         for instruction in instructions:
             if instruction in values:
                 continue
@@ -276,6 +287,15 @@ class Exporter:
                 self._explain(instruction, operands, error)
                 values[instruction] = self._substitute(instruction, operands, reported)
         return values[computation.root]
+
+    def _spend(self, computation: HloComputation) -> None:
+        """Count a computation that is written; one too many is reported, and ends the work."""
+        self._budget -= len(computation.instructions)
+        if self._budget < 0:
+            self._report(self._current or computation.root, codes.TOO_LARGE,
+                         f"with {computation.name} written out wherever it is called, the module has more than "
+                         f"{_MOST_TIMES} times its own instructions and {_MOST_BESIDE} beside those")
+            raise _OverrunError
 
     def _require_rule(self, instruction: HloInstruction) -> None:
         """Raise ConstraintError where folds and the like break their rule: MLIR's verifier reads missing operands."""

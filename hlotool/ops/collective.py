@@ -121,7 +121,7 @@ def _require_global(opcode: str, number: int, channel_id: int | None, use_global
     """use_global_device_ids needs a channel and groups."""
     label = f"{opcode}-c{number}"
     require(not use_global or channel_id is not None, label, "use_global_device_ids=true stands without channel_id")
-    require(not use_global or (groups is not None and bool(groups.lists())), label,
+    require(not use_global or (groups is not None and groups.is_listed), label,
             "use_global_device_ids=true stands without replica_groups")
 
 
@@ -140,7 +140,7 @@ def _require_reduction(opcode: str, number: int, operands: Sequence[Shape], to_a
 
 def size_of(groups: ReplicaGroups | None) -> int | None:
     """The size of the groups where they are listed and equal."""
-    sizes = {len(g) for g in groups.lists()} if groups is not None else set()
+    sizes = groups.sizes() if groups is not None else set()
     return sizes.pop() if len(sizes) == 1 else None
 
 

@@ -40,6 +40,10 @@ def require(holds: bool, label: str, message: str, culprit: HloInstruction | Non
         raise ConstraintError(label, message, culprit)
 
 
+#: values in one tuple; with `x = tuple(y, y)` a short text asks for any number of them
+MOST_LEAVES = 1 << 17
+
+
 class _Required:
     def __repr__(self) -> str:
         return "REQUIRED"
@@ -156,7 +160,20 @@ class Op:
         if len(given) < len(self.attributes):
             missing = next(a.name for a in self.attributes if a.name not in given)
             raise ConstraintError(f"{self.opcode}-attributes", f"{self.opcode} needs the attribute {missing}")
-        return self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
+        found = self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
+        if found is not instruction.shape:
+            self._require_writable(found)
+        return found
+
+    def _require_writable(self, shape: Shape) -> None:
+        """Refuse shapes that no text holds: sizes beyond 64 bits, tuples of tuples that double with every line."""
+        if shape.is_tuple:
+            require(shape.leaf_count <= MOST_LEAVES, f"{self.opcode}-size",
+                    f"the result is a tuple of {shape.leaf_count} values; {MOST_LEAVES} are the most")
+        elif shape.dims:
+            largest = max(shape.dims)
+            require(largest < 1 << 63, f"{self.opcode}-size", f"the result has a dimension of {largest}, which is more "
+                    "than 64 bits hold")
 
 
 #: what every instruction may carry besides the attributes of its operation; XLA: HloParserImpl::ParseInstructionRhs

@@ -95,6 +95,16 @@ _PAYLOADS = ("parameter", "constant")
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
+def _without_metadata(rest: str, start: int, end: int) -> str:
+    """What stands before and behind the metadata, a line each, so that what it stands in the middle of is not joined.
+
+    A statement on one line has no line feed of its own.
+    """
+    if end == len(rest):
+        return rest[:start]
+    return f"{rest[:start]}\n{rest[end:]}" if start else rest[end:]
+
+
 class InstructionReader(Reports):
     """Reads bodies; hlotool.text.parse builds on it with what surrounds them."""
 
@@ -277,7 +287,7 @@ class InstructionReader(Reports):
                         if "preserve_" in words or "_payload=" in words:
                             return at  # fields of another time, which the long way notes
                         metadata = metadata_cache[words] = Metadata(words)
-                    rest = rest[:start] + rest[ending.end():]
+                    rest = _without_metadata(rest, start, ending.end())
             attributes = attribute_cache.get(rest)
             if attributes is None and (attributes := self._quick_attributes(rest)) is None:
                 return at
@@ -331,9 +341,11 @@ class InstructionReader(Reports):
 
     def _quick_attributes(self, rest: str) -> Attributes | None:
         """The attributes of a text that starts at the comma; None when the long way must look at it."""
-        pieces = cut_quickly(rest)
-        if pieces is None:
+        before, _, after = rest.partition("\n")
+        pieces, more = cut_quickly(before), cut_quickly(after)
+        if pieces is None or more is None:
             return None
+        pieces += more
         values: dict[str, Any] = {}
         for name, text in pieces:
             value = self._values.get((name, text))

@@ -21,7 +21,7 @@ def group_sizes(instruction: HloInstruction) -> set[int]:
     groups = instruction.attributes.get("replica_groups")
     if not isinstance(groups, ReplicaGroups):
         return set()
-    return {groups.iota.dims[-1]} if groups.iota is not None else {len(g) for g in groups.lists()}
+    return groups.sizes()
 
 
 def same_groups(a: HloInstruction, b: HloInstruction) -> bool:

@@ -200,7 +200,7 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
         XLA, all_reduce_promotion.cc
     """
     groups = instruction.attributes.get("replica_groups")
-    sizes = [len(g) for g in groups.lists()] if isinstance(groups, ReplicaGroups) else []
+    sizes = groups.sizes() if isinstance(groups, ReplicaGroups) else set()
     operand = instruction.operands[0].shape
     record = view.reducer(instruction.attributes["to_apply"])
     if operand.is_array and is_narrow(operand.element_type) and record is not None and record.opcode == "add" \

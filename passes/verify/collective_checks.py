@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import HloInstruction, HloModule, ReplicaGroups
+from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, TooManyDevicesError
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.instruction_findings import report
 
@@ -37,7 +38,14 @@ def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:
 @functools.lru_cache(maxsize=4096)
 def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
     """What is wrong with the groups alone; how many devices; whether all are of one size; whether one is empty."""
-    lists = groups.lists()
+    iota = groups.iota
+    if iota is not None and len(iota.dims) == 2 and math.prod(iota.dims) == math.prod(iota.reshape_dims):
+        count, size = iota.dims  # a permutation of 0 to n - 1, which needs no look at each
+        return "", count * size, True, count > 1 and not size
+    try:
+        lists = groups.lists()
+    except TooManyDevicesError as error:
+        return str(error), 0, True, False
     if not any(lists):
         return "", 0, True, len(lists) > 1
     devices = [d for group in lists for d in group]

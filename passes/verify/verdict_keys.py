@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction
+from hlotool.ir import Attributes, HloComputation, HloInstruction, called_by
 from hlotool.ops import COMMON_ATTRIBUTES
 
 #: numbers that only tell instructions apart: rules look at their signs
@@ -54,12 +54,21 @@ class Signatures:
         return value if isinstance(value, (int, str)) else id(value)
 
     def _of_computation(self, computation: HloComputation) -> int:
-        known = self._computations.get(computation)
-        if known is None:
-            self._computations[computation] = -1 - len(self._computations)  # should it call itself
-            structure = self._structure(computation)
-            known = self._computations[computation] = self._numbers.setdefault(structure, len(self._numbers))
-        return known
+        """The number of a computation's structure; callees first, without recursion, for chains may be long."""
+        known = self._computations
+        if computation in known:
+            return known[computation]
+        stack = [(computation, False)]
+        while stack:
+            current, is_ready = stack.pop()
+            if is_ready:
+                known[current] = self._numbers.setdefault(self._structure(current), len(self._numbers))
+            elif current not in known:
+                known[current] = -1 - len(known)  # should it call itself
+                stack.append((current, True))
+                if len(current.instructions) <= _LARGE:
+                    stack.extend((c, False) for c in called_by(current) if c not in known)
+        return known[computation]
 
     def _structure(self, computation: HloComputation) -> Hashable:
         if len(computation.instructions) > _LARGE:
