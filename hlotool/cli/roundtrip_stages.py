@@ -213,7 +213,7 @@ def _lift(module: HloModule) -> tuple[Program, bytes]:
 def _bring_back(code: bytes) -> HloModule:
     import hlotool
 
-    text = str(hlotool.from_stablehlo(code))
+    text = str(hlotool.from_stablehlo(code, isolate=False))
     module: HloModule = hlotool.parse(text, "the module that came back")
     return module
 
@@ -222,7 +222,7 @@ def _plain_text(code: bytes) -> str:
     """The program without locations and without what only the way back reads."""
     from hlotool.mlir import program_text, read_program
 
-    return re.sub(r"\{?hlotool\.\w+ = (?:\{[^\n]*|\"[^\n]*)", "", program_text(read_program(code)))
+    return re.sub(r"\{?hlotool\.\w+ = (?:\{[^\n]*|\"[^\n]*)", "", program_text(read_program(code, isolate=False)))
 
 
 def _first_difference(one: HloModule, other: HloModule) -> tuple[Node | None, Node | None] | None:

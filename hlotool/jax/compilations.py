@@ -118,7 +118,7 @@ def _from_stablehlo(program: Any) -> HloModule:
     from hlotool.mlir import from_stablehlo
 
     # Its operations are changed by compiling; a copy as text keeps the locations.
-    return _from_text(str(from_stablehlo(program.operation.get_asm(enable_debug_info=True))))
+    return _from_text(str(from_stablehlo(program.operation.get_asm(enable_debug_info=True), isolate=False)))
 
 
 def _from_text(text: str) -> HloModule:

@@ -7,8 +7,9 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.mlir import codes
-from hlotool.mlir.context import make_context
+from hlotool.mlir.context import load_quantisation, make_context
 from hlotool.mlir.expansion import copied, run_passes
+from hlotool.mlir.isolated import HAS_CHILD, bytecode_from_outside
 
 #: what MLIR bytecode begins with, and the producer that marks a portable artifact
 BYTECODE_MAGIC = b"ML\xefR"
@@ -181,13 +182,16 @@ def without_chlo(module: Any) -> Any:
     return copy
 
 
-def read_artifact(data: bytes, context: Any = None) -> Any:
-    """The MLIR module of a portable artifact. Raises HloError."""
+def read_artifact(data: bytes, context: Any = None, *, isolate: bool = True) -> Any:
+    """The MLIR module of a portable artifact; `isolate` as for read_program. Raises HloError."""
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
 
     context = context or make_context()
     try:
+        if isolate and HAS_CHILD:
+            load_quantisation(context)
+            return ir.Module.parse(bytecode_from_outside(data), context)
         return stablehlo.deserialize_portable_artifact(context, data)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
         raise HloError([Diagnostic(codes.UNREADABLE, f"the portable artifact cannot be read: {error}")]) from None

@@ -28,6 +28,10 @@ ARGUMENT_SHAPES = define("X209", "argument-shapes", "The shapes given for a prog
 UNVERSIONED = define("X208", "unserialised-artifact", "The module cannot be written for that StableHLO version.",
                      "StableHLO compatibility guarantees")
 
+READER_CRASH = define("X213", "reader-crash", "MLIR ended its process on the program; the next is read in a new one.")
+READER_TIMEOUT = define("X214", "reader-timeout", "MLIR did not come to an end with the program in time.")
+READER_MEMORY = define("X215", "reader-memory", "Reading the program takes more memory than it may.")
+
 # What StableHLO cannot hold (X3xx).
 LOST_LAYOUT = define("X301", "lost-layout", "A layout other than the default one: StableHLO's values have none.")
 LOST_TILING = define("X302", "lost-tiling", "The tiles of a layout.")

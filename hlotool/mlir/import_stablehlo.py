@@ -11,6 +11,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
 from hlotool.mlir import codes
 from hlotool.mlir.expansion import expanded, is_dynamic, is_quantised, refined
+from hlotool.mlir.isolated import HAS_CHILD, module_from_outside
 from hlotool.mlir.lifts import lift_of, lifts
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.loss_attributes import Restorer
@@ -25,7 +26,7 @@ from hlotool.mlir.module_attributes import (
 )
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.types import NoType, Types
-from hlotool.ops import OPS
+from hlotool.ops import OPS, has_foreign
 from hlotool.text import check_writable
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return"))
@@ -36,17 +37,27 @@ _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, Sto
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 
-def from_stablehlo(source: Any, *, arg_shapes: Sequence[Shape | Sequence[int] | str] | None = None) -> HloModule:
+def from_stablehlo(source: Any, *, arg_shapes: Sequence[Shape | Sequence[int] | str] | None = None,
+                   isolate: bool = True) -> HloModule:
     """The HLO module of a StableHLO program: an MLIR module, its text, its bytecode or a portable artifact.
 
     The function main (or the only one that is public) becomes the entry computation, several results a tuple.
     `arg_shapes` are the shapes of its arguments, for a program that leaves dimensions open ("f32[2,3]", "[2,3]", a
     Shape, or the dimensions). Operations and types that HLO lacks are written in those it has where that can be done
     exactly. Raises HloError with a diagnostic for every operation that has no HLO form.
+
+    Texts and bytes are read and imported in a child process, for MLIR ends its process on some of them; with
+    `isolate=False`, which is for what MLIR wrote in this process, they are not. Operations that somebody declared
+    here no child knows: a program that is to become them is only read there.
     """
+    if isinstance(source, (bytearray, memoryview)):
+        source = bytes(source)
+    is_outside = isolate and HAS_CHILD and isinstance(source, (str, bytes))
+    if is_outside and not has_foreign():
+        return module_from_outside(source, arg_shapes)
     from jax.extend.mlir import ir
 
-    program = source if isinstance(source, ir.Module) else read_program(source)
+    program = source if isinstance(source, ir.Module) else read_program(source, isolate=isolate)
     with program.context, ir.Location.unknown():
         if arg_shapes is not None:
             program = refined(program, arg_shapes)

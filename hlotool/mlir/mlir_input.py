@@ -12,6 +12,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.mlir import codes
 from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
 from hlotool.mlir.context import load_quantisation, make_context
+from hlotool.mlir.isolated import HAS_CHILD, bytecode_from_outside
 from hlotool.mlir.locations import Locations
 
 T = TypeVar("T")
@@ -23,16 +24,23 @@ _MANY_REGIONS = 1000
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def read_program(source: str | bytes | bytearray | memoryview, context: Any = None) -> Any:
-    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError; TypeError for other things."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
+def read_program(source: str | bytes | bytearray | memoryview, context: Any = None, *, isolate: bool = True) -> Any:
+    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError; TypeError for other things.
+
+    With `isolate` MLIR meets it in a child process first (see isolated.py); programs that MLIR itself wrote in this
+    process need not be.
+    """
+    if isinstance(source, (bytearray, memoryview)):
         source = bytes(source)
-        if is_artifact(source):
-            return read_artifact(source, context)
-        if source[:4] != BYTECODE_MAGIC:
-            source = source.decode(errors="replace")
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"a StableHLO program is an MLIR module, a str or bytes, not {type(source).__name__}")
+    if isolate and HAS_CHILD:
+        source = bytecode_from_outside(source)
+    if isinstance(source, bytes):
+        if is_artifact(source):
+            return read_artifact(source, context, isolate=False)
+        if source[:4] != BYTECODE_MAGIC:
+            source = source.decode(errors="replace")
     context = context or make_context()
     if isinstance(source, str):
         _refuse_empty_groups(source)

@@ -21,7 +21,9 @@ import hlotool.ops.transfer
 import hlotool.ops.collective
 import hlotool.ops.collective_movement
 import hlotool.ops.labels
+import hlotool.ops.foreign
 from hlotool.ops.asynchronous import STARTABLE
+from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
@@ -30,5 +32,6 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintEr
 
 __all__ = [
     "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
-    "EvaluationError", "Op", "Undrawable", "draw_program", "require"]
+    "EvaluationError", "Op", "Undrawable", "draw_program", "has_foreign", "is_any_foreign",
+    "require"]
 

@@ -9,7 +9,7 @@ from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.program import Program
-from hlotool.ops import OPS
+from hlotool.ops import is_any_foreign
 
 
 class Reference(Executor):
@@ -19,9 +19,7 @@ class Reference(Executor):
 
     def runs_here(self, program: Program) -> bool:
         """Where it is asked for, and where somebody declared operations of his own: no child knows those."""
-        opcodes = {i.opcode for i in program.module.instructions()}
-        return self.options.in_process or any(
-            not OPS[name].evaluate.__module__.startswith("hlotool.") for name in opcodes if name in OPS)
+        return self.options.in_process or is_any_foreign(program.module.instructions())
 
     def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
         return [evaluate_program(work, arguments, queues=[Queues(deque(row)) for row in infeed] or None)

@@ -1,0 +1,51 @@
+"""Programs from outside, read where a crash is an answer: in a child process, warm and used again.
+
+MLIR's readers and verifier, and the passes that expand a program, end their process on some inputs. So bytes and
+texts are read in the child. It hands back the HloModule, or (where an MLIR module is wanted) bytecode that it wrote
+itself and has read once more: what survived there is read again here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule, Shape
+from hlotool.isolation import Crashed, OutOfMemory, Refusal, TimedOut, shared_child
+from hlotool.mlir import codes
+
+#: seconds for reading one program; the largest real ones take a few
+READ_LIMIT = 300.0
+#: whether this system has the child; elsewhere programs are read in this process
+HAS_CHILD = os.name == "posix"
+
+
+def module_from_outside(source: str | bytes, arg_shapes: Sequence[Shape | Sequence[int] | str] | None) -> HloModule:
+    """What from_stablehlo gives, from the child. Raises HloError."""
+    found: HloModule = _asked("imported", source, arg_shapes)
+    return found
+
+
+def bytecode_from_outside(source: str | bytes) -> bytes:
+    """The program as bytecode that MLIR wrote and read again. Raises HloError."""
+    found: bytes = _asked("rewritten", source)
+    return found
+
+
+def _asked(task: str, *arguments: Any) -> Any:
+    def failure(code: str, message: str) -> HloError:
+        return HloError([Diagnostic(code, message)])
+
+    try:
+        return shared_child("mlir", {}).ask(f"hlotool.mlir.outside_programs:{task}", *arguments, timeout=READ_LIMIT)
+    except Crashed as error:
+        raise failure(codes.READER_CRASH, f"MLIR ended its process on this program: {error}") from None
+    except TimedOut as error:
+        raise failure(codes.READER_TIMEOUT, f"reading the program gave {error}") from None
+    except OutOfMemory as error:
+        raise failure(codes.READER_MEMORY, f"reading the program takes too much memory: {error}".removesuffix(": ")
+                      ) from None
+    except Refusal as error:
+        raise failure(codes.UNREADABLE, f"the program cannot be read: {error.message}") from None

@@ -1,0 +1,23 @@
+"""What the child process of isolated.py does with a program from outside."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from hlotool.ir import HloModule, Shape
+from hlotool.mlir.import_stablehlo import from_stablehlo
+from hlotool.mlir.mlir_input import read_program
+
+
+def imported(source: str | bytes, arg_shapes: Sequence[Shape | Sequence[int] | str] | None) -> HloModule:
+    """Read and import."""
+    return from_stablehlo(source, arg_shapes=arg_shapes, isolate=False)
+
+
+def rewritten(source: str | bytes) -> bytes:
+    """Read, write, and read what was written."""
+    out = io.BytesIO()
+    read_program(source, isolate=False).operation.write_bytecode(out)
+    read_program(out.getvalue(), isolate=False)
+    return out.getvalue()
