@@ -8,6 +8,7 @@ itself and has read once more: what survived there is read again here.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from hlotool.mlir import codes
 
 #: seconds for reading one program; the largest real ones take a few
 READ_LIMIT = 300.0
+#: how jaxlib's bindings, and Python, say that bytes are no text
+_NO_UTF8 = re.compile(r"str_from_cstr\S* conversion error|UnicodeDecodeError")
 #: whether this system has the child; elsewhere programs are read in this process
 HAS_CHILD = os.name == "posix"
 
@@ -48,4 +51,5 @@ def _asked(task: str, *arguments: Any) -> Any:
         raise failure(codes.READER_MEMORY, f"reading the program takes too much memory: {error}".removesuffix(": ")
                       ) from None
     except Refusal as error:
-        raise failure(codes.UNREADABLE, f"the program cannot be read: {error.message}") from None
+        problem = "a string is no UTF-8" if _NO_UTF8.search(error.message) else error.message
+        raise failure(codes.UNREADABLE, f"the program cannot be read: {problem}") from None

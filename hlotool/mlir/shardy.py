@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.mlir.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
+from hlotool.mlir.strings import string_attribute, string_of
 
 _MESH = re.compile(r"([\w.$-]+)\s*=\s*#sdy\.mesh(<(?:[^<>])*>)")
 #: how the targets of calls around manual computations begin
@@ -57,14 +58,14 @@ def _operations(operation: Any) -> Iterator[Any]:
 def _target(operation: Any) -> str:
     if operation.name != "stablehlo.custom_call":
         return ""
-    return str(operation.attributes["call_target_name"].value)
+    return string_of(operation.attributes["call_target_name"])
 
 
 def _frontend(operation: Any) -> dict[str, str]:
     attributes = operation.attributes
     if FRONTEND not in attributes:
         return {}
-    return {entry.name: str(entry.attr.value) for entry in attributes[FRONTEND]}
+    return {entry.name: string_of(entry.attr) for entry in attributes[FRONTEND]}
 
 
 def _shardings(program: Any) -> Iterator[str]:
@@ -72,7 +73,7 @@ def _shardings(program: Any) -> Iterator[str]:
     for operation in _operations(program.operation):
         for marks in (operation.attributes, *operation.attributes.get("arg_attrs", ())):
             if FRONTEND in marks and SHARDY_SHARDING in marks[FRONTEND]:
-                yield marks[FRONTEND][SHARDY_SHARDING].value
+                yield string_of(marks[FRONTEND][SHARDY_SHARDING])
 
 
 def _can_read(ir: Any, meshes: dict[str, str], shardings: list[str]) -> bool:
@@ -80,7 +81,7 @@ def _can_read(ir: Any, meshes: dict[str, str], shardings: list[str]) -> bool:
     try:
         for text in (*(f"#sdy.mesh{m}" for m in meshes.values()), *map(_plain, shardings)):
             ir.Attribute.parse(text)
-    except ir.MLIRError:
+    except (ir.MLIRError, TypeError):  # the latter for what is no UTF-8
         return False
     return True
 
@@ -91,7 +92,7 @@ def _plain(text: str) -> str:
 
 def _set_frontend(ir: Any, operation: Any, entries: dict[str, str], without: str) -> None:
     """The frontend attributes less one."""
-    rest = {n: ir.StringAttr.get(t) for n, t in entries.items() if n != without}
+    rest = {n: string_attribute(ir, t) for n, t in entries.items() if n != without}
     if rest:
         operation.attributes[FRONTEND] = ir.DictAttr.get(rest)
     else:
@@ -124,7 +125,7 @@ def _marked(ir: Any, dictionary: Any) -> Any:
     entries = {e.name: e.attr for e in found.get(FRONTEND, ())}
     if SHARDY_SHARDING not in entries:
         return dictionary
-    found[SHARDY] = ir.Attribute.parse(_plain(entries.pop(SHARDY_SHARDING).value))
+    found[SHARDY] = ir.Attribute.parse(_plain(string_of(entries.pop(SHARDY_SHARDING))))
     # Shardy's sharding says the same, and more.
     found.pop(SHARDING, None)
     if entries:

@@ -1,0 +1,16 @@
+"""MLIR's string attributes, which hold bytes, as Python's strings and back: what is no UTF-8 stays as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def string_of(attribute: Any) -> str:
+    """The text of a StringAttr."""
+    data: bytes = attribute.value_bytes
+    return data.decode("utf-8", "surrogateescape")
+
+
+def string_attribute(ir: Any, text: str) -> Any:
+    """The StringAttr of a text."""
+    return ir.StringAttr.get(text.encode("utf-8", "surrogateescape"))
