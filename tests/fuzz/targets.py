@@ -8,9 +8,11 @@ from fuzzing import Target
 
 #: name -> file and class
 _WHERE = {
+    "bytecode": ("fuzz_mlir", "Bytecode"),
     "config": ("fuzz_config", "Configuration"),
     "fixes": ("fuzz_fixes", "Fixes"),
     "format": ("fuzz_fixes", "Formatting"),
+    "mlir": ("fuzz_mlir", "Program"),
     "modules": ("fuzz_modules", "Modules"),
     "proto": ("fuzz_proto", "Proto"),
     "text": ("fuzz_text", "Text"),
