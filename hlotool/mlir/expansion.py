@@ -35,6 +35,7 @@ def expanded(program: Any, kept: Collection[str]) -> Any:
     The operations of `kept` stay: as custom calls of their names behind KEPT. Raises HloError.
     """
     copy = copied(program)
+    _decode(copy)
     names = operation_names(copy)
     if is_quantised(copy):
         # Every operation on quantised values is one on what they express; then the arithmetic is written out.
@@ -45,11 +46,81 @@ def expanded(program: Any, kept: Collection[str]) -> Any:
     run_passes(copy, _DEPRECATED, "func.func(chlo-legalize-to-stablehlo)")
     if any(n.startswith("shape.") for n in operation_names(copy)):
         run_passes(copy, "func.func(shape-legalize-to-stablehlo)")
-    if any("dynamic" in n or n == "stablehlo.get_dimension_size" for n in operation_names(copy)):
-        with suppress(HloError):  # shapes of several functions, for example, are not refined
-            run_passes(copy, *_STATIC)
-        run_passes(copy, "func.func(stablehlo-canonicalize-dynamism)")
+    if operation_names(copy) & _DYNAMIC:
+        copy = _static(copy)
     return copy
+
+
+#: operations whose result's shape is among their operands, or is asked for
+_DYNAMIC = frozenset(f"stablehlo.{n}" for n in (
+    "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad", "dynamic_reshape",
+    "real_dynamic_slice", "get_dimension_size"))
+
+
+def _static(program: Any) -> Any:
+    """The program in operations of known sizes, as far as they are known: a copy, or the program as it stands."""
+    found = copied(program)
+    try:
+        run_passes(found, *_STATIC)
+    except HloError:  # shapes of several functions, for example, are not refined
+        found = copied(program)
+    trial = copied(found)
+    with suppress(HloError):
+        run_passes(trial, "func.func(stablehlo-canonicalize-dynamism)")
+        return trial
+    return found
+
+
+#: how custom calls begin that stand for CHLO's operations, and names that differ. XLA: legalization of CHLO to MHLO
+_ENCODED = ("mhlo.", "chlo.")
+_CHLO_NAMES = {"topk": "top_k"}
+#: beside such a call: the operation's own attributes
+_ENCODED_ATTRIBUTES = "mhlo.attributes"
+
+
+def encoded_operation(operation: Any) -> str:
+    """The CHLO operation that a custom call stands for: chlo.cosh for @mhlo.cosh; '' for other operations."""
+    if operation.name != "stablehlo.custom_call":
+        return ""
+    target = operation.attributes["call_target_name"].value
+    if not target.startswith(_ENCODED):
+        return ""
+    plain = target[len(_ENCODED[0]):]
+    name = f"chlo.{_CHLO_NAMES.get(plain, plain)}"
+    return name if operation.context.is_registered_operation(name) else ""
+
+
+def _decode(program: Any) -> None:
+    """Replace the calls that stand for CHLO's operations by those. Raises HloError for what is no such operation."""
+    from jax.extend.mlir import ir
+
+    found: list[Any] = []
+    _walk(program, lambda operation: found.append(operation) if encoded_operation(operation) else None)
+    for operation in found:
+        given = operation.attributes.get(_ENCODED_ATTRIBUTES)
+        attributes = {} if given is None else {entry.name: entry.attr for entry in given}
+        with operation.location, ir.InsertionPoint(operation):
+            made = ir.Operation.create(encoded_operation(operation), [r.type for r in operation.results],
+                                       list(operation.operands), _own_attributes(operation, attributes))
+        for old, new in zip(operation.results, made.results, strict=True):
+            old.replace_all_uses_with(new)
+        operation.erase()
+    if not found:
+        return
+    try:
+        program.operation.verify()
+    except ir.MLIRError as error:
+        raise HloError([Diagnostic(codes.REFUSED, d.message) for d in error.error_diagnostics]) from None
+
+
+def _own_attributes(operation: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes that the operation knows: StableHLO's top_k has no `largest`, which is always true."""
+    if encoded_operation(operation) != "chlo.top_k":
+        return attributes
+    largest = attributes.pop("largest", None)
+    if largest is not None and not largest.value:
+        raise HloError([Diagnostic(codes.REFUSED, "@mhlo.topk of the smallest elements has no StableHLO operation")])
+    return attributes
 
 
 def refined(program: Any, arg_shapes: Sequence[Shape | Sequence[int] | str]) -> Any:

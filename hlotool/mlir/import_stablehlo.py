@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
 from hlotool.mlir import codes
-from hlotool.mlir.expansion import expanded, is_dynamic, is_quantised, refined
+from hlotool.mlir.expansion import encoded_operation, expanded, is_dynamic, is_quantised, refined
 from hlotool.mlir.isolated import HAS_CHILD, module_from_outside
 from hlotool.mlir.lifts import lift_of, lifts
 from hlotool.mlir.locations import Locations
@@ -29,7 +29,7 @@ from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, has_foreign
 from hlotool.text import check_writable
 
-_TERMINATORS = frozenset(("func.return", "stablehlo.return"))
+_TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
 
 #: what a lift may raise when an operation is not as it expects
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
@@ -300,9 +300,9 @@ class Importer:
 
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
         lift = lift_of(operation)
-        if lift is None:
+        if lift is None or encoded_operation(operation):
             self.needs_expansion = True
-            self._fail(operation, codes.NOT_IMPORTED, f"{name} has no HLO form")
+            self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
         reader = OperationReader(self, scope, operation, name)
         try:
             made = lift(reader)

@@ -8,23 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     Aliasing,
     Attributes,
+    BackendConfig,
     BufferDonor,
     FrontendAttributes,
     HloInstruction,
     HloModule,
     Kind,
-    Raw,
     Shape,
     Sharding,
 )
+from hlotool.mlir import codes
 from hlotool.ops.lowering import string
+from hlotool.proto import read_sharding
 from hlotool.text import PhraseError, print_value, quote, read_value, unquote
 
 SHARDING = "mhlo.sharding"
 FRONTEND = "mhlo.frontend_attributes"
+CONFIG = "mhlo.backend_config"
 #: says itself what HLO says in the frontend attributes composite.name, composite.version and composite.attributes
 COMPOSITE = "stablehlo.composite"
 ALIASING = "tf.aliasing_output"
@@ -147,13 +151,18 @@ def _plain(text: str) -> str:
 
 def instruction_attributes(operation: Any) -> dict[str, Any]:
     """The HLO attributes that stand beside an operation's own."""
-    return _read_marks(operation.attributes)
+    found = _read_marks(operation.attributes)
+    # A custom call's configuration is its own, and read with it.
+    if CONFIG in operation.attributes and operation.name != "stablehlo.custom_call":
+        config = operation.attributes[CONFIG]
+        found["backend_config"] = BackendConfig(str(getattr(config, "value", config)), quoted=hasattr(config, "value"))
+    return found
 
 
 def joined_attributes(own: Attributes, marks: Mapping[str, Any]) -> Attributes:
     """An instruction's attributes with those that stand beside the operation; frontend attributes of both, sorted."""
     both = [a["frontend_attributes"].entries for a in (own, marks) if "frontend_attributes" in a]
-    entries = tuple(sorted(e for part in both for e in part))
+    entries = tuple(sorted({name: (name, text) for part in both for name, text in part}.values()))
     return own | marks | ({"frontend_attributes": FrontendAttributes(entries)} if len(both) > 1 else {})
 
 
@@ -203,7 +212,7 @@ def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
 def _read_marks(attributes: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if SHARDING in attributes:
-        found["sharding"] = _read_sharding(attributes[SHARDING].value)
+        found["sharding"] = _read_sharding(attributes[SHARDING])
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
     if SHARDY in attributes:
         entries = (*entries, (SHARDY_SHARDING, quote(str(attributes[SHARDY]))))
@@ -212,12 +221,17 @@ def _read_marks(attributes: Any) -> dict[str, Any]:
     return found
 
 
-def _read_sharding(text: str) -> Any:
-    """The sharding of a text; what is no sharding is kept as it stands."""
+def _read_sharding(attribute: Any) -> Any:
+    """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
+    data = attribute.value_bytes
     try:
-        return read_value(Kind.SHARDING, text)
-    except PhraseError:
-        return Raw(text)
+        return read_value(Kind.SHARDING, data.decode())
+    except (PhraseError, UnicodeDecodeError):
+        pass
+    found = read_sharding(data)
+    if found is None:
+        raise HloError([Diagnostic(codes.REFUSED, f"{SHARDING} is {attribute}, which is no sharding")])
+    return found
 
 
 def _read_frontend(attribute: Any) -> tuple[tuple[str, str], ...]:

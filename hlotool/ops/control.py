@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import (
@@ -98,7 +98,8 @@ def _draw_constant(d: Draw) -> None:
     d.line(f"{shape_text(d.dtype, values.shape)} constant({literal_text(values)})")
 
 
-@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant",)), source=SPECIFICATION,
+@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant")),
+    source=SPECIFICATION,
     draw=_draw_constant)
 def constant(*, literal: Literal) -> Any:
     """A literal value.
@@ -431,7 +432,8 @@ def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing:
     return calls(*operands)
 
 
-API_VERSIONS = {"API_VERSION_ORIGINAL": 1, "API_VERSION_STATUS_RETURNING": 2,
+#: the interfaces of custom calls; what names none has the first one
+API_VERSIONS = {"API_VERSION_UNSPECIFIED": 1, "API_VERSION_ORIGINAL": 1, "API_VERSION_STATUS_RETURNING": 2,
                 "API_VERSION_STATUS_RETURNING_UNIFIED": 3, "API_VERSION_TYPED_FFI": 4}
 
 
@@ -548,17 +550,25 @@ def _mlir(value: Any) -> str:
     return f"{value:e} : f64" if isinstance(value, float) else string(value)
 
 
+_VERSION_NAMES = {number: name for name, number in API_VERSIONS.items()}
+#: where JAX keeps a typed configuration, which StableHLO's own attribute did not take at first
+_CONFIG_BESIDE = "mhlo.backend_config"
+
+
 def _lift_custom_call(r: Reader) -> HloInstruction:
     attributes: dict[str, Any] = {"custom_call_target": r.string("call_target_name")}
-    version = r.int("api_version", 1)
+    # JAX writes a dictionary beside the call, which then has the typed interface. XLA: StableHLO's legalization to MHLO
+    beside = r.text(_CONFIG_BESIDE)
+    version = 4 if beside.startswith("{") else r.int("api_version", 1) or 1
     if version != 1:
-        attributes["api_version"] = next(n for n, v in API_VERSIONS.items() if v == version)
+        attributes["api_version"] = _VERSION_NAMES[version]
     if r.bool("has_side_effect"):
         attributes["custom_call_has_side_effect"] = True
-    if r.has("backend_config"):
-        if version == 4 and not r.text("backend_config").startswith("{"):
-            r.refuse(f"backend_config is {r.text('backend_config')}; of API_VERSION_TYPED_FFI it is a dictionary")
-        text = r.text("backend_config") if version == 4 else r.string("backend_config")
+    where = _CONFIG_BESIDE if beside else "backend_config"
+    if r.has(where):
+        if version == 4 and not r.text(where).startswith("{"):
+            r.refuse(f"backend_config is {r.text(where)}; of API_VERSION_TYPED_FFI it is a dictionary")
+        text = r.text(where) if version == 4 else r.string(where)
         if text not in ("", "{}") or version == 4:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
     operands, shape = r.operands(), r.shape()
@@ -572,8 +582,45 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
     return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))
 
 
+_SHARDY_LIFTS: dict[str, Callable[[Reader], HloInstruction]] = {}
+
+
 def _lift_either_custom_call(r: Reader) -> HloInstruction:
-    return _lift_constraint(r) if r.name == "sdy.sharding_constraint" else _lift_custom_call(r)
+    return _SHARDY_LIFTS.get(r.name, _lift_custom_call)(r)
+
+
+def _lift_manual_computation(r: Reader) -> HloInstruction:
+    """Shardy's manual computation as the three calls that XLA makes of it.
+
+    Source: XLA, xla/service/spmd/shardy/round_trip_common and sdy_round_trip/shard_map_export.
+    """
+    body, values, shape = r.computation(0, "xla.sdy.manual_computation_body"), r.operands(), r.shape()
+    axes = ("xla.sdy.manual_axes", _escaped(r.text("manual_axes")))
+
+    def border(target: str, which: str, result: Shape, operands: Sequence[HloInstruction]) -> HloInstruction:
+        marks = sorted(((f"xla.sdy.{which}", _escaped(r.text(which))), axes))
+        return r.add("custom-call", result, operands, {
+            "custom_call_target": f"xla.sdy.{target}", "custom_call_has_side_effect": True,
+            "frontend_attributes": FrontendAttributes(tuple(marks))})
+
+    inside = [p.shape for p in body.parameters()]
+    if inside:
+        local = border("GlobalToLocalShape", "in_shardings", inside[0] if len(inside) == 1 else Shape.tuple(*inside),
+                       values)
+        values = (local,) if len(inside) == 1 else tuple(
+            r.add("get-tuple-element", s, (local,), {"index": i}) for i, s in enumerate(inside))
+    called = r.add("call", body.root.shape, values, {
+        "to_apply": body, "frontend_attributes": FrontendAttributes((("inlineable", '"false"'),))})
+    count = len(body.root.shape.elements) if body.root.shape.is_tuple else 1
+    if not count:
+        return called
+    results = [called] if not body.root.shape.is_tuple else [
+        r.add("get-tuple-element", s, (called,), {"index": i}) for i, s in enumerate(body.root.shape.elements)]
+    return border("LocalToGlobalShape", "out_shardings", shape, results)
+
+
+def _escaped(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
 
 
 def _lift_constraint(r: Reader) -> HloInstruction:
@@ -583,6 +630,9 @@ def _lift_constraint(r: Reader) -> HloInstruction:
     return r.add("custom-call", r.shape(), r.operands(), {
         "custom_call_target": "Sharding",
         "frontend_attributes": FrontendAttributes((("xla.sdy.sharding", f'"{text}"'),))})
+
+
+_SHARDY_LIFTS |= {"sdy.sharding_constraint": _lift_constraint, "sdy.manual_computation": _lift_manual_computation}
 
 
 def _laid_out(r: Reader, attribute: str, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
@@ -622,7 +672,8 @@ def _draw_custom_call(d: Draw) -> None:
 
 @op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
-                      ("stablehlo.custom_call", "sdy.sharding_constraint")), draw=_draw_custom_call)
+                      ("stablehlo.custom_call", "sdy.sharding_constraint", "sdy.manual_computation")),
+    draw=_draw_custom_call)
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",

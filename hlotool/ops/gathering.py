@@ -144,7 +144,24 @@ def _emit_gather(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
         "indices_are_sorted": boolean(attributes.get("indices_are_sorted", False))})
 
 
+def _lift_index_select(r: Reader) -> HloInstruction:
+    """torch_index_select: the slices along `dim` that the indices name. Source: StableHLO's ODS, torch_index_select."""
+    operand, index = r.operands()
+    dim, batch = r.int("dim"), r.int("batch_dims")
+    if not 0 <= batch <= dim < operand.shape.rank or batch > index.shape.rank:
+        r.refuse(f"dim is {dim}, batch_dims {batch}, the operand is {operand.shape.text(False)}")
+    indexed = range(dim, dim + index.shape.rank - batch)
+    batching = {"operand_batching_dims": tuple(range(batch)), "start_indices_batching_dims": tuple(range(batch))}
+    return r.add("gather", r.shape(), (operand, index), {
+        "offset_dims": tuple(d for d in range(batch, r.shape().rank) if d not in indexed),
+        "collapsed_slice_dims": (dim,), "start_index_map": (dim,), "index_vector_dim": index.shape.rank,
+        "slice_sizes": tuple(1 if d == dim or d < batch else n for d, n in enumerate(operand.shape.dims)),
+        **(batching if batch else {})})
+
+
 def _lift_gather(r: Reader) -> HloInstruction:
+    if r.name == "stablehlo.torch_index_select":
+        return _lift_index_select(r)
     attributes = _unfields(r, "dimension_numbers", GATHER_FIELDS,
                            ("operand_batching_dims", "start_indices_batching_dims"))
     attributes["slice_sizes"] = r.ints("slice_sizes")
@@ -214,7 +231,8 @@ def _draw_gather(d: Draw) -> None:
 
 
 @op(gather_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather",), (*GATHER_FIELDS, "slice_sizes")),
+    lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather", "stablehlo.torch_index_select"),
+                      (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,

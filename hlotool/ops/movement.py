@@ -529,11 +529,23 @@ def copy_shape(operand: Shape) -> Shape:
     return operand
 
 
+def _lift_cast(r: Reader) -> HloInstruction:
+    """A cast that only forgets sizes, or remembers those that are known: the operand itself."""
+    (operand,) = r.operands()
+    known, wanted = operand.shape, r.shape()
+    is_same = known.element_type == wanted.element_type and known.rank == wanted.rank and all(
+        w in (n, UNBOUNDED) for n, w in zip(known.dims, wanted.dims, strict=True))
+    if not is_same:
+        r.refuse(f"it makes {r.shape().text(False)} of {operand.shape.text(False)}")
+    return operand
+
+
 def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     return operands[0]
 
 
-@op(copy_shape, lowering=Lowering(_emit_copy), flags=("elementwise", "exact", "identity"), source=SPECIFICATION)
+@op(copy_shape, lowering=Lowering(_emit_copy, _lift_cast, ("tensor.cast",)),
+    flags=("elementwise", "exact", "identity"), source=SPECIFICATION)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 

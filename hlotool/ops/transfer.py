@@ -9,6 +9,7 @@ from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
 from hlotool.ops.numbers import Array
@@ -71,6 +72,9 @@ def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
         found["channel_id"] = channel
     if is_host:
         found["is_host_transfer"] = True
+    if r.has("source_target_pairs") and (pairs := lifted_table(r, "source_target_pairs")):
+        text = ",".join(f"{{{a},{b}}}" for a, b in pairs)
+        found["frontend_attributes"] = FrontendAttributes(((_PAIRS, f'"{{{text}}}"'),))
     return found
 
 

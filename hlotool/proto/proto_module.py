@@ -23,6 +23,7 @@ from hlotool.ir import (
     HloModule,
     Metadata,
     Raw,
+    Sharding,
     unique_name,
 )
 from hlotool.proto import proto_values as values
@@ -50,6 +51,16 @@ class _TruncatedError(Exception):
 
 class _MalformedError(Exception):
     """The bytes are no protobuf message."""
+
+
+def read_sharding(data: bytes) -> Sharding | None:
+    """The sharding of an OpSharding's bytes; None for what is none. No bytes are a replicated sharding."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return values.sharding(message_class("OpSharding").FromString(data))
+    except (DecodeError, ProtoError, ValueError):
+        return None
 
 
 def looks_like_proto(data: bytes) -> bool:
