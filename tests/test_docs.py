@@ -1,6 +1,6 @@
-"""Every example in the documentation runs: doctests, README's Python and HLO, and the output of its commands.
+"""Every example in the documentation runs: doctests, Python and HLO of README and the manual, and what commands print.
 
-`python tests/test_docs.py` writes today's output of the commands into README.md.
+`python tests/test_docs.py` writes today's output of the commands into README.md and the pages of the manual.
 """
 
 import doctest
@@ -13,13 +13,20 @@ import subprocess
 import sys
 import tempfile
 
+import draw_floors
 import pytest
+import test_floors
 
 import hlotool
 import hlotool.passes
+from hlotool.cli import main
+from hlotool.cli.reference import reference_pages
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = ROOT / "README.md"
+#: pages that people read; those of reference/ are generated, and held by their generator
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "hlotool" / "docs").glob("*.md"))]
+TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 _BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w*)\n(.*?)```", re.S)
 _CONSOLE = re.compile(r"```console\n\$ (\S+ .*)\n((?:.*\n)*?)```")
 #: takes a minute, and the table that it prints is looked at by its own test
@@ -42,17 +49,17 @@ def test_doctests(name):
 
 
 def blocks(language: str) -> list[str]:
-    return [body for _, found, body in _BLOCK.findall(README.read_text("utf-8")) if found == language]
+    return list(dict.fromkeys(body for _, found, body in _BLOCK.findall(TEXT) if found == language))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the files that README shows, and the samples beside them."""
+    """A folder with the files that the pages show, and the samples beside them."""
     return furnish(tmp_path)
 
 
 def furnish(path: pathlib.Path) -> pathlib.Path:
-    for name, _, body in _BLOCK.findall(README.read_text("utf-8")):
+    for name, _, body in _BLOCK.findall(TEXT):
         if name:
             (path / name).write_text(body, "utf-8")
     (path / "samples").symlink_to(ROOT / "samples")
@@ -60,7 +67,7 @@ def furnish(path: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
-def test_python_in_readme(number, folder):
+def test_python(number, folder):
     """In a process of its own: a block may declare operations."""
     done = subprocess.run([sys.executable, "-c", blocks("python")[number]], capture_output=True, text=True, cwd=folder,
                           check=False)
@@ -68,7 +75,7 @@ def test_python_in_readme(number, folder):
 
 
 @pytest.mark.parametrize("text", blocks("hlo"), ids=lambda t: t.split()[1])
-def test_hlo_in_readme(text):
+def test_hlo(text):
     assert hlotool.lint(text) == []
 
 
@@ -82,11 +89,11 @@ def output_of(command: str, folder: pathlib.Path) -> str:
 
 
 def commands() -> list[tuple[str, str]]:
-    return [found for found in _CONSOLE.findall(README.read_text("utf-8")) if found[0] != _LONG]
+    return sorted({found for found in _CONSOLE.findall(TEXT) if found[0] != _LONG})
 
 
 @pytest.mark.parametrize(("command", "shown"), commands(), ids=[command for command, _ in commands()])
-def test_commands_in_readme(command, shown, folder):
+def test_commands(command, shown, folder):
     found = output_of(command, folder)
     if command.startswith(_APPROXIMATE):
         found, shown = (re.sub(r"-?\d[\d.e+\-]*", "N", t) for t in (found, shown))
@@ -103,22 +110,70 @@ def test_table_of_sample_models():
     assert not [name for name, states in rows if "fail" in states]
 
 
-def test_links_in_readme():
-    targets = re.findall(r"\]\(([^)#:]+)\)", README.read_text("utf-8"))
-    assert targets
-    assert not [t for t in targets if not (ROOT / t).exists()]
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links(page):
+    targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
+    assert not [t for t in targets if not (page.parent / t).exists()]
 
 
-def test_folders_in_readme():
-    """The table of floors names the folders that there are."""
-    named = {f.strip("/") for f in re.findall(r"`((?:hlotool/)?\w+/?)`", README.read_text("utf-8"))}
+def test_readme_is_short_and_leads_to_every_page():
+    text = README.read_text("utf-8")
+    assert len(text.encode()) <= 10_000
+    manual = (ROOT / "hlotool" / "docs" / "index.md").read_text("utf-8")
+    assert not [p.name for p in PAGES[2:] if p.name not in ("index.md",) and f"({p.name})" not in manual]
+
+
+def test_one_file_has_one_content():
+    """A file that two pages show is the same on both."""
+    shown = {}
+    for name, _, body in _BLOCK.findall(TEXT):
+        if name:
+            assert shown.setdefault(name, body) == body, name
+
+
+def test_rooms_are_described():
+    """The table of rooms in CONTRIBUTING names the folders that there are."""
+    named = {f.strip("/") for f in re.findall(r"`((?:hlotool/)?\w+/?)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))}
     rooms = {f"hlotool/{p.name}" for p in (ROOT / "hlotool").iterdir()
              if (p / "__init__.py").exists() and not p.is_symlink()}
     assert rooms - named == set()
 
 
+def test_the_picture_of_floors_is_todays():
+    text = draw_floors.CONTRIBUTING.read_text("utf-8")
+    assert draw_floors.drawn(text) == text, "python tests/draw_floors.py"
+
+
+@pytest.mark.parametrize("page", reference_pages(), ids=lambda p: p.place)
+def test_reference_pages_are_todays(page):
+    path = ROOT / "hlotool" / "docs" / f"{page.place}.md"
+    assert path.read_text("utf-8") == page.text, "hlotool docs --update"
+
+
+def test_every_code_is_documented():
+    """Whatever module defines a code, the reference lists it."""
+    text = next(p for p in reference_pages() if p.place.endswith("codes")).text
+    sources = [path.read_text("utf-8") for _, path in test_floors.FILES]
+    found = {code for source in sources for code in re.findall(r'define\(\s*"(\w+)"', source)}
+    assert len(found) > 100 and not sorted(code for code in found if f"| {code} |" not in text)
+
+
+def test_the_manual_as_a_site(tmp_path):
+    """Every link between the pages of the site leads to one, and every rule and operation has its page."""
+    assert main(["docs", str(tmp_path)]) == 0
+    broken = []
+    for path in tmp_path.rglob("*.html"):
+        text = path.read_text("utf-8")
+        assert not re.search(r"\{\{[A-Z]+\}\}", text)
+        broken += [(path.name, link) for link in re.findall(r'<a[^>]* href="([^"#:]+)', text)
+                   if not (path.parent / link).exists()]
+    assert not broken
+    assert (tmp_path / "reference" / "dot.html").exists() and (tmp_path / "reference" / "W111.html").exists()
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         place = furnish(pathlib.Path(made))
-        README.write_text(_CONSOLE.sub(lambda m: f"```console\n$ {m[1]}\n{output_of(m[1], place)}```",
-                                       README.read_text("utf-8")), "utf-8")
+        for page in PAGES:
+            page.write_text(_CONSOLE.sub(lambda m: f"```console\n$ {m[1]}\n{output_of(m[1], place)}```",
+                                         page.read_text("utf-8")), "utf-8")

@@ -24,8 +24,9 @@ from hlotool.passes.lints import RULES, Rule
 
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
 _ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize", "hlotool.passes.lift",
-          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.triage", "hlotool.builder",
-          "hlotool.linting.codes", "hlotool.cli.roundtrip_stages")
+          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.verdict", "hlotool.triage",
+          "hlotool.builder", "hlotool.conformance.suites", "hlotool.linting.codes", "hlotool.jax", "hlotool.cli.arrays",
+          "hlotool.cli.roundtrip_stages")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,15 @@ def run(args: argparse.Namespace) -> int:
         page = _markdown if args.format == "markdown" else _text
         print("\n\n".join(map(page, records)))
     return 2 if len(records) < len(found) else 0
+
+
+def markdown_page(word: str, examples: int = 3) -> str:
+    """What there is to say about an operation, a rule or a code, as Markdown. Raises KeyError for another word."""
+    load_codes()
+    record = _look_up(word, examples)
+    if record is None:
+        raise KeyError(word)
+    return _markdown(record)
 
 
 def _look_up(word: str, examples: int) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ def catalogue() -> list[dict[str, Any]]:
 _NOTES = ("P09", "P15", "P16", "X3")
 #: the first letter of a code, and what codes of that letter are about
 _KINDS = {"P": "syntax", "V": "verification", "C": "linting", "R": "reading", "X": "conversion", "L": "lifting",
-          "E": "execution", "B": "building", "T": "conversion"}
+          "E": "execution", "B": "building", "T": "conformance", "J": "jax"}
 
 
 def rule_record(rule: Any) -> dict[str, Any]:

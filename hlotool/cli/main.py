@@ -33,6 +33,7 @@ COMMANDS = {
     "explain": "describe an operation or a diagnostic's code",
     "ops": "list the operations",
     "lsp": "start the language server for editors",
+    "docs": "write or serve the manual",
 }
 
 
@@ -93,13 +94,19 @@ def _guarded(command: str, given: list[str], program: str) -> int:
     return code
 
 
-def _run(command: str, given: list[str], program: str) -> int:
-    from hlotool.diagnostics import HloError
-
+def parser_of(command: str, program: str) -> argparse.ArgumentParser:
+    """What a command takes, as its help shows it."""
     module = importlib.import_module(f"hlotool.cli.{command}")
     parser = _Parser(prog=program, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
+    return parser
+
+
+def _run(command: str, given: list[str], program: str) -> int:
+    from hlotool.diagnostics import HloError
+
+    module, parser = importlib.import_module(f"hlotool.cli.{command}"), parser_of(command, program)
     try:
         args = parser.parse_args(given)
         code: int = module.run(args)

@@ -1,0 +1,120 @@
+"""The pages of the manual as a site: HTML files that need no server, no network and no script but for the search.
+
+Markdown is rendered by markdown-it-py, HLO and Python are coloured by Pygments.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import importlib.resources
+import json
+import pathlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: the guide, in the order in which it is read; a page that is not named here comes after
+_ORDER = ("index", "checking", "converting", "comparing", "building", "conformance", "library", "editors",
+          "configuration", "speed")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its place without suffix (`reference/rules`), its Markdown, and whether the menu lists it."""
+
+    place: str
+    text: str
+    is_listed: bool = True
+
+    @property
+    def title(self) -> str:
+        """The first heading, without marks."""
+        found = re.search(r"^# (.+)$", self.text, re.M)
+        return re.sub(r"[`*]", "", found[1]) if found else self.place
+
+
+def manual_pages() -> list[Page]:
+    """The pages that the package holds, the guide in its order, then the reference."""
+    folder = importlib.resources.files("hlotool.docs")
+    found = [Page(p.name.removesuffix(".md"), p.read_text("utf-8")) for p in folder.iterdir() if p.name.endswith(".md")]
+    found.sort(key=lambda p: (_ORDER.index(p.place) if p.place in _ORDER else len(_ORDER), p.place))
+    reference = folder.joinpath("reference")
+    return found + sorted((Page(f"reference/{p.name.removesuffix('.md')}", p.read_text("utf-8"))
+                           for p in reference.iterdir() if p.name.endswith(".md")), key=lambda p: p.place)
+
+
+def write_site(folder: pathlib.Path, pages: Sequence[Page]) -> list[pathlib.Path]:
+    """Write every page as HTML below a folder; gives the files. Raises OSError where that fails."""
+    written = []
+    template = importlib.resources.files("hlotool.docs").joinpath("page.html").read_text("utf-8")
+    index = [{"title": p.title, "place": f"{p.place}.html"} for p in pages]
+    for page in pages:
+        path = folder / f"{page.place}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_filled(template, page, pages, index), "utf-8")
+        written.append(path)
+    return written
+
+
+def _filled(template: str, page: Page, pages: Sequence[Page], index: Sequence[dict[str, str]]) -> str:
+    up = "../" * page.place.count("/")
+    parts = {"TITLE": html.escape(page.title), "MENU": _menu(page, pages, up), "BODY": _rendered(page.text),
+             "UP": up, "INDEX": json.dumps(index).replace("<", "\\u003c"), "COLORS": _colors()}
+    return re.sub(r"\{\{(\w+)\}\}", lambda m: parts[m[1]], template)
+
+
+def _menu(page: Page, pages: Iterable[Page], up: str) -> str:
+    rows = []
+    for other in pages:
+        if other.is_listed:
+            here = ' aria-current="page"' if other.place == page.place else ""
+            rows.append(f'<li><a href="{up}{other.place}.html"{here}>{html.escape(other.title)}</a></li>')
+    return "\n".join(rows)
+
+
+def _rendered(text: str) -> str:
+    """The HTML of a page; links to .md files lead to the .html files, headings have anchors."""
+    found: str = _markdown().render(re.sub(r"<!--.*?-->\n?", "", text, flags=re.S))
+    found = re.sub(r'href="(?!\w+:)([^"#]+)\.md(#[^"]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', found)
+    found = re.sub(r"<h([23])>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor(m[2])}">{m[2]}</h{m[1]}>', found)
+    return found.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes them."""
+    plain = re.sub(r"<[^>]+>", "", heading).lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+@functools.cache
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
+
+
+def _highlighted(code: str, language: str, _: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name({"sh": "bash", "": "text"}.get(language, language))
+    except ClassNotFound:
+        return html.escape(code)
+    found: str = highlight(code, lexer, HtmlFormatter(nowrap=True))
+    return found
+
+
+@functools.cache
+def _colors() -> str:
+    """The colours of code, in light and dark."""
+    from pygments.formatters import HtmlFormatter
+
+    light, dark = (HtmlFormatter(style=style).get_style_defs("pre code") for style in ("default", "github-dark"))
+    rules = [line for line in dark.splitlines() if line.startswith("pre code .")]
+    plain = [line for line in light.splitlines() if line.startswith("pre code .")]
+    return "\n".join([*plain, "@media (prefers-color-scheme: dark) {", *rules, "}"])
