@@ -21,7 +21,8 @@ from hlotool.conformance.expectations import Expectation, Verdict, judged, not_t
 from hlotool.conformance.judge import REFERENCE, VERIFIER, Outcome, Status, budget_for, executors_of, judge
 from hlotool.conformance.report import page
 from hlotool.conformance.samples import read_cases, sections, written
-from hlotool.conformance.suites import Selection, samples_folder, suite_cases
+from hlotool.conformance.selection import Selection
+from hlotool.conformance.suites import samples_folder, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.ops import OPS
 from hlotool.passes.read import parse

@@ -20,7 +20,7 @@ import test_floors
 import hlotool
 import hlotool.passes
 from hlotool.cli import main
-from hlotool.cli.reference import reference_pages
+from hlotool.cli.reference_pages import reference_pages
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -1,6 +1,8 @@
 """Imports go down the floors, rooms are entered by their faces, and what must stay light or independent does."""
 
 import ast
+import collections
+import graphlib
 import pathlib
 import subprocess
 import sys
@@ -27,6 +29,16 @@ SIDE_DOORS = {
     "hlotool.text.input_files": "files and streams; only commands read those",
     "hlotool.mlir.artifact": "needs jaxlib",
     "hlotool.lsp.server": "needs pygls",
+}
+#: names that files of several rooms have, and why
+SHARED = {
+    "__init__": "faces",
+    "codes": "the codes of a room",
+    **dict.fromkeys(("collectives", "contraction", "control", "elementwise", "movement", "random", "reduction",
+                     "sorting", "transfer"), "a family of operations: declarations, builder functions, rules"),
+    "compare": "a command, and what it calls",
+    "limits": "what a document allows, and what a child process may use",
+    "reports": "what is said while text is read, and what isolation has found",
 }
 #: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
 FOREIGN = {
@@ -110,6 +122,43 @@ def test_rooms_are_entered_by_their_faces():
             if other and other != room and inside and module not in SIDE_DOORS:
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {module} is inside {other}")
     assert not wrong, "\n".join(wrong)
+
+
+def typing_lines(tree: ast.AST) -> set[int]:
+    """The lines of imports that only type checkers see."""
+    guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    return {inner.lineno for node in guarded for inner in ast.walk(node)
+            if isinstance(inner, (ast.Import, ast.ImportFrom))}
+
+
+def test_no_circles_inside_rooms():
+    """Files of a room that import each other in a circle are one file, or one too many."""
+    modules = {module_name(path) for _, path in FILES}
+    sorter: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+    for room, path in FILES:
+        if path.name == "__init__.py":
+            continue
+        if path.name in ("blame.py", "compare.py") and room == "execution":
+            continue  # both leave this room with the verdict
+        unseen = typing_lines(ast.parse(path.read_text("utf-8")))
+        sorter.add(module_name(path), *(module for line, module in imports_of(path) if line not in unseen
+                                        and module in modules and room_of(module) == room
+                                        and module != module_name(path) and module.count(".") > 1
+                                        and not is_face(module)))
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def is_face(module: str) -> bool:
+    return any(module_name(path) == module and path.name == "__init__.py" for _, path in FILES)
+
+
+def test_a_file_name_says_one_thing():
+    """Two files have one name only where they are the same thing in two rooms."""
+    names = collections.Counter(path.name for _, path in FILES)
+    assert sorted(name for name, count in names.items() if count > 1 and name.removesuffix(".py") not in SHARED) == []
 
 
 @pytest.mark.parametrize("room", [r for r, floor in FLOORS.items() if floor <= 5])

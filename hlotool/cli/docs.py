@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(folder: pathlib.Path) -> list[pathlib.Path]:
-    from hlotool.cli.reference import reference_pages, single_pages
+    from hlotool.cli.reference_pages import reference_pages, single_pages
     from hlotool.docs import manual_pages, write_site
 
     written = {page.place: page for page in (*manual_pages(), *reference_pages(), *single_pages())}
@@ -49,7 +49,7 @@ def _write(folder: pathlib.Path) -> list[pathlib.Path]:
 
 def _update() -> int:
     import hlotool.docs
-    from hlotool.cli.reference import reference_pages
+    from hlotool.cli.reference_pages import reference_pages
 
     folder = pathlib.Path(hlotool.docs.__file__).parent
     for page in reference_pages():

@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib
 import json
 import textwrap
 from typing import Any
 
+from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
-from hlotool.cli.lint_rules import rule_record
 from hlotool.cli.ops import as_record, operands_of
 from hlotool.conformance import samples_folder, sections
 from hlotool.diagnostics import CODES
 from hlotool.ops import OPS, Op
 from hlotool.passes.lints import RULES, Rule
-
-#: rooms whose modules define codes; constraints of operations have theirs from OPS
-_ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize", "hlotool.passes.lift",
-          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.verdict", "hlotool.triage",
-          "hlotool.builder", "hlotool.conformance.suites", "hlotool.linting.codes", "hlotool.jax", "hlotool.cli.arrays",
-          "hlotool.cli.roundtrip_stages")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,12 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
     parser.add_argument("--examples", type=int, default=1, metavar="N",
                         help="how many examples of an operation, inputs and results with them (default %(default)s)")
-
-
-def load_codes() -> None:
-    """Import what defines codes, so that CODES has them all."""
-    for room in _ROOMS:
-        importlib.import_module(room)
 
 
 def run(args: argparse.Namespace) -> int:

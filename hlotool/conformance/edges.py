@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.generate import generate
-from hlotool.conformance.suites import Selection
+from hlotool.conformance.selection import Selection
 from hlotool.ir import DTYPES
 from hlotool.ops import OPS
 

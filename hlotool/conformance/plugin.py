@@ -28,7 +28,8 @@ from hlotool.conformance.expectations import (
 from hlotool.conformance.judge import REFERENCE, TIME_LIMIT, VERIFIER, Outcome, Status, executors_of, judge
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
-from hlotool.conformance.suites import DESCRIPTION, Selection, checked_names, descriptions, suite_cases
+from hlotool.conformance.selection import Selection
+from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.isolation import close_children

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import pathlib
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hlotool.conformance.case import Case
-from hlotool.conformance.judge import TIME_LIMIT
+from hlotool.conformance.edges import ops_cases
 from hlotool.conformance.samples import read_cases
+from hlotool.conformance.selection import Selection
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ops import OPS
 
@@ -20,31 +19,6 @@ NO_SAMPLES = define("T105", "no-samples", "The samples that a conformance suite 
 
 #: the description of the suites; it stands for them where pytest wants a path
 DESCRIPTION = pathlib.Path(__file__).with_name("suites.toml")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What to run, as far as it is not pytest's own to say."""
-
-    suites: tuple[str, ...] = ()
-    executors: tuple[str, ...] = ("pjrt:cpu",)
-    #: patterns of opcodes and element types; empty: all
-    ops: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    #: programs for each operation and element type of the suite ops; 0: as edges.py says
-    count: int = 0
-    seed: int = 0
-    time_limit: float = TIME_LIMIT
-
-    def takes(self, case: Case) -> bool:
-        """Whether a case is about the chosen operations and element types."""
-        return self.takes_op(case.opcode) and self.takes_type(case.dtype)
-
-    def takes_op(self, opcode: str) -> bool:
-        return not self.ops or any(fnmatch.fnmatchcase(opcode, p) for p in self.ops)
-
-    def takes_type(self, element_type: str) -> bool:
-        return not self.types or any(fnmatch.fnmatchcase(element_type, p) for p in self.types)
 
 
 @functools.cache
@@ -67,8 +41,6 @@ def suite_cases(name: str, selection: Selection) -> Iterator[Case]:
     """The chosen cases of a suite. Raises HloError."""
     folders = descriptions()[name].get("folders")
     if not isinstance(folders, list):
-        from hlotool.conformance.edges import ops_cases
-
         yield from ops_cases(selection)
         return
     for folder in folders:

@@ -11,6 +11,7 @@ from hlotool.ir.attributes import NO_ATTRIBUTES, Attributes, Metadata
 from hlotool.ir.literals import Literal
 from hlotool.ir.shapes import Shape
 from hlotool.ir.source import Position, Source
+from hlotool.ir.walk import callees_first, post_order
 
 
 class HloInstruction:
@@ -134,8 +135,6 @@ class HloModule:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Operands and callees first, so that pickling does not recur through a chain of thousands.
-        from hlotool.ir.walk import callees_first, post_order
-
         order = [post_order(c) for c in callees_first(self)]
         return _unpickled, (order, self.name, self.computations, self.entry, self.attributes, self.tables, self.source,
                             self.notes)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from hlotool.ir.module import HloComputation, HloInstruction, HloModule
+if TYPE_CHECKING:
+    from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 
 
 def post_order(computation: HloComputation) -> list[HloInstruction]:

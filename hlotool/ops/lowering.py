@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ops.table import OPS
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
 Value = Any
@@ -211,8 +212,6 @@ def _is_wider(wanted: Shape, given: Shape) -> bool:
 
 @functools.cache
 def _opcode_of(name: str) -> str:
-    from hlotool.ops.registry import OPS
-
     return next(opcode for opcode, record in OPS.items() if name in record.lowering.names)
 
 

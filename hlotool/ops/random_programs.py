@@ -26,6 +26,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from hlotool.ir import DTYPES, DType, dtype_of_numpy
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.numbers import Array
+from hlotool.ops.table import OPS
 
 Dims: TypeAlias = tuple[int, ...]
 T = TypeVar("T")
@@ -194,8 +195,6 @@ class Draw:
 
     def identity(self, opcode: str) -> Drawn:
         """A scalar that the folding operation leaves everything as it is with."""
-        from hlotool.ops.registry import OPS
-
         identity = OPS[opcode].identity
         assert identity is not None, f"{opcode} declares no identity"
         value = np.asarray(identity(self.kind)).astype(self.kind.numpy)

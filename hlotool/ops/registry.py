@@ -11,6 +11,7 @@ from typing import Any
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
+from hlotool.ops.table import OPS
 
 
 class ConstraintError(Exception):
@@ -180,39 +181,6 @@ class Op:
 COMMON_ATTRIBUTES = frozenset((
     "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",
     "statistics", "origin", "debug_attributes"))
-
-class Registry(dict[str, Op]):
-    """Opcode -> record, in the order of declaration; looking up an opcode that is derived makes its record.
-
-    `<opcode>-start`, `-update` and `-done` are sugar for asynchronous operations; they are found by `get`, `in`
-    and `[]`, and no iteration lists them.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: makes the record of a derived opcode, or None; set by hlotool.ops.asynchronous
-        self.derive: Callable[[str], Op | None] = lambda opcode: None
-        self._derived: dict[str, Op] = {}
-
-    def __missing__(self, opcode: str) -> Op:
-        found = self._derived.get(opcode) or self.derive(opcode)
-        if found is None:
-            raise KeyError(opcode)
-        self._derived[opcode] = found
-        return found
-
-    def get(self, opcode: str, default: Any = None) -> Any:
-        try:
-            return self[opcode]
-        except KeyError:
-            return default
-
-    def __contains__(self, opcode: object) -> bool:
-        return super().__contains__(opcode) or (isinstance(opcode, str) and self.get(opcode) is not None)
-
-
-#: opcode -> record, in the order of declaration
-OPS = Registry()
 
 _CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {4,}.+)*)", re.M)
 

@@ -7,8 +7,8 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from hlotool.cli.code_catalogue import catalogue
 from hlotool.cli.explain import markdown_page
-from hlotool.cli.lint_rules import catalogue
 from hlotool.cli.main import COMMANDS, parser_of
 from hlotool.cli.ops import operands_of, summary_of
 from hlotool.docs import Page

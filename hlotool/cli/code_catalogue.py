@@ -1,0 +1,54 @@
+"""Everything that a diagnostic's code can be: rules, codes and constraints, as records."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+#: rooms whose modules define codes; constraints of operations have theirs from OPS
+_ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize", "hlotool.passes.lift",
+          "hlotool.passes.lints", "hlotool.mlir", "hlotool.execution", "hlotool.verdict", "hlotool.triage",
+          "hlotool.builder", "hlotool.conformance.suites", "hlotool.linting.codes", "hlotool.jax", "hlotool.cli.arrays",
+          "hlotool.cli.roundtrip_stages")
+
+
+def load_codes() -> None:
+    """Import what defines codes, so that CODES has them all."""
+    for room in _ROOMS:
+        importlib.import_module(room)
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Every rule, then every code of reading, verifying and linting itself, then the constraints of operations."""
+    from hlotool.diagnostics import CODES
+    from hlotool.ops import OPS
+    from hlotool.passes.codes import WARNINGS
+    from hlotool.passes.lints import RULES
+
+    load_codes()
+    found = [rule_record(rule) for rule in RULES.values()]
+    for code in sorted(CODES.values(), key=lambda c: c.code):
+        if code.code not in RULES:
+            severity = "warning" if code.code in WARNINGS else "info" if code.code.startswith(_NOTES) else "error"
+            found.append({"code": code.code, "name": code.name, "category": _KINDS.get(code.code[0], "other"),
+                          "severity": severity, "default": True, "fix": "none", "summary": code.summary,
+                          "source": code.source})
+    for record in OPS.values():
+        found += [{"code": label, "name": label, "category": "constraint", "severity": "error", "default": True,
+                   "fix": "none", "summary": text, "source": record.source}
+                  for label, text in record.constraints.items()]
+    return found
+
+
+#: beginnings of codes that only tell: forms of other times, what a conversion leaves out
+_NOTES = ("P09", "P15", "P16", "X3")
+#: the first letter of a code, and what codes of that letter are about
+_KINDS = {"P": "syntax", "V": "verification", "C": "linting", "R": "reading", "X": "conversion", "L": "lifting",
+          "E": "execution", "B": "building", "T": "conformance", "J": "jax"}
+
+
+def rule_record(rule: Any) -> dict[str, Any]:
+    """A lint rule as JSON values."""
+    return {"code": rule.code, "name": rule.name, "category": rule.category, "severity": str(rule.severity),
+            "default": rule.default_on, "fix": str(rule.fixability), "summary": rule.summary, "source": rule.source,
+            "what": rule.what, "why": rule.why, "bad": rule.bad, "good": rule.good, "options": rule.options}

@@ -1,0 +1,34 @@
+"""What is chosen of the suites."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+
+from hlotool.conformance.case import Case
+from hlotool.conformance.judge import TIME_LIMIT
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to run, as far as it is not pytest's own to say."""
+
+    suites: tuple[str, ...] = ()
+    executors: tuple[str, ...] = ("pjrt:cpu",)
+    #: patterns of opcodes and element types; empty: all
+    ops: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    #: programs for each operation and element type of the suite ops; 0: as edges.py says
+    count: int = 0
+    seed: int = 0
+    time_limit: float = TIME_LIMIT
+
+    def takes(self, case: Case) -> bool:
+        """Whether a case is about the chosen operations and element types."""
+        return self.takes_op(case.opcode) and self.takes_type(case.dtype)
+
+    def takes_op(self, opcode: str) -> bool:
+        return not self.ops or any(fnmatch.fnmatchcase(opcode, p) for p in self.ops)
+
+    def takes_type(self, element_type: str) -> bool:
+        return not self.types or any(fnmatch.fnmatchcase(element_type, p) for p in self.types)
