@@ -9,6 +9,7 @@ from hlotool.ir import HloInstruction, Shape, Window
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Value, i64_array
 from hlotool.ops.numbers import Array
+from hlotool.ops.registry import value_of
 from hlotool.ops.windows import positions
 
 #: elements of a window beyond which the code would grow too long
@@ -25,7 +26,7 @@ def emit_select_and_scatter(e: Emitter, instruction: HloInstruction, operands: S
     Places are numbered in one row; where no element lies, the number is that of no element, which scatter skips.
     """
     operand, source = (o.shape for o in instruction.operands[:2])
-    window: Window = instruction.attributes["window"]
+    window: Window = value_of(instruction, "window")
     if not (operand.is_static and source.is_static):
         e.refuse(instruction, "a dilated window has a StableHLO form on arrays of known sizes only")
     if math.prod(d.size for d in window.dimensions) > LARGEST:

@@ -177,6 +177,17 @@ class Op:
                     "than 64 bits hold")
 
 
+def value_of(instruction: HloInstruction, name: str) -> Any:
+    """An attribute of an instruction, or what its operation takes where it is left out. Raises KeyError."""
+    value = instruction.attributes.get(name, REQUIRED)
+    if value is REQUIRED:
+        attribute = OPS[instruction.opcode].attribute(name)
+        value = attribute.default if attribute is not None else REQUIRED
+    if value is REQUIRED:
+        raise KeyError(name)
+    return value
+
+
 #: what every instruction may carry besides the attributes of its operation; XLA: HloParserImpl::ParseInstructionRhs
 COMMON_ATTRIBUTES = frozenset((
     "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",

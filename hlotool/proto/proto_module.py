@@ -297,7 +297,7 @@ class _ModuleReader:
         order = list(known.values())
         if proto.id in self.sequences:
             order = [_lookup(known, i, "the schedule") for i in self.sequences[proto.id]]
-            if len(set(order)) != len(known):
+            if len(order) != len(known) or len(set(order)) != len(known):
                 raise ProtoError(INCONSISTENT, f"the schedule of {text_of(proto.name)} does not list each instruction "
                                  "once")
         name = unique_name(_sanitized(text_of(proto.name)) or "computation", self.names)

@@ -12,7 +12,6 @@ from typing import Any
 
 from hlotool.diagnostics import define
 from hlotool.ir import (
-    DTYPES,
     KINDS,
     NO_ATTRIBUTES,
     Attributes,
@@ -27,6 +26,7 @@ from hlotool.ir import (
     kind_of,
     unique_name,
 )
+from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
 from hlotool.text.legacy import NEWER_ATTRIBUTES
 from hlotool.text.phrases import (
     METADATA,
@@ -75,13 +75,7 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
                         "xla/hlo/ir/collective_op_group_mode.cc, GetCollectiveOpGroupMode")
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
-#: words that are refused as names: element types always, the others where they stand without `%`
-_TYPE_WORDS = frozenset({*DTYPES, "token", "opaque"})
-_KEYWORDS = frozenset([
-    "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations",
-    "StackFrames", "maximal", "replicated", "manual", "unknown", "unreduced", "shard_as", "shard_like",
-    "last_tile_dim_replicate"])
-_RESERVED = _TYPE_WORDS | _KEYWORDS
+_RESERVED = TYPE_WORDS | KEYWORDS
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
 _ANY_STATEMENT = re.compile(r"(?:ROOT\s+)?%?([\w.\-]+)")
 _INDENT = re.compile(r"[ \t]*")
@@ -354,7 +348,7 @@ class InstructionReader(Reports):
             if name in values:
                 return None
             values[name] = value
-        if "use_global_device_ids" in values and "channel_id" not in values:
+        if ("use_global_device_ids" in values and "channel_id" not in values) or "metadata" in values:
             return None
         found = self._attributes[rest] = Attributes(values)
         return found
@@ -487,7 +481,7 @@ class InstructionReader(Reports):
         end = start + max(1, len(name))
         has_percent = self.text[start:start + 1] == "%"
         end += has_percent
-        if name and (name in _TYPE_WORDS or (name in _KEYWORDS and not has_percent)):
+        if name and (name in TYPE_WORDS or (name in KEYWORDS and not has_percent)):
             self.report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, end,
                         help=f"rename it to {name}_")
         elif name and _ILLEGAL.search(name):

@@ -18,6 +18,7 @@ from hlotool.ir import (
     kind_of,
     set_printer,
 )
+from hlotool.text.keywords import KEYWORDS
 from hlotool.text.phrases import print_literal, print_value
 
 #: what stands in the operands' place, and so not among the attributes
@@ -73,6 +74,9 @@ class _Printer:
         self._names: dict[int, str] = {}
         if options.canonical and module is not None:
             self._rename(module)
+        elif not options.percent and module is not None:
+            # Words of the language are names only where a percent sign says so.
+            self._names = {id(i): f"%{i.name}" for i in module.instructions() if i.name in KEYWORDS}
 
     def _rename(self, module: HloModule) -> None:
         for number, computation in enumerate(callees_first(module)):
@@ -127,9 +131,9 @@ class _Printer:
         operands, percent = instruction.operands, self.percent
         if operands:
             inside = self._operands(operands)
-        elif attributes and "literal" in attributes and instruction.opcode == "constant":
+        elif instruction.opcode == "constant" and "literal" in attributes:
             inside = self._literal(attributes["literal"])
-        elif attributes and "parameter_number" in attributes:
+        elif instruction.opcode == "parameter" and "parameter_number" in attributes:
             inside = str(attributes["parameter_number"])
         else:
             inside = ""

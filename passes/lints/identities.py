@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import DType, HloInstruction, Shape
-from hlotool.ops import OPS
+from hlotool.ops import OPS, value_of
 from hlotool.passes.lints.edits import bypassed, fix_of, rewritten
 from hlotool.passes.lints.rule import Finding, Fixability, rule
 from hlotool.passes.lints.view import View
@@ -649,7 +649,7 @@ def degenerate_reduce(view: View, instruction: HloInstruction) -> Iterator[Findi
         XLA, algebraic_simplifier.cc
     """
     operand = instruction.operands[0].shape
-    if len(instruction.operands) == 2 and all(operand.dims[d] == 1 for d in instruction.attributes["dimensions"]) \
+    if len(instruction.operands) == 2 and all(operand.dims[d] == 1 for d in value_of(instruction, "dimensions")) \
             and operand.is_static and not view.is_optimized:
         yield Finding(instruction, f"{operand.text(False)} is reduced over dimensions of size 1", help="reshape it")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
+from hlotool.ops import value_of
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.identities import holds, same_value
 from hlotool.passes.lints.rule import Finding, Fixability, rule
@@ -164,9 +165,9 @@ def narrow_reduction(view: View, instruction: HloInstruction, *, elements: int =
     record = view.reducer(instruction.attributes["to_apply"])
     operand = instruction.operands[0].shape
     if instruction.opcode == "reduce":
-        count = math.prod(operand.dims[d] for d in instruction.attributes["dimensions"])
+        count = math.prod(operand.dims[d] for d in value_of(instruction, "dimensions"))
     else:
-        count = math.prod(d.size for d in instruction.attributes["window"].dimensions)
+        count = math.prod(d.size for d in value_of(instruction, "window").dimensions)
     if record is not None and record.opcode in ("add", "multiply") and count >= elements:
         yield Finding(instruction, f"{count} elements are accumulated in {instruction.shape.element_type}",
                       help="convert to f32 first, and back after")
