@@ -22,6 +22,7 @@ from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ops import OPS, ConstraintError
+from hlotool.ops.agreement import Place
 from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any
@@ -141,6 +142,8 @@ class _Step:
     #: values that nobody needs after this step
     spent: tuple[int, ...]
     callees: tuple[_Callee, ...]
+    #: places of operands that have one size, where a bounded dimension is among them
+    one_size: Sequence[Sequence[Place]] = ()
 
     def again(self, *operands: Any) -> Any:
         """The value for other operands."""
@@ -207,6 +210,8 @@ class _Evaluation:
                 callee.begin(path)
             try:
                 operands = [values[i] for i in step.operands]
+                if step.one_size:
+                    operands = cut_to_one_size(operands, step.one_size)
                 value = step.function(*operands, **step.keywords)
             except ConstraintError as error:
                 raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
@@ -231,16 +236,16 @@ class _Evaluation:
         parameters = computation.parameters()
         order = [i for i in post_order(computation) if i.opcode != "parameter"]
         number = {i: n for n, i in enumerate([*parameters, *order])}
-        last = {o: i for i in order for o in i.operands}
+        last = {o: i for i in order for o in _operands(i)}
         steps = []
         for instruction in order:
-            spent = tuple({number[o] for o in instruction.operands if last[o] is instruction
+            spent = tuple({number[o] for o in _operands(instruction) if last[o] is instruction
                            and o is not computation.root})
             function, keywords = self._bound(instruction)
             callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
                             if isinstance(c, _Callee))
-            steps.append(_Step(instruction, function, tuple(number[o] for o in instruction.operands), keywords, spent,
-                               callees))
+            steps.append(_Step(instruction, function, tuple(number[o] for o in _operands(instruction)), keywords,
+                               spent, callees, _one_size(instruction)))
         return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -265,6 +270,34 @@ class _Evaluation:
         if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
             return tuple(self._value(caller, v) for v in value)
         return value
+
+
+def _operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
+    """What an instruction reads: setting a size again reads what the size was first set of, which is all there."""
+    if instruction.opcode != "set-dimension-size":
+        return instruction.operands
+    source, size = instruction.operands
+    while source.opcode == "set-dimension-size" and source.attributes == instruction.attributes:
+        source = source.operands[0]
+    return source, size
+
+
+def _one_size(instruction: HloInstruction) -> Sequence[Sequence[Place]]:
+    """The places of operands that have one size when the instruction runs, where one may be smaller than written."""
+    if not any(o.shape.is_array and not o.shape.is_static for o in instruction.operands):
+        return ()
+    return OPS[instruction.opcode].one_size(instruction)
+
+
+def cut_to_one_size(values: Sequence[Any], groups: Sequence[Sequence[Place]]) -> list[Any]:
+    """The operands, each dimension as large as the smallest of those that it agrees with."""
+    found = list(values)
+    for group in groups:
+        size = min(found[i].shape[d] for i, d in group)
+        for i, d in group:
+            if found[i].shape[d] > size:
+                found[i] = found[i][(slice(None),) * d + (slice(size),)]
+    return found
 
 
 def _keyword(function: Callable[..., Any], name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.conversion import cast
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -247,7 +248,7 @@ def _draw_dot(d: Draw) -> None:
 
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
-    flags=("sums",), source=SPECIFICATION, draw=_draw_dot)
+    flags=("sums",), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:

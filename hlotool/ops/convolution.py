@@ -17,6 +17,7 @@ from hlotool.ir import (
     Window,
     WindowDimension,
 )
+from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
@@ -283,7 +284,8 @@ def _draw_convolution(d: Draw) -> None:
 
 
 @op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums",), source=SPECIFICATION,
-    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution)
+    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution,
+    agreement=features)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
                 operand_precision: tuple[str, ...] = (), sparsity_config: Sparsity | None = None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ops.agreement import scattered
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -409,7 +410,7 @@ def _draw_scatter(d: Draw) -> None:
 
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
-    draw=_draw_scatter)
+    draw=_draw_scatter, agreement=scattered)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

@@ -146,8 +146,10 @@ def _draw_dynamic_update_slice(d: Draw) -> None:
 @op(dynamic_update_slice_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)),
     draw=_draw_dynamic_update_slice)
-def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array) -> Array:
+def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, shape: Shape) -> Array:
     """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
+
+    Of bounded dimensions the bound counts for what fits, and what lies behind their size is lost.
 
     C1  The operand and the update are arrays.
     C2  There is one start index for each dimension of the operand.
@@ -156,7 +158,8 @@ def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array) -
     C5  Both have the same rank.
     C6  The update is no larger than the operand in any dimension.
     """
-    result = operand.copy()
-    result[clamped(start_numbers(start_indices), operand.shape, update.shape)] = update
-    return result
+    bounds = [max(n, m) for n, m in zip(operand.shape, shape.dims, strict=True)]
+    result = np.pad(operand, [(0, m - n) for n, m in zip(operand.shape, bounds, strict=True)])
+    result[clamped(start_numbers(start_indices), result.shape, update.shape)] = update
+    return np.ascontiguousarray(result[tuple(map(slice, operand.shape))]).reshape(operand.shape)
 

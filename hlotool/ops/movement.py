@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
+from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -350,7 +351,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_concatenate)
+    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 

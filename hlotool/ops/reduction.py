@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
     require_reducer,
@@ -101,7 +102,7 @@ def _draw_reduce(d: Draw) -> None:
 
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
     flags=("calls",), ulps=4.0,
-    source=SPECIFICATION, draw=_draw_reduce)
+    source=SPECIFICATION, draw=_draw_reduce, agreement=alike)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 
@@ -217,12 +218,12 @@ def _draw_reduce_window(d: Draw) -> None:
 
 
 @op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
-    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window)
-def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
+    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike)
+def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee, shape: Shape) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 
     Padding and the holes of base dilation count as initial values, as the document has it. XLA skips them, which
-    is the same wherever the initial value is an identity.
+    is the same wherever the initial value is an identity. Of a bounded dimension the places without padding count.
 
     C1  N inputs, then N scalars to begin with, N at least 1.
     C2  All inputs have the same dimensions.
@@ -238,7 +239,26 @@ def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee)
         taken = [np.where(real, a[index], i).astype(a.dtype, copy=False) if a.size else np.broadcast_to(i, places)
                  for a, i in zip(inputs, inits, strict=True)]
         state = apply(to_apply, *state, *taken)
+    counted = _counted(inputs[0].shape, places, window, shape.elements[0] if shape.is_tuple else shape)
+    state = tuple(np.ascontiguousarray(a[counted]).reshape(a[counted].shape) for a in state) if counted else state
     return state[0] if n == 1 else state
+
+
+def _counted(dims: Sequence[int], places: Sequence[int], window: Window, shape: Shape) -> tuple[slice, ...]:
+    """What counts of the places, where a dimension of the result is bounded; () where none is.
+
+    Source: XLA, DynamicDimensionInference::HandleReduceWindow: padding does not make a bounded dimension longer.
+    """
+    if shape.is_static:
+        return ()
+    found = []
+    for d, (size, count, row) in enumerate(zip(dims, places, window.dimensions, strict=True)):
+        reach = (row.size - 1) * row.window_dilation + 1
+        is_trivial = row.size == row.stride == row.base_dilation == row.window_dilation == 1 and not (
+            row.pad_low or row.pad_high)
+        bounded = shape.is_bounded_dim(d) and not is_trivial
+        found.append(slice(min(max((size + row.stride - reach) // row.stride, 0), count) if bounded else count))
+    return tuple(found)
 
 
 def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *, window: Window = Window(),  # noqa: B008
@@ -379,8 +399,8 @@ def _draw_map(d: Draw) -> None:
 
 @op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",),
     replacement="the computation's operations, on whole arrays", source=SPECIFICATION,
-    draw=_draw_map)
-def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee, shape: Shape) -> Array:
+    draw=_draw_map, agreement=alike)
+def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee) -> Array:
     """Apply a computation of scalars to each element.
 
     C1  At least one operand, all arrays.
@@ -388,7 +408,8 @@ def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee, sha
     C3  dimensions are 0, 1, ..., rank - 1.
     C4  to_apply takes one scalar of each operand's element type and gives a scalar.
     """
-    return apply(to_apply, *(np.broadcast_to(a, shape.dims) for a in operands))[0]
+    dims = np.broadcast_shapes(*(np.shape(a) for a in operands))
+    return apply(to_apply, *(np.broadcast_to(a, dims) for a in operands))[0]
 
 
 def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_apply: HloComputation,

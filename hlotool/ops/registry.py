@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
+from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.table import OPS
@@ -121,6 +122,8 @@ class Op:
     draw: Recipe | None = None
     #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
     identity: Callable[[DType], Any] | None = None
+    #: which dimensions of its operands have one size when it runs (see agreement.py); elementwise ones: all
+    agreement: Agreement | None = None
     #: what to write in its place, where the operation is deprecated
     replacement: str = ""
     #: the builder function of the documents, where it is not the opcode in CamelCase
@@ -132,6 +135,11 @@ class Op:
     def ulps_of(self, shape: Shape) -> float:
         """What it declares for a result of that shape."""
         return max(self.ulps, self.complex_ulps) if shape.is_array and shape.dtype.is_complex else self.ulps
+
+    def one_size(self, instruction: HloInstruction) -> list[Sequence[Place]]:
+        """The places of an instruction's operands that have one size when it runs, group by group."""
+        found = self.agreement or (alike if "elementwise" in self.flags else None)
+        return list(found(instruction)) if found is not None else []
 
     def attributes_optional(self) -> tuple[Attribute, ...]:
         """The attributes, none of them required."""
@@ -198,7 +206,8 @@ _CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {4,}.+)*)", re.M)
 
 def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),
        flags: Iterable[str] = (), ulps: float = 0.0, source: str = "", draw: Recipe | None = None,
-       replacement: str = "", builder: str = "") -> Callable[[Callable[..., Any]], Op]:
+       replacement: str = "", builder: str = "", agreement: Agreement | None = None
+       ) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -224,7 +233,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
-            replacement=replacement, builder=builder))
+            replacement=replacement, builder=builder, agreement=agreement))
 
     return declare
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
 from hlotool.ops.elementwise import SPECIFICATION
@@ -81,7 +82,7 @@ def _draw_sort(d: Draw) -> None:
 
 @op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",), ("dimensions", "to_apply")),
     flags=("calls",), source=SPECIFICATION,
-    draw=_draw_sort)
+    draw=_draw_sort, agreement=alike)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 
