@@ -21,8 +21,7 @@ from hlotool.execution.codes import MISREAD, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
-from hlotool.ops import OPS, ConstraintError
-from hlotool.ops.agreement import Place
+from hlotool.ops import OPS, ConstraintError, Place
 from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any

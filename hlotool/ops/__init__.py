@@ -28,9 +28,11 @@ from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
 from hlotool.ops.random import FIRST_STATE
+from hlotool.ops.agreement import Place
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require, value_of
 
 __all__ = [
     "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
-    "EvaluationError", "Op", "Undrawable", "draw_program", "has_foreign", "is_any_foreign", "require", "value_of"]
+    "EvaluationError", "Op", "Place", "Undrawable", "draw_program", "has_foreign", "is_any_foreign", "require",
+    "value_of"]
 
