@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.console import write_whole
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import Shape
 

@@ -1,4 +1,4 @@
-"""What commands write for people: frames on standard error, text on standard output, files whole or not at all."""
+"""What commands write for people: frames on standard error, text on standard output."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from hlotool.diagnostics import visible, visible_lines
@@ -114,31 +112,6 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
     codes = [d.code for d in diagnostics if d.severity is Severity.ERROR]
     return 2 if any(c.startswith(_UNUSABLE) for c in codes) else int(bool(codes))
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is never there half: beside its place, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():  # /dev/stdout, a named pipe: nothing to replace
-        path.write_bytes(data)
-        return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_bytes(data: bytes) -> None:

@@ -18,9 +18,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.lifting import add_lifting, lift_options, write_losses
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 

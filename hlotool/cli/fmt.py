@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from pathlib import Path
+from collections.abc import Sequence
 
-from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.console import complain, encoded, report, write_bytes
+from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError
+from hlotool.cli.whole_files import NOT_REWRITTEN
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Source
-from hlotool.text import PrintOptions, print_module
+from hlotool.passes.formatting import formatted
+from hlotool.passes.read import parse_source
+from hlotool.text import PrintOptions
+from hlotool.text.input_files import plain_text, split_modules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,23 +45,19 @@ def run(args: argparse.Namespace) -> int:
                            metadata=args.metadata, backend_config=args.backend_config, elide_above=args.elide,
                            canonical=args.canonical)
     sources: dict[str, Source] = {}
-    texts: dict[str, list[str]] = {}
     changes, code = 0, 0
-    for loaded in load(args.paths, sources):
-        try:
-            text = print_module(loaded.module(), options)
-        except HloError as error:
-            code = max(code, report(error.diagnostics, sources))
-            texts.pop(loaded.name, None)
-            continue
-        name = loaded.input.filename if loaded.input is not None else loaded.name
-        texts.setdefault(name, []).append(text)
-        changes += _show(loaded, text, args)
-    if args.write and not args.check:
-        _write(texts, code, changes)
-    if args.check and changes:
-        complain(f"{changes} module{'' if changes == 1 else 's'} would change")
-    return max(code, int(args.check and changes > 0))
+    if not args.write or args.check or args.diff:
+        for loaded in load(args.paths, sources):
+            try:
+                text = formatted(loaded.module(), options)
+            except HloError as error:
+                code = max(code, report(error.diagnostics, sources))
+                continue
+            changes += _show(loaded, text, args)
+        if args.check and changes:
+            complain(f"{changes} module{'' if changes == 1 else 's'} would change")
+        return max(code, int(args.check and changes > 0))
+    return _rewrite(args.paths, options)
 
 
 def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> bool:
@@ -67,20 +68,52 @@ def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> bool:
         rows = difflib.unified_diff(before.splitlines(), text.splitlines(), loaded.name, f"{loaded.name} (formatted)",
                                     lineterm="")
         write_bytes(encoded("".join(f"{row}\n" for row in rows)))
-    elif not args.check and not args.write:
+    elif not args.check:
         write_bytes(encoded(text))
     return before.strip() != text.strip()
 
 
-def _write(texts: dict[str, list[str]], code: int, changes: int) -> None:
-    """Rewrite the files. A file with a module that does not read stays as it is."""
-    for name, parts in texts.items():
-        path = Path(name)
-        if name == "<stdin>":
-            write_bytes(encoded("\n// -----\n\n".join(parts)))
-        elif not code:
-            write_whole(path, encoded("\n// -----\n\n".join(parts)))
+def _rewrite(paths: Sequence[str], options: PrintOptions) -> int:
+    """Rewrite every file, or none where one of them cannot be read or would lose something."""
+    code, changed = 0, 0
+    written: list[tuple[HloFile, str]] = []
+    for name in files_to_rewrite(paths):
+        try:
+            file = read_hlo_file(name)
+            text, changes = format_file(file, options)
+        except HloError as error:
+            code = max(code, report(error.diagnostics) or 2)
+            continue
+        changed += changes
+        written.append((file, text))
     if code:
-        complain("nothing was written: some modules cannot be read")
-    elif changes:
-        complain(f"{changes} module{'' if changes == 1 else 's'} changed")
+        complain("nothing was written: some files cannot be formatted")
+        return code
+    for file, text in written:
+        try:
+            file.write(text)
+        except HloError as error:
+            code = max(code, report(error.diagnostics) or 2)
+    if changed:
+        complain(f"{changed} module{'' if changed == 1 else 's'} changed")
+    return code
+
+
+def format_file(file: HloFile, options: PrintOptions) -> tuple[str, int]:
+    """The text of a file with its modules formatted where they stand, and how many of them change. Raises HloError."""
+    plain = plain_text(file.text)
+    pieces: list[str] = []
+    at = changes = 0
+    for source in split_modules(plain, file.name):
+        start = plain.find(source.text, at)
+        if start < 0:
+            raise HloError([Diagnostic(NOT_REWRITTEN, "the lines have a logger's prefixes, so they cannot be rewritten",
+                                       filename=file.name, help="take the module out of the log first")])
+        own = source.text.strip("\n")
+        text = formatted(parse_source(source), options).strip("\n")
+        lead = plain[at:start] + source.text[:len(source.text) - len(source.text.lstrip("\n"))]
+        pieces += [lead, text, source.text[len(source.text.rstrip("\n")):]]
+        changes += own != text
+        at = start + len(source.text)
+    whole = "".join([*pieces, plain[at:]])
+    return (whole.strip("\n") + "\n" if whole.strip() else whole), changes

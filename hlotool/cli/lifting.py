@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import encoded, write_bytes, write_whole
+from hlotool.cli.console import encoded, write_bytes
+from hlotool.cli.whole_files import write_whole
 
 if TYPE_CHECKING:
     from hlotool.mlir import LiftOptions, LossReport

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.console import complain, encoded, report, write_bytes
+from hlotool.cli.hlo_files import read_hlo_file
+from hlotool.cli.whole_files import each_once
 
 if TYPE_CHECKING:
     from hlotool.linting import Settings
@@ -28,40 +28,25 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
     from hlotool.linting import find_files, fix_file
 
     changed, made, is_unreadable = 0, 0, False
-    for name in find_files(args.paths, settings)[0]:
-        text = _text(name)
-        if text is None:
-            is_unreadable = True
-            continue
-        shown = "<stdin>" if name == "-" else name
+    for name in each_once(find_files(args.paths, settings)[0]):
         try:
-            fixed = fix_file(text, shown, settings.of_file(name), unsafe=args.unsafe_fixes)
+            file = read_hlo_file(name)
+            fixed = fix_file(file.text, file.name, settings.of_file(name), unsafe=args.unsafe_fixes)
         except HloError as error:
             is_unreadable |= bool(report(error.diagnostics))
             continue
         for refused in fixed.refused:
             complain(f"not fixed, for the module would not verify: {concise(refused)}")
-        changed, made = changed + fixed.is_changed, made + len(fixed.applied)
         if args.diff:
-            write_bytes(encoded(fixed.diff(shown)))
-        elif name == "-":
-            write_bytes(encoded(fixed.text))
-        elif fixed.is_changed:
-            write_whole(Path(name), encoded(fixed.text))
+            write_bytes(encoded(fixed.diff(file.name)))
+        elif fixed.is_changed or name == "-":
+            try:
+                file.write(fixed.text)
+            except HloError as error:
+                is_unreadable |= bool(report(error.diagnostics))
+                continue
+        changed, made = changed + fixed.is_changed, made + len(fixed.applied)
     if not args.quiet:
         what = "would be made" if args.diff else "made"
         complain(f"{made} fix{'' if made == 1 else 'es'} {what} in {changed} file{'' if changed == 1 else 's'}")
     return 2 if is_unreadable else int(args.diff and changed > 0)
-
-
-def _text(name: str) -> str | None:
-    """The text of a file; None, with a word about it, where there is none to be fixed."""
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        complain(f"{name}: {error.strerror or error}")
-        return None
-    if data.startswith((b"\x1f\x8b", b"ML\xefR")) or b"\0" in data[:4096]:
-        complain(f"{name}: only HLO text can be fixed")
-        return None
-    return data.decode("utf-8", "surrogateescape")

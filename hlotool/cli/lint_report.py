@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from hlotool.cli.console import complain, renderer, write_whole
+from hlotool.cli.console import complain, renderer
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.diagnostics.render import counted, summary

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from hlotool.cli.console import complain, write_whole
+from hlotool.cli.console import complain
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
 from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files

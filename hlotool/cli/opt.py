@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
 from hlotool.passes import PASSES, Pass

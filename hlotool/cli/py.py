@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hlotool.cli.console import complain, encoded, report, write_bytes, write_whole
+from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule, Source
 

@@ -122,7 +122,9 @@ def read_folder(path: str) -> Folder:
     dumps = {f for f in names if dump_name(os.path.basename(f))}
     stems = {_without_ending(f): f for f in dumps if not f.removesuffix(".gz").endswith(".pb")}
     for file in names:
-        if file in dumps and stems.get(_without_ending(file), file) != file:
+        if not os.path.isfile(file):  # a named pipe, a socket, a device, a link to nothing
+            folder.skipped["no regular files"] += 1
+        elif file in dumps and stems.get(_without_ending(file), file) != file:
             folder.skipped["the same modules as protobuf"] += 1
         elif reason := "" if file in dumps else _reason(file, bool(dumps)):
             folder.skipped[reason] += 1

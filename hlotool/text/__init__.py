@@ -1,15 +1,17 @@
 """Parser and printer: HLO text to IR and back."""
 
+from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
-from hlotool.text.scan import Cut, CutError, cut_instruction
+from hlotool.text.scan import Cut, CutError, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
 
 __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "check_writable",
-    "cut_instruction", "is_one_value", "is_opcode", "is_table_row", "parse", "parse_recovering", "print_instruction",
-    "print_module", "print_value", "quote", "read_value", "unquote",
+    "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "is_one_value", "is_opcode", "is_table_row",
+    "match_bracket", "parse", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
+    "read_value", "unquote",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import io
 import itertools
 import re
 import sys
@@ -18,7 +19,10 @@ from hlotool.ir import Source
 
 UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")
 NO_FILES = define("R002", "no-input-files", "a folder or pattern that holds no file of a known kind")
+TOO_LARGE = define("R003", "too-large-file", "a file that holds, or decompresses to, more than is read")
 
+#: bytes of a file that are read at most, decompressed; real dumps stay below a tenth of it
+MOST_BYTES = 1 << 30
 #: suffixes of the files that are taken from a folder; a named file may have any
 SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
 _GZIP = b"\x1f\x8b"
@@ -52,13 +56,17 @@ def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> I
     for path in paths:
         if str(path) == "-":
             stream = stdin if stdin is not None else sys.stdin.buffer
-            yield from inputs_of(stream.read(), "<stdin>")
+            yield from inputs_of(_read(stream, "<stdin>"), "<stdin>")
             continue
-        for file in _files(Path(path)):
-            yield from inputs_of(_bytes(file), str(file))
+        for file in files_of(path):
+            yield from inputs_of(bytes_of(file), str(file))
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(given: str | Path) -> list[Path]:
+    """The files that a path of a command line stands for. Raises HloError (R001, R002) where there are none."""
+    if not str(given):
+        raise _problem(UNREADABLE, "an empty word is no path", "", "the current folder is `.`; is a variable empty?")
+    path = Path(given)
     if path.is_dir():
         found = sorted(f for f in path.rglob("*") if f.is_file() and f.name.removesuffix(".gz").endswith(SUFFIXES))
         if not found:
@@ -73,11 +81,25 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _bytes(file: Path) -> bytes:
+def bytes_of(file: Path) -> bytes:
+    """The contents of a file. Raises HloError (R001, R003)."""
     try:
-        return file.read_bytes()
+        with open(file, "rb") as stream:
+            return _read(stream, str(file))
     except OSError as error:
         raise _problem(UNREADABLE, f"{file} cannot be read: {error.strerror or error}", str(file)) from error
+
+
+def _read(stream: BinaryIO | gzip.GzipFile, filename: str) -> bytes:
+    """All that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
+    parts, size = [], 0
+    while part := stream.read(1 << 22):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise _problem(TOO_LARGE, f"more than {MOST_BYTES >> 20} MiB to read", filename,
+                           "a dump of that size is no module; is this file, or what is compressed in it, another one?")
+    return b"".join(parts)
 
 
 def _problem(code: str, message: str, filename: str, help: str = "") -> HloError:
@@ -86,22 +108,33 @@ def _problem(code: str, message: str, filename: str, help: str = "") -> HloError
 
 def inputs_of(data: bytes, filename: str) -> list[Input]:
     """The modules that the bytes of a file hold; the form is told by content, not by name."""
-    if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
+    data = uncompressed(data, filename)
     if data.startswith(_BYTECODE):
         return [Input(filename, "bytecode", data=data)]
     if _is_binary(data):
         return [Input(filename, "proto", data=data)]
     # Bytes that are not UTF-8 come back as they were when the text is written the same way.
-    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = plain_text(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     if not _MODULE_LINE.search(text) and _MLIR.search(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in _separated(text, filename)]
     return [Input(filename, "hlo", source) for source in split_modules(text, filename)]
+
+
+def uncompressed(data: bytes, filename: str) -> bytes:
+    """The bytes themselves, or what is in them where they are a gzip file. Raises HloError (R001, R003)."""
+    if data.startswith(_GZIP):
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                data = _read(stream, filename)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
+    return data
+
+
+def plain_text(text: str) -> str:
+    """The text with line feeds for line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _is_binary(data: bytes) -> bool:

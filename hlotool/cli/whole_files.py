@@ -1,0 +1,147 @@
+"""Files written whole or not at all, so that an interrupt, a kill or another program never costs a user their text.
+
+The new contents are written to a file without a name, which vanishes with the process; only when they are complete does
+it get a name beside the old file, and takes its place in the next instant. Where the system knows no files without
+names, the name says whose it is, and the next writer clears away what a killed one left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from hlotool.diagnostics import Diagnostic, HloError, define
+
+NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written, because something would be lost: it "
+                       "changed since it was read, has other names (hard links), or another form.")
+
+_LEFT_BEHIND = re.compile(r"\..+\.hlotool-(\d+)~")
+
+
+def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
+    """Write a file; through a symbolic link to its target, whose mode, owner and extended attributes stay.
+
+    `read` are the bytes that the new ones were made from. Raises HloError (R120) where the file holds others by now,
+    or where it has several names, of which only one would get the new contents. Raises OSError as opening does.
+    """
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        before = target.stat()
+    except FileNotFoundError:
+        before = None
+    if before is not None and not stat.S_ISREG(before.st_mode):  # /dev/stdout, a named pipe: nothing to replace
+        target.write_bytes(data)
+        return
+    if before is not None:
+        if before.st_nlink > 1:
+            raise _refused(path, f"the file has {before.st_nlink} names (hard links); only this one would change",
+                           "copy it to a file of its own first")
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    _clear_left_behind(target)
+    name = target.parent / f".{target.name[:100]}.hlotool-{os.getpid()}~"
+    handle, has_name = _opened(target.parent, name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            _take_after(handle, before, target)
+            os.fsync(handle)
+            _check_unchanged(path, target, before, read)
+            if not has_name:
+                os.link(f"/proc/self/fd/{handle}", name, follow_symlinks=True)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def each_once(paths: Iterable[str]) -> list[str]:
+    """Paths without those that name a file which an earlier one named: `a.hlo ./a.hlo`, and links to it."""
+    found: dict[object, str] = {}
+    for path in paths:
+        try:
+            file = os.stat(path)
+            key: object = (file.st_dev, file.st_ino) if stat.S_ISREG(file.st_mode) else path
+        except (OSError, ValueError):
+            key = path
+        found.setdefault(key, path)
+    return list(found.values())
+
+
+def _opened(folder: Path, name: Path) -> tuple[int, bool]:
+    """A new file to write to, and whether it has the name already."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        try:
+            return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), False
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
+                raise
+    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600), True
+
+
+def _take_after(handle: int, before: os.stat_result | None, target: Path) -> None:
+    """Give the new file the owner, mode and extended attributes of the old one. Raises OSError where it cannot."""
+    if before is None:
+        os.fchmod(handle, 0o666 & ~_umask())
+        return
+    now = os.fstat(handle)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        os.fchown(handle, before.st_uid, before.st_gid)
+    os.fchmod(handle, stat.S_IMODE(before.st_mode))
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):  # a file system without them
+            for attribute in os.listxattr(target):
+                os.setxattr(handle, attribute, os.getxattr(target, attribute))
+
+
+def _check_unchanged(path: Path, target: Path, before: os.stat_result | None, read: bytes | None) -> None:
+    if before is None:
+        if read is not None or target.exists():
+            raise _refused(path, "the file was removed, or made, while its new text was")
+        return
+    now = target.stat()
+    same = (now.st_dev, now.st_ino, now.st_mtime_ns, now.st_size) == (before.st_dev, before.st_ino, before.st_mtime_ns,
+                                                                      before.st_size)
+    if not same or (read is not None and target.read_bytes() != read):
+        raise _refused(path, "somebody changed the file since it was read", "run the command again")
+
+
+def _clear_left_behind(target: Path) -> None:
+    """Remove the files of writers that were killed between naming a file and moving it to its place."""
+    prefix = f".{target.name[:100]}.hlotool-"
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(target.parent):
+            left = _LEFT_BEHIND.fullmatch(entry.name) if entry.name.startswith(prefix) else None
+            if left is not None and not _is_alive(int(left[1])):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _refused(path: Path, message: str, help: str = "") -> HloError:
+    return HloError([Diagnostic(NOT_REWRITTEN, f"not written: {message}", filename=str(path), help=help)])
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,29 @@
+"""The comments of HLO text, which belong to its reader and not to the module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hlotool.text.scan import STRING
+
+#: strings and comments; a comment that is never closed goes to the end
+_COMMENT = re.compile(rf"{STRING}|(//[^\n]*|/\*(?:.*?\*/|.*))", re.S)
+#: what the printer itself writes: the number of every fifth operand or element
+_NUMBER = re.compile(r"/\*(?:index=|i\d+=)?\d*\*/")
+
+
+def comments_in(text: str) -> list[str]:
+    """Every comment of a text in order, without the marks that printing makes anew (`/*index=5*/`).
+
+    >>> comments_in('a // b\\n "// c" /* d */ /*index=5*/')
+    ['// b', '/* d */']
+    """
+    found = [text[start:end] for start, end in comment_spans(text)]
+    return [c.rstrip() for c in found if not _NUMBER.fullmatch(c)]
+
+
+def comment_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every comment of a text, marks included."""
+    if "//" in text or "/*" in text:
+        yield from (m.span(1) for m in _COMMENT.finditer(text) if m[1] is not None)

@@ -1,0 +1,239 @@
+"""Printing a module over the text that it was read from: one format, and every comment where it stood.
+
+    // what is added                        // what is added
+    ENTRY e {                               ENTRY %e (x: f32[]) -> f32[] {
+      x=f32[] parameter(0) // the one         %x = f32[] parameter(0)  // the one
+                                        ->
+      ROOT y = add(x, // and                  ROOT y = add(x, // and
+                   x)                                      x)
+    }                                       }
+
+A comment on lines of its own stays in front of what follows it, one behind a statement stays behind it, and a
+statement with a comment inside stays as it is written. Empty lines between statements stay, several become one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ir import HloComputation, HloModule, Source, callees_first
+from hlotool.passes.read import parse_source
+from hlotool.text import (
+    Cut,
+    CutError,
+    PrintOptions,
+    comment_spans,
+    comments_in,
+    cut_attributes,
+    match_bracket,
+    print_module,
+)
+
+COMMENTS_LOST = define("P030", "comments-not-placed", "A text whose comments would not stand where they stood, were it "
+                       "printed in one format.")
+
+_TOKEN = re.compile(r"\n|//[^\n]*|/\*.*?\*/", re.S)
+_EMPTY_LINE = re.compile(r"\n[ \t]*\n[ \t]*(?:ROOT\s|%?[A-Za-z_][\w.\-]*\s*=)")
+_HEADER = re.compile(r"\s*(HloModule\b)")
+_ENTRY = re.compile(r"(?:^|(?<=[\s}]))ENTRY\s*%?\Z")
+
+
+def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
+    """The text of a module that was read from text, with the comments of that text.
+
+    Raises HloError (P030) where a comment cannot be kept in its place.
+    """
+    options = options or PrintOptions()
+    printed = print_module(module, options)
+    source = module.source
+    if source is None:
+        return printed
+    kept = comments_in(source.text)
+    if not kept and not _EMPTY_LINE.search(source.text):
+        return printed
+    try:
+        text = _Formatter(module, source.text, printed, options).text()
+    except _Lost as error:
+        if not kept:  # only empty lines
+            return printed
+        _refuse(source, str(error))
+    if comments_in(text) != kept:
+        _refuse(source, "the comments would stand in another order")
+    again = Source(text, source.filename)
+    try:
+        is_same = print_module(parse_source(again), options) == printed
+    except HloError:
+        is_same = False
+    if not is_same:
+        _refuse(source, "the text would read as another module with its comments in their places")
+    return text
+
+
+def _refuse(source: Source, message: str) -> NoReturn:
+    raise HloError([Diagnostic(COMMENTS_LOST, f"not formatted, its comments would be lost: {message}",
+                               filename=source.filename, line=source.first_line, column=1, end_line=source.first_line,
+                               end_column=2, help="move the comment to a line of its own in front of a statement")])
+
+
+class _Lost(Exception):
+    """Why comments cannot be placed."""
+
+
+@dataclass(slots=True)
+class _Item:
+    """A piece of the text that is printed as one: a header, a statement, a closing brace."""
+
+    start: int
+    end: int
+    #: what is printed for it
+    lines: list[str]
+    indent: str = ""
+    is_end: bool = False
+    #: comments and empty lines in front of it, and comments behind it
+    before: list[str] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
+
+
+class _Formatter:
+    def __init__(self, module: HloModule, source: str, printed: str, options: PrintOptions) -> None:
+        self.module, self.source, self.options = module, source, options
+        self.lines = printed.removesuffix("\n").split("\n")
+        # Strings stay, comments are blank: what is cut here was read already.
+        self.blank = "".join(_blanked(source))
+
+    def text(self) -> str:
+        """The formatted text. Raises _Lost."""
+        items = {c: self._items(c, lines) for c, lines in self._printed()}
+        ordered = sorted(items, key=lambda c: c.offset)
+        head = self._head(items[ordered[0]][0].start)
+        end = _Item(len(self.source), len(self.source), [])
+        self._place([head, *(i for c in ordered for i in items[c]), end])
+        for opening in (head, *(pieces[0] for pieces in items.values())):
+            while opening.before[:1] == [""]:
+                del opening.before[0]
+        while end.before[-1:] == [""]:
+            end.before.pop()
+        written = [*self._written(head)]
+        for pieces in items.values():
+            written += ["", *(line for item in pieces for line in self._written(item))]
+        written += end.before
+        return "\n".join(written) + "\n"
+
+    def _printed(self) -> Iterator[tuple[HloComputation, list[str]]]:
+        """The printed lines of each computation, in the order of printing."""
+        order = callees_first(self.module)
+        at = len(self.lines) - sum(len(c.instructions) + 3 for c in order) + 1
+        if at < 2 or len(set(order)) != len(self.module.computations):
+            raise _Lost("a value takes several lines")
+        self.head_lines = self.lines[:at - 1]
+        for computation in order:
+            size = len(computation.instructions) + 2
+            yield computation, self.lines[at:at + size]
+            at += size + 1
+
+    def _items(self, computation: HloComputation, lines: Sequence[str]) -> list[_Item]:
+        """The header, the statements and the end of a computation."""
+        starts = [i.offset for i in computation.instructions]
+        if computation.offset < 0 or sorted({computation.offset, *starts}) != [computation.offset, *starts]:
+            raise _Lost("an instruction or a computation stands inside of another")
+        opened = self.blank.rfind("{", computation.offset, starts[0])
+        try:
+            close = match_bracket(self.blank, opened) - 1
+            end = self._end_of_attributes(close + 1)
+        except CutError as error:
+            raise _Lost("a bracket of a computation is not found") from error
+        if opened < 0 or starts[-1] > close or self.blank[opened + 1:starts[0]].strip():
+            raise _Lost("a computation stands inside of another")
+        start = self._start(computation.offset)
+        ends = [self._before_space(at) for at in (*starts[1:], close)]
+        if not lines[0].endswith("{") or not lines[-1].startswith("}"):
+            raise _Lost("a value takes several lines")
+        return [self._item(start, opened + 1, [lines[0]], ""),
+                *(self._item(*span, [line], "  ") for *span, line in zip(starts, ends, lines[1:-1], strict=True)),
+                self._item(close, end, [lines[-1]], "", is_end=True)]
+
+    def _item(self, start: int, end: int, lines: list[str], indent: str, *, is_end: bool = False) -> _Item:
+        """An item; one with comments inside is printed as it is written."""
+        written = self.source[start:end]
+        if comments_in(written):
+            if self.options != PrintOptions():
+                raise _Lost("a comment stands inside of a statement, which keeps its own format")
+            lines = [indent + written]
+        return _Item(start, end, lines, indent, is_end)
+
+    def _head(self, first: int) -> _Item:
+        """The module's header with its tables; where there is none, what is printed for it."""
+        header = _HEADER.match(self.blank)
+        if header is None or header.start(1) >= first:
+            return _Item(0, 0, self.head_lines)
+        start, end = header.start(1), self._before_space(first)
+        return self._item(start, end, self.head_lines, "")
+
+    def _start(self, at: int) -> int:
+        """Where the header of the computation whose name is at an offset begins."""
+        line = self.blank[max(0, at - 200):at]
+        found = _ENTRY.search(line)
+        if found is not None:
+            return at - len(line) + found.start()
+        return at - 1 if line.endswith("%") else at
+
+    def _before_space(self, at: int) -> int:
+        while at > 0 and self.blank[at - 1].isspace():
+            at -= 1
+        return at
+
+    def _end_of_attributes(self, at: int) -> int:
+        cut = Cut(at, False, "", at, "", at, "", at, "", at)
+        cut_attributes(self.blank, at, cut)
+        return max(at, self._before_space(cut.end))
+
+    def _place(self, items: Sequence[_Item]) -> None:
+        """Give the comments and empty lines between items to them."""
+        previous: _Item | None = None
+        for item in items:
+            begin = previous.end if previous is not None else 0
+            if previous is not None and previous.start == previous.end == 0:
+                previous = None  # a header that the text does not have: what is in front stands above it
+            if item.start < begin or self.blank[begin:item.start].strip():
+                raise _Lost("something stands between two statements")
+            self._share(self.source[begin:item.start], previous, item if previous is not None else items[0])
+            previous = item
+
+    def _share(self, gap: str, previous: _Item | None, following: _Item) -> None:
+        """Give what stands between two items to the one whose line it stands on, else to the next one."""
+        feeds = 0
+        for found in _TOKEN.finditer(gap):
+            token = found[0]
+            if token == "\n":
+                feeds, previous = feeds + 1, None
+            elif previous is not None and "\n" not in token:
+                previous.behind.append(token.rstrip())
+            else:
+                following.before += [""] * (feeds > 1) + [token.rstrip()]
+                feeds, previous = 0, None
+        following.before += [""] * (feeds > 1)
+
+    def _written(self, item: _Item) -> Iterator[str]:
+        inside = "  " if item.is_end else item.indent
+        while item.is_end and item.before[-1:] == [""]:
+            item.before.pop()
+        for line in item.before:
+            yield inside + line if line else ""
+        behind = "".join(f"  {comment}" for comment in item.behind)
+        yield from item.lines[:-1]
+        if item.lines:
+            yield item.lines[-1] + behind
+
+
+def _blanked(text: str) -> Iterator[str]:
+    """The text with every comment as spaces, line feeds kept."""
+    at = 0
+    for start, end in comment_spans(text):
+        yield text[at:start]
+        yield re.sub(r"[^\n]", " ", text[start:end])
+        at = end
+    yield text[at:]
