@@ -32,9 +32,10 @@ from hlotool.text import (
     match_bracket,
     print_module,
 )
+from hlotool.text.input_files import plain_text, split_modules
 
-COMMENTS_LOST = define("P030", "comments-not-placed", "A text whose comments would not stand where they stood, were it "
-                       "printed in one format.")
+NOT_FORMATTABLE = define("P030", "not-formattable", "A text that would lose something in one format: a comment that "
+                         "cannot stay in its place, what a logger wrote in front of lines.")
 
 _TOKEN = re.compile(r"\n|//[^\n]*|/\*.*?\*/", re.S)
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n[ \t]*(?:ROOT\s|%?[A-Za-z_][\w.\-]*\s*=)")
@@ -73,8 +74,31 @@ def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
     return text
 
 
+def format_text(text: str, filename: str = "<string>", options: PrintOptions | None = None) -> tuple[str, int]:
+    """The text of a file with its modules formatted where they stand, and how many of them change.
+
+    Raises HloError for syntax errors, and (P030) where something would be lost.
+    """
+    plain = plain_text(text)
+    pieces: list[str] = []
+    at = changes = 0
+    for source in split_modules(plain, filename):
+        start = plain.find(source.text, at)
+        if start < 0:
+            raise HloError([Diagnostic(NOT_FORMATTABLE, "its lines have a logger's prefixes: they cannot be rewritten",
+                                       filename=filename, help="take the module out of the log first")])
+        own = source.text.strip("\n")
+        new = formatted(parse_source(source), options).strip("\n")
+        lead = source.text[:len(source.text) - len(source.text.lstrip("\n"))]
+        pieces += [plain[at:start], lead, new, source.text[len(source.text.rstrip("\n")):]]
+        changes += own != new
+        at = start + len(source.text)
+    whole = "".join([*pieces, plain[at:]])
+    return (whole.strip("\n") + "\n" if whole.strip() else whole), changes
+
+
 def _refuse(source: Source, message: str) -> NoReturn:
-    raise HloError([Diagnostic(COMMENTS_LOST, f"not formatted, its comments would be lost: {message}",
+    raise HloError([Diagnostic(NOT_FORMATTABLE, f"not formatted, its comments would be lost: {message}",
                                filename=source.filename, line=source.first_line, column=1, end_line=source.first_line,
                                end_column=2, help="move the comment to a line of its own in front of a statement")])
 

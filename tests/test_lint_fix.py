@@ -90,9 +90,9 @@ def test_several_modules_in_a_file_and_line_ends_stay(tmp_path: Path) -> None:
     assert path.read_bytes() == f"// first\n{AFTER}\n// -----\n{AFTER}".replace("\n", "\r\n").encode()
 
 
-@pytest.mark.parametrize("data", [gzip.compress(BEFORE.encode()), b"\x08\x01\0\0\0", b"ML\xefR"],
-                         ids=["gzip", "proto", "bytecode"])
-def test_only_text_is_fixed(tmp_path: Path, data: bytes, capsys: Captured) -> None:
+@pytest.mark.parametrize("data", [b"\x08\x01\0\0\0", b"ML\xefR", b"module @m {}", gzip.compress(b"module @m {}")],
+                         ids=["proto", "bytecode", "StableHLO", "compressed StableHLO"])
+def test_only_hlo_text_is_fixed(tmp_path: Path, data: bytes, capsys: Captured) -> None:
     path = tmp_path / "m.hlo"
     path.write_bytes(data)
     assert lint("--fix", path) == 2

@@ -14,13 +14,10 @@ from collections.abc import Sequence
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.whole_files import NOT_REWRITTEN
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import Source
-from hlotool.passes.formatting import formatted
-from hlotool.passes.read import parse_source
+from hlotool.passes.formatting import format_text, formatted
 from hlotool.text import PrintOptions
-from hlotool.text.input_files import plain_text, split_modules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +77,7 @@ def _rewrite(paths: Sequence[str], options: PrintOptions) -> int:
     for name in files_to_rewrite(paths):
         try:
             file = read_hlo_file(name)
-            text, changes = format_file(file, options)
+            text, changes = format_text(file.text, file.name, options)
         except HloError as error:
             code = max(code, report(error.diagnostics) or 2)
             continue
@@ -97,23 +94,3 @@ def _rewrite(paths: Sequence[str], options: PrintOptions) -> int:
     if changed:
         complain(f"{changed} module{'' if changed == 1 else 's'} changed")
     return code
-
-
-def format_file(file: HloFile, options: PrintOptions) -> tuple[str, int]:
-    """The text of a file with its modules formatted where they stand, and how many of them change. Raises HloError."""
-    plain = plain_text(file.text)
-    pieces: list[str] = []
-    at = changes = 0
-    for source in split_modules(plain, file.name):
-        start = plain.find(source.text, at)
-        if start < 0:
-            raise HloError([Diagnostic(NOT_REWRITTEN, "the lines have a logger's prefixes, so they cannot be rewritten",
-                                       filename=file.name, help="take the module out of the log first")])
-        own = source.text.strip("\n")
-        text = formatted(parse_source(source), options).strip("\n")
-        lead = plain[at:start] + source.text[:len(source.text) - len(source.text.lstrip("\n"))]
-        pieces += [lead, text, source.text[len(source.text.rstrip("\n")):]]
-        changes += own != text
-        at = start + len(source.text)
-    whole = "".join([*pieces, plain[at:]])
-    return (whole.strip("\n") + "\n" if whole.strip() else whole), changes

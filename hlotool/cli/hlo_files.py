@@ -42,7 +42,7 @@ class HloFile:
 def read_hlo_file(name: str) -> HloFile:
     """The HLO text of a file, or of standard input (`-`). Raises HloError for a file of another form."""
     shown = "<stdin>" if name == "-" else name
-    data = sys.stdin.buffer.read() if name == "-" else bytes_of(Path(name))
+    data = sys.stdin.buffer.read() if name == "-" else bytes_of(files_of(name)[0])
     other = next((given.kind for given in inputs_of(data, shown) if given.kind != "hlo"), None)
     if other is not None:
         raise HloError([Diagnostic(

@@ -12,7 +12,7 @@ from pathlib import Path
 from hlotool.cli.console import complain
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import each_once, write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
 from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
@@ -21,6 +21,7 @@ from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_fi
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Lint, print, and give the exit code."""
     files, skipped = find_files(args.paths, settings)
+    files = each_once(files)
     job = Job(settings, module_of, with_statements=args.by_pass)
     with _progress(files) as watch:
         results = lint_files(files, job, args.jobs, watch)

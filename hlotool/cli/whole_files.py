@@ -55,7 +55,7 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
             os.fsync(handle)
             _check_unchanged(path, target, before, read)
             if not has_name:
-                os.link(f"/proc/self/fd/{handle}", name, follow_symlinks=True)
+                _name(handle, name)
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -85,6 +85,16 @@ def _opened(folder: Path, name: Path) -> tuple[int, bool]:
             if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
                 raise
     return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600), True
+
+
+def _name(handle: int, name: Path) -> None:
+    """Give an open file without a name one."""
+    folder = os.open(name.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # Only with a folder to start from does Python ask the system to follow the link in /proc.
+        os.link(f"/proc/self/fd/{handle}", name.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
 
 
 def _take_after(handle: int, before: os.stat_result | None, target: Path) -> None:

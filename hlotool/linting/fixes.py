@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
 from hlotool.ir import Source
-from hlotool.linting.codes import NOT_FIXABLE
+from hlotool.linting.codes import NOT_FIXABLE, UNUSED_SUPPRESSION
 from hlotool.linting.linter import lint
 from hlotool.linting.settings import Settings
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
+from hlotool.text import comments_in
 from hlotool.text.input_files import split_modules
 
 #: rounds of fixing; what a fix uncovers is fixed in the next one
@@ -87,6 +88,9 @@ def _compatible(text: str, wanted: Iterable[tuple[Diagnostic, Fix]]) -> list[_Ch
     covered = _Ranges()
     for diagnostic, fix in wanted:
         changes = [(source.offset(e.start) or 0, source.offset(e.end) or 0, e.replacement) for e in fix.edits]
+        if diagnostic.code != UNUSED_SUPPRESSION and any(comments_in(text[a:b]) != comments_in(new)
+                                                         for a, b, new in changes):
+            continue  # a comment is its author's, except where the comment is what is wrong
         spans = {(a, b) for a, b, _ in changes}
         if len(spans) < len(changes) or spans & taken or any(covered.meets(a, b) for a, b in spans):
             continue

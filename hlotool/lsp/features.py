@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from hlotool.diagnostics import Diagnostic, Edit, Fix, Severity
+from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Severity
 from hlotool.ir import HloComputation, HloInstruction, Position
 from hlotool.lsp.document import Document, Part
 from hlotool.lsp.names import Item, Occurrence
 from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
-from hlotool.text import print_module
 
 _SEVERITY = {Severity.ERROR: lsp.DiagnosticSeverity.Error, Severity.WARNING: lsp.DiagnosticSeverity.Warning,
              Severity.INFO: lsp.DiagnosticSeverity.Information}
@@ -286,10 +286,11 @@ def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:
 
 
 def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
-    """The text as hlotool prints it; None for one with errors, which is left alone."""
-    if any(part.errors for part in document.parts):
+    """The text in one format, comments in their places; None where that cannot be, which leaves the text alone."""
+    try:
+        text, _ = format_text(document.text, document.filename)
+    except HloError:
         return None
-    text = "\n// -----\n\n".join(print_module(part.module) for part in document.parts)
     if text == document.text:
         return []
     end = lsp.Position(len(places.lines), 0)

@@ -1,0 +1,199 @@
+"""Files that commands write: whole or not at all, through links, as they were, and nothing beside them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hlotool.cli.main import main
+from hlotool.cli.whole_files import each_once, write_whole
+from hlotool.diagnostics import HloError
+
+NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
+TEXT = "HloModule m\nENTRY e { x=f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }\n"
+
+
+def formatted(text: str = TEXT) -> str:
+    from hlotool.passes.formatting import format_text
+
+    return format_text(text)[0]
+
+
+def test_links_modes_and_owners_stay(tmp_path: pathlib.Path) -> None:
+    file, link = tmp_path / "real" / "m.hlo", tmp_path / "link.hlo"
+    file.parent.mkdir()
+    file.write_text(TEXT)
+    file.chmod(0o751)
+    link.symlink_to("real/m.hlo")
+    before = file.stat()
+    assert main(["fmt", "-w", str(link)]) == 0
+    after = file.stat()
+    assert link.is_symlink() and file.read_text() == formatted()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert sorted(os.listdir(tmp_path)) == ["link.hlo", "real"] and os.listdir(file.parent) == ["m.hlo"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_the_owner_stays(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text(TEXT)
+    os.chown(file, 12345, 12346)
+    assert main(["fmt", "-w", str(file)]) == 0
+    assert (file.stat().st_uid, file.stat().st_gid) == (12345, 12346) and file.read_text() == formatted()
+
+
+@pytest.mark.parametrize("command", [["fmt", "-w"], ["lint", "--fix", "--unsafe-fixes", "--select", "ALL"]])
+def test_hard_links_are_refused(tmp_path: pathlib.Path, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text(TEXT.replace(" ROOT", "  d = f32[2] negate(x)\n ROOT"))
+    os.link(file, tmp_path / "other.hlo")
+    before = file.read_text()
+    assert main([*command, str(file)]) == 2
+    assert "R120" in capsys.readouterr().err and file.read_text() == before
+
+
+def test_what_changed_meanwhile_is_not_overwritten(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "m"
+    file.write_bytes(b"theirs")
+    with pytest.raises(HloError) as caught:
+        write_whole(file, b"ours", read=b"as it was")
+    assert caught.value.diagnostics[0].code == "R120" and file.read_bytes() == b"theirs"
+    write_whole(file, b"ours", read=b"theirs")
+    assert file.read_bytes() == b"ours"
+    file.unlink()
+    with pytest.raises(HloError):
+        write_whole(file, b"ours", read=b"ours")
+    assert not os.listdir(tmp_path)
+
+
+def test_each_file_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("a.hlo").write_text(TEXT)
+    os.symlink("a.hlo", "b.hlo")
+    assert each_once(["a.hlo", "./a.hlo", str(tmp_path / "a.hlo"), "b.hlo", "none", "none"]) == ["a.hlo", "none"]
+    assert main(["fmt", "-w", "a.hlo", "./a.hlo", "b.hlo", "."]) == 0
+    assert pathlib.Path("a.hlo").read_text() == formatted()
+    assert main(["fmt", "--check", "a.hlo"]) == 0
+
+
+FORMS = {"m.mlir": b"module @m {}\n", "m.pb": b"\x0a\x01m\x12\x01e\x1a\x00", "m.mlirbc": b"ML\xefR\x0d", "e.hlo": b""}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_other_forms_are_not_replaced(name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / name
+    file.write_bytes(FORMS[name])
+    for command in (["fmt", "-w"], ["lint", "--fix"]):
+        assert main([*command, str(file)]) in (1, 2)
+        assert file.read_bytes() == FORMS[name] and capsys.readouterr().err
+
+
+def test_compressed_text_comes_back_compressed(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "m.hlo.gz"
+    file.write_bytes(gzip.compress(TEXT.encode()))
+    assert main(["fmt", "-w", str(file)]) == 0
+    assert gzip.decompress(file.read_bytes()).decode() == formatted()
+
+
+def test_line_ends_and_marks_stay(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
+    assert main(["fmt", "-w", str(file)]) == 0
+    assert file.read_bytes() == b"\xef\xbb\xbf" + formatted().replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize("command", [["lint"], ["fmt", "-w"], ["fmt"], ["lint", "--fix"], ["convert"], ["diff", "."],
+                                     ["run"], ["compare"], ["roundtrip"], ["opt"], ["py"]])
+def test_an_empty_word_is_an_error(command: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                   capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.hlo").write_text(TEXT)
+    assert main([*command, ""]) == 2
+    shown = capsys.readouterr()
+    assert "empty word" in shown.err + shown.out and (tmp_path / "m.hlo").read_text() == TEXT
+
+
+def test_pipes_and_links_to_nothing_in_folders(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.hlo").write_text(TEXT)
+    for name in ("p.hlo", "q.txt", "module_0001.f.before_optimizations.txt"):
+        os.mkfifo(tmp_path / name)
+    os.symlink("nothing", tmp_path / "l.hlo")
+    for command in (["lint"], ["fmt", "--check"], ["convert"], ["fmt", "-w"], ["lint", "--fix"]):
+        assert main([*command, str(tmp_path)]) in (0, 1)
+    capsys.readouterr()
+
+
+def test_decompression_is_bounded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("hlotool.text.input_files.MOST_BYTES", 1 << 20)
+    file = tmp_path / "m.hlo.gz"
+    file.write_bytes(gzip.compress(bytes(3 << 20)))
+    assert main(["lint", str(file)]) == 2 and "R003" in "".join(capsys.readouterr())
+    assert main(["fmt", "/dev/zero"]) == 2 and "R003" in "".join(capsys.readouterr())
+
+
+WRITER = """
+import itertools, pathlib, sys
+from hlotool.cli.whole_files import write_whole
+path, size = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+for n in itertools.count():
+    write_whole(path, bytes([65 + n % 2]) * size)
+"""
+
+
+def test_kills_leave_whole_files_and_nothing_else(tmp_path: pathlib.Path) -> None:
+    file, size, dice = tmp_path / "m.hlo", 4_000_000, random.Random(1)
+    file.write_bytes(b"A" * size)
+    for _ in range(200 if NIGHTLY else 8):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(file), str(size)], stdout=subprocess.PIPE)
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        time.sleep(dice.uniform(0.0, 0.05))
+        process.kill()
+        process.communicate()
+        data = file.read_bytes()
+        assert data in (b"A" * size, b"B" * size)
+        assert os.listdir(tmp_path) == ["m.hlo"]
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="some minutes of processor time")
+@pytest.mark.parametrize("command", ["fmt -w", "lint --fix --unsafe-fixes --select ALL"])
+def test_kills_of_commands(command: str, tmp_path: pathlib.Path) -> None:
+    rows = "".join(f"  a{n} = f32[2,3]{{1,0}} negate(a{n - 1})\n  d{n} = f32[2,3]{{1,0}} tanh(a{n})\n"
+                   for n in range(1, 50_000))
+    text = ("HloModule m\nENTRY e {\n  a0 = f32[2,3]{1,0} parameter(0)\n"
+            f"{rows}  ROOT r = f32[2,3]{{1,0}} copy(a49999)\n}}\n")
+    file, dice, seen = tmp_path / "m.hlo", random.Random(2), set[str]()
+    words = [sys.executable, "-m", "hlotool", *command.split(), str(file)]
+    file.write_text(text)
+    start = time.monotonic()
+    subprocess.run(words, check=False, capture_output=True)
+    seconds, new = time.monotonic() - start, file.read_text()
+    assert len(text) > 4_000_000 and new != text
+    for _ in range(100):
+        file.write_text(text)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(dice.uniform(0.3, 1.0) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        found = file.read_text()
+        assert found in (text, new) and os.listdir(tmp_path) == ["m.hlo"]
+        seen.add("new" if found == new else "old")
+    assert "old" in seen
+
+
+def test_what_a_killed_writer_left_is_cleared(tmp_path: pathlib.Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / f".m.hlo.hlotool-{gone.pid}~").write_text("half")
+    (tmp_path / f".m.hlo.hlotool-{os.getppid()}~").write_text("another writer at work")
+    write_whole(tmp_path / "m.hlo", b"whole")
+    assert sorted(os.listdir(tmp_path)) == [f".m.hlo.hlotool-{os.getppid()}~", "m.hlo"]
