@@ -177,7 +177,7 @@ class _Formatter:
         if not lines[0].endswith("{") or not lines[-1].startswith("}"):
             raise _Lost("a value takes several lines")
         return [self._item(start, opened + 1, [lines[0]], ""),
-                *(self._item(*span, [line], "  ") for *span, line in zip(starts, ends, lines[1:-1], strict=True)),
+                *(self._item(at, stop, [line], "  ") for at, stop, line in zip(starts, ends, lines[1:-1], strict=True)),
                 self._item(close, end, [lines[-1]], "", is_end=True)]
 
     def _item(self, start: int, end: int, lines: list[str], indent: str, *, is_end: bool = False) -> _Item:
