@@ -71,3 +71,12 @@ def test_layouts_of_an_infeed_stand_beside_scalars() -> None:
     assert "layout = [[0, 1], []]" in str(program)
     (fed,) = [i for i in from_stablehlo(program).instructions() if i.opcode == "infeed"]
     assert fed.shape.elements[0].elements[0].minor_to_major == (0, 1)
+
+
+def test_a_bitcast_reads_the_layout_of_its_operand_on_the_reference() -> None:
+    text = """ENTRY e { a = f32[2,3]{1,0} parameter(0)  c = f32[2,3]{0,1} copy(a)
+  ROOT b = f32[6]{0} bitcast(c) }"""
+    for executor in ("reference", "pjrt:cpu"):
+        (found,) = hlotool.execute(hlotool.parse(text), [np.arange(6, dtype=np.float32).reshape(2, 3)],
+                                   executor=executor)
+        assert found.tolist() == [0, 3, 1, 4, 2, 5]

@@ -279,8 +279,16 @@ def test_cholesky_and_triangular_solve(letter: str) -> None:
     matrix = (root @ root.swapaxes(-1, -2)).astype("f4")
     bad = matrix.copy()
     bad[1, 0, 0] = -1
-    module = call("lapack_spotrf_ffi", "(f32[2,3,3], s32[2])", "f32[2,3,3]", ", api_version=API_VERSION_TYPED_FFI",
-                  f"{{uplo = {ord(letter)} : ui8}}")
+    module = hlotool.parse(f"""ENTRY e {{
+  p = f32[2,3,3]{{1,2,0}} parameter(0)
+  c = (f32[2,3,3]{{1,2,0}}, s32[2]{{0}}) custom-call(p), custom_call_target="lapack_spotrf_ffi",
+    api_version=API_VERSION_TYPED_FFI, backend_config={{uplo = {ord(letter)} : ui8}}
+  f = f32[2,3,3]{{1,2,0}} get-tuple-element(c), index=0
+  i = s32[2]{{0}} get-tuple-element(c), index=1
+  zero = s32[2]{{0}} constant({{0, 0}})
+  n = pred[2]{{0}} compare(i, zero), direction=NE
+  ROOT t = (f32[2,3,3]{{1,2,0}}, pred[2]{{0}}) tuple(f, n)
+}}""")
     factor, failed = hlotool.execute(lifted(module), [matrix], executor="reference")
     half = np.tril if letter == "L" else np.triu
     close(half(factor), half(root if letter == "L" else root.swapaxes(-1, -2)), 1e-4)
@@ -288,7 +296,8 @@ def test_cholesky_and_triangular_solve(letter: str) -> None:
     assert failed.tolist() == [0, 0]
     assert hlotool.execute(module, [bad], executor="reference")[1].tolist() == [0, 1]
     b = np.random.default_rng(1).normal(size=(2, 4, 3)).astype("f4")
-    solve = call("lapack_strsm_ffi", "f32[2,4,3]", "f32[2,3,3] f32[2,4,3]", ", api_version=API_VERSION_TYPED_FFI",
+    solve = call("lapack_strsm_ffi", "f32[2,4,3]{1,2,0}", "f32[2,3,3]{1,2,0} f32[2,4,3]{1,2,0}",
+                 ", api_version=API_VERSION_TYPED_FFI",
                  f"{{diag = 78 : ui8, side = 82 : ui8, trans_x = 84 : ui8, uplo = {ord(letter)} : ui8}}")
     found = results(solve, matrix, b)[0]
     close(found @ half(matrix).swapaxes(-1, -2), b, 1e-3)
@@ -319,3 +328,22 @@ def test_a_call_is_lifted_on_the_way_to_stablehlo() -> None:
     with pytest.raises(HloError) as caught:
         hlotool.to_stablehlo(unclear, options=LiftOptions(strict=True))
     assert [(d.code, d.line) for d in caught.value.diagnostics] == [("X317", 6)]
+
+
+@pytest.mark.parametrize("order", ["{0,1}", "{1,0}"])
+def test_a_triangular_solve_sees_the_layouts_of_its_operands(order: str) -> None:
+    a, b = np.tril(np.random.default_rng(0).normal(size=(3, 3))) + 3 * np.eye(3), np.arange(9.0).reshape(3, 3)
+    module = call("lapack_dtrsm_ffi", f"f64[3,3]{order}", f"f64[3,3]{order} f64[3,3]{order}",
+                  f", api_version=API_VERSION_TYPED_FFI, "
+                  f"operand_layout_constraints={{f64[3,3]{order}, f64[3,3]{order}}}",
+                  "{diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}")
+    (found,) = hlotool.execute(lifted(module), [a, b], executor="reference")
+    wanted = np.linalg.solve(a, b) if order == "{0,1}" else np.linalg.solve(np.tril(a.T), b.T).T
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_a_factorisation_whose_failure_is_looked_at_stays() -> None:
+    module = call("lapack_spotrf_ffi", "(f32[3,3]{0,1}, s32[])", "f32[3,3]{0,1}",
+                  ", api_version=API_VERSION_TYPED_FFI", "{uplo = 76 : ui8}")
+    (found,) = lift_library_calls_recovering(module)
+    assert "where it failed" in found.reason

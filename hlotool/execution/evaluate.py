@@ -258,6 +258,8 @@ class _Evaluation:
         wanted = inspect.signature(record.evaluate).parameters
         if "shape" in wanted:
             given["shape"] = instruction.shape
+        if "operand_shapes" in wanted:
+            given["operand_shapes"] = tuple(o.shape for o in instruction.operands)
         if "world" in wanted:
             given["world"] = self.world
         return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)

@@ -19,6 +19,8 @@ from hlotool.ir import (
 )
 from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.lapack import evaluate as evaluate_lapack
+from hlotool.ops.lapack import is_lapack
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.numbers import Array
@@ -493,7 +495,7 @@ def _observed_layouts(e: Emitter, instruction: HloInstruction) -> dict[str, str]
     operands = [o.shape for o in instruction.operands] if wanted is None else wanted
     results = [shape for _, shape in instruction.shape.leaves()]
     is_plain = all(s.has_default_order for s in (*operands, *results))
-    if (is_plain and wanted is None) or given["custom_call_target"] in TARGETS:
+    if (is_plain and wanted is None) or given["custom_call_target"] in _MARKERS:
         return {}
     if any(s.is_tuple for s in operands):
         if not is_plain:
@@ -679,7 +681,8 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",
                 schedule: str = "SCHEDULE_NONE", literal: Any = None, window: Any = None, dim_labels: Any = None,
                 feature_group_count: int = 1, batch_group_count: int = 1, operand_precision: Any = None,
-                padding_type: Any = None) -> Any:
+                padding_type: Any = None, backend_config: BackendConfig | None = None, shape: Shape,
+                operand_shapes: tuple[Shape, ...] = ()) -> Any:
     """A call of something that the compiler or the user supplies; the target says what it does.
 
     C1  The shape is written.
@@ -689,6 +692,9 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
     C5  api_version is one that XLA knows.
     """
     known = TARGETS.get(custom_call_target)
+    if known is None and custom_call_target.startswith("lapack_") and is_lapack(custom_call_target):
+        seen = operand_layout_constraints or operand_shapes
+        return evaluate_lapack(custom_call_target, operands, seen, backend_config.text if backend_config else "", shape)
     if known is None:
         raise EvaluationError(f"what the custom call {custom_call_target} does is not defined here")
     return known(*operands)
@@ -698,3 +704,4 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
 TARGETS: dict[str, Any] = dict.fromkeys(
     ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
      "annotate_device_placement", "MoveToHost", "MoveToDevice"), lambda operand: operand)
+_MARKERS = frozenset(TARGETS)

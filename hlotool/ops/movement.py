@@ -618,15 +618,15 @@ def _draw_bitcast(d: Draw) -> None:
 
 
 @op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast)
-def bitcast(operand: Array, *, shape: Shape) -> Array:
+def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
-
-    The evaluator holds values and no layouts, so it takes the default ones for both sides.
 
     C1  The operand and the result are arrays.
     C2  Both have the same size in bytes, once they have layouts.
     """
     target = shape.dtype
+    if operand_shapes:
+        operand = np.ascontiguousarray(np.transpose(operand, physical_order(operand_shapes[0])))
     order = physical_order(shape)
     stored = [shape.dims[d] for d in order]
     if operand.dtype == target.numpy:

@@ -238,9 +238,9 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
     return declare
 
 
-#: keyword-only parameters of evaluate functions that are not attributes: the result's shape; `world` gives
-#: collectives their position (see hlotool/ops/collective.py)
-RESERVED = ("shape", "world")
+#: keyword-only parameters of evaluate functions that are not attributes: the shapes of result and operands; `world`
+#: gives collectives their position (see hlotool/ops/collective.py)
+RESERVED = ("shape", "operand_shapes", "world")
 
 
 def register(record: Op) -> Op:

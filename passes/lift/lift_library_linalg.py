@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.ir import HloInstruction, HloModule, Layout, Shape
 from hlotool.passes.lift.library_calls import Call, on_target
 from hlotool.passes.lift.lift_library_calls import lift_targets
 from hlotool.passes.rewriting import PRED
@@ -33,6 +33,35 @@ def _letter(call: Call, config: dict[str, Any], name: str) -> str:
     return chr(int(config[name]))
 
 
+def _is_by_columns(shape: Shape) -> bool:
+    """Whether the last two dimensions lie in memory columns first, as LAPACK sees them."""
+    return shape.minor_to_major[:2] == (shape.rank - 2, shape.rank - 1)
+
+
+def _seen(call: Call, number: int) -> HloInstruction:
+    """An operand as the matrices that LAPACK sees: its buffer in the call's layout, columns first."""
+    operand = call.operands[number]
+    wanted = call.instruction.attributes.get("operand_layout_constraints")
+    shape: Shape = wanted[number] if wanted is not None else operand.shape
+    if _is_by_columns(shape):
+        return operand
+    return call.add("bitcast", [call.add("copy", [operand], shape)], _by_columns(shape))
+
+
+def _by_columns(shape: Shape) -> Shape:
+    rank = shape.rank
+    return shape.with_layout(Layout((rank - 2, rank - 1, *range(rank - 3, -1, -1))))
+
+
+def _given_back(call: Call, value: HloInstruction, shape: Shape) -> HloInstruction:
+    """A result of the call from the matrices that LAPACK writes."""
+    if _is_by_columns(shape):
+        return value
+    laid_out = call.add("copy", [value], _by_columns(shape.without_layout()))
+    whole = shape if shape.layout is not None else shape.with_layout(Layout.descending(shape.rank))
+    return call.add("copy", [call.add("bitcast", [laid_out], whole)], shape.without_layout())
+
+
 @on_target("lapack_strsm_ffi", "lapack_dtrsm_ffi", "lapack_ctrsm_ffi", "lapack_ztrsm_ffi")
 def triangular_solve(call: Call) -> HloInstruction:
     """?trsm: the solution of a x = b, or x a = b, of a triangular a."""
@@ -40,18 +69,23 @@ def triangular_solve(call: Call) -> HloInstruction:
     call.expect(len(call.operands) == 2, f"it has {len(call.operands)} operands")
     transposed = _letter(call, config, "trans_x")
     call.expect(transposed in _TRANSPOSE, f"trans_x is {transposed}")
-    return call.add("triangular-solve", call.operands,
-                    left_side=_letter(call, config, "side") == "L", lower=_letter(call, config, "uplo") == "L",
-                    unit_diagonal=_letter(call, config, "diag") == "U", transpose_a=_TRANSPOSE[transposed])
+    solution = call.add(
+        "triangular-solve", [_seen(call, 0), _seen(call, 1)], call.results[0],
+        left_side=_letter(call, config, "side") == "L", lower=_letter(call, config, "uplo") == "L",
+        unit_diagonal=_letter(call, config, "diag") == "U", transpose_a=_TRANSPOSE[transposed])
+    return _given_back(call, solution, call.instruction.shape)
 
 
 @on_target("lapack_spotrf_ffi", "lapack_dpotrf_ffi", "lapack_cpotrf_ffi", "lapack_zpotrf_ffi")
 def cholesky(call: Call) -> tuple[HloInstruction, ...]:
     """?potrf: one triangle of a is replaced by its factor; the other one stays. A number says whether that failed.
 
-    LAPACK's number is the order of the first minor that is not positive; here it is 1.
+    LAPACK's number is the order of the first minor that is not positive. What stands for it is 1, and so the call
+    stays where anything but its being 0 is asked.
     """
-    (matrix,) = call.operands
+    call.expect(len(call.operands) == 1, f"it has {len(call.operands)} operands")
+    call.expect(_is_only_compared(call, 1), "where it failed is asked for, which HLO's operation does not tell")
+    matrix = _seen(call, 0)
     lower = _letter(call, call.config(), "uplo") == "L"
     shape = matrix.shape.without_layout()
     factor = call.add("cholesky", [matrix], shape, lower=lower)
@@ -64,4 +98,35 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
                       dimensions=(shape.rank - 2, shape.rank - 1), to_apply=call.edit.module.binary("or", "pred"))
     info: Shape = call.results[1]
     call.expect(info.dims == shape.dims[:-2], f"its second result is {info.text(False)}")
-    return call.add("select", [kept, factor, matrix], shape), call.cast(failed, info.element_type)
+    whole = call.add("select", [kept, factor, matrix], shape)
+    return _given_back(call, whole, call.instruction.shape.elements[0]), call.cast(failed, info.element_type)
+
+
+def _is_only_compared(call: Call, index: int) -> bool:
+    """Whether one result of a call is at most compared with 0."""
+    users: dict[HloInstruction, list[HloInstruction]] = {}
+    for one in call.edit.computation.instructions:
+        for operand in one.operands:
+            users.setdefault(operand, []).append(one)
+    root = call.edit.computation.root
+    if call.instruction is root:
+        return False
+    for user in users.get(call.instruction, ()):
+        if user.opcode != "get-tuple-element":
+            return False
+        if user.attributes["index"] != index:
+            continue
+        if user is root or not all(_is_test(u, user) for u in users.get(user, ())):
+            return False
+    return True
+
+
+def _is_test(user: HloInstruction, value: HloInstruction) -> bool:
+    """Whether an instruction asks whether a value is 0."""
+    if user.opcode != "compare" or user.attributes["direction"] not in ("EQ", "NE"):
+        return False
+    (other,) = [o for o in user.operands if o is not value] or [value]
+    while other.opcode in ("broadcast", "reshape", "copy"):
+        other = other.operands[0]
+    literal = other.attributes.get("literal")
+    return literal is not None and not literal.array.any()
