@@ -68,9 +68,8 @@ def _compare(text: str, arguments: list[np.ndarray], phases: tuple[int, ...] = (
         if number in unseen:
             continue
         tolerance = 2e-4 if a.dtype in (np.float32, np.complex64) else 1e-10
-        if number in phases:
-            a, b = abs(a), abs(b)
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=f"result {number} of {text}")
+        sides = (abs(a), abs(b)) if number in phases else (a, b)
+        np.testing.assert_allclose(*sides, rtol=tolerance, atol=tolerance, err_msg=f"result {number} of {text}")
 
 
 _CALLS = {
