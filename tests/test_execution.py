@@ -14,6 +14,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
+    MOST_DEVICES,
     Executor,
     Options,
     Program,
@@ -163,12 +164,15 @@ def test_several_sets_of_arguments_in_one_question(executor: str) -> None:
     assert [rows[0][0].tolist() for rows in found] == [[n] * 4 for n in range(3)]
 
 
-def test_the_reference_in_this_process() -> None:
+def test_the_reference_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its results are the same, and no child is asked."""
-    options = Options(time_limit=0.0, in_process=True)
-    assert execute(SMALL, [[1] * 4, [2] * 4], "reference", options)[0].tolist() == [3] * 4
-    with pytest.raises(HloError, match="E105"):
-        execute(SMALL, [[1] * 4, [2] * 4], "reference", Options(time_limit=0.0))
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("a child was asked")
+
+    monkeypatch.setattr(Executor, "ask", refuse)
+    assert execute(SMALL, [[1] * 4, [2] * 4], "reference", Options(in_process=True))[0].tolist() == [3] * 4
+    with pytest.raises(AssertionError, match="a child was asked"):
+        execute(SMALL, [[1] * 4, [2] * 4], "reference")
 
 
 def test_a_time_limit_holds_for_the_reference_too() -> None:
@@ -354,3 +358,85 @@ def test_the_device_counts_of_a_silent_header() -> None:
     crossing = text.replace("replica_groups={{0,1}}", groups)
     program = Program(hlotool.parse(crossing))
     assert (program.replicas, program.partitions, program.partitioning) == (1, 3, "manual")
+
+
+# Sizes.
+
+REFUSED = {
+    "parameter": ("x = f32[4611686018427387904] parameter(0)  ROOT y = f32[4611686018427387904] negate(x)", "E112",
+                  "parameter 0 (x): f32[4611686018427387904] takes 18.4 EB"),
+    "open": ("a = f32[?] parameter(0)  ROOT r = f32[3] reshape(a)", "E106", "its size is not known"),
+    "iota": ("i = s32[1000000,1000000] iota(), iota_dimension=0\n  z = s32[] constant(0)\n"
+             "  ROOT r = s32[] reduce(i, z), dimensions={0,1}, to_apply=sum", "E112", "iota i: s32[1000000,1000000]"),
+    "splat": ("ROOT c = f32[1000000,1000000] constant(0)", "E112", "constant c: f32[1000000,1000000] takes 4 TB"),
+    "broadcast": ("z = s32[] constant(0)  b = s32[1000000000000] broadcast(z), dimensions={}\n"
+                  "  ROOT r = s32[] reduce(b, z), dimensions={0}, to_apply=sum", "E112", "broadcast b:"),
+    "pad": ("z = s32[] constant(0)  o = s32[1] broadcast(z), dimensions={}\n"
+            "  ROOT b = s32[1000000000000] pad(o, z), padding=0_999999999999", "E112", "pad b:"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("in_process", [False, True], ids=["child", "here"])
+def test_sizes_are_asked_before_anything_is_allocated(name: str, in_process: bool) -> None:
+    body, code, said = REFUSED[name]
+    text = ("HloModule m\nsum { p = s32[] parameter(0)  q = s32[] parameter(1)  ROOT s = s32[] add(p, q) }\n"
+            f"ENTRY e {{\n  {body}\n}}")
+    with pytest.raises(HloError) as caught:
+        program = Program(hlotool.parse(text))
+        executor_named("reference", Options(in_process=in_process)).run(program, [[arguments_for(program)]])
+    (found,) = caught.value.diagnostics
+    assert found.code == code and said in found.message and found.line in (4, 5)
+
+
+def test_a_branch_that_is_not_taken_may_be_as_large_as_it_likes() -> None:
+    text = """HloModule m
+large { x = f32[] parameter(0)  b = f32[1000000,1000000] broadcast(x), dimensions={}  ROOT s = f32[] slice_of(b) }
+small { y = f32[] parameter(0)  ROOT n = f32[] negate(y) }
+ENTRY e { p = pred[] constant(false)  a = f32[] parameter(0)
+  ROOT c = f32[] conditional(p, a, a), true_computation=large, false_computation=small }"""
+    assert execute(text.replace("slice_of", "custom-call").replace("custom-call(b)", 'custom-call(b), '
+                   'custom_call_target="x"'), [np.float32(2)], "reference") == [-2.0]
+
+
+def test_memory_that_a_value_takes_on_its_way_has_a_limit_too() -> None:
+    text = """HloModule m
+less { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT l = pred[] compare(x, y), direction=LT }
+ENTRY e { a = f32[3000000] parameter(0)  ROOT s = f32[3000000] sort(a), dimensions={0}, to_apply=less }"""
+    program = Program(hlotool.parse(text))
+    with pytest.raises(HloError) as caught:
+        executor_named("reference", Options(memory_limit=24 << 20)).run(program, [[arguments_for(program)]])
+    assert [d.code for d in caught.value.diagnostics] == ["E112"]
+
+
+@pytest.mark.parametrize("count", [1000, 10**9, -3])
+@pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
+def test_too_many_devices(count: int, executor: str) -> None:
+    text = f"HloModule m, replica_count={count}\nENTRY e {{ ROOT a = f32[] parameter(0) }}"
+    with pytest.raises(HloError, match="E106"):
+        execute(text, [1.0], executor)
+
+
+def test_as_many_devices_as_may_be_run() -> None:
+    text = ALL_REDUCE.replace("replica_count=2", f"replica_count={MOST_DEVICES}").replace("{{0,1}}", "{}")
+    found = run_program(Program(hlotool.parse(text)), [[[1, 2]]] * MOST_DEVICES, "reference")
+    assert found[7][0].tolist() == [MOST_DEVICES, 2 * MOST_DEVICES]
+
+
+def test_calls_of_python_functions_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    doubled = jax.jit(lambda x: jax.pure_callback(lambda y: 2 * y, jax.ShapeDtypeStruct((3,), np.float32), x))
+    text = doubled.lower(np.ones(3, np.float32)).as_text(dialect="hlo")
+    with pytest.raises(HloError, match="E106") as caught:
+        execute(text, [[1, 2, 3]])
+    assert "calls a Python function" in str(caught.value) and caught.value.diagnostics[0].line
+
+
+def test_sparse_products_of_jaxlib_are_known_to_the_child() -> None:
+    text = """HloModule m
+ENTRY e { v = f32[3] parameter(0)  r = s32[3] parameter(1)  c = s32[3] parameter(2)  d = f32[2,1] parameter(3)
+  ROOT p = f32[2,1]{1,0} custom-call(v, r, c, d), custom_call_target="cpu_csr_sparse_dense_ffi",
+    api_version=API_VERSION_TYPED_FFI }"""
+    # [[1, 2], [0, 3]] times [10, 100]
+    (found,) = execute(text, [[1, 2, 3], [0, 2, 3], [0, 1, 1], [[10], [100]]])
+    assert found.tolist() == [[210], [300]]

@@ -12,7 +12,8 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.execution.compare import ResultDifference, difference
 from hlotool.execution.executors import executor_named
-from hlotool.execution.program import Program, leaves
+from hlotool.execution.program import Program
+from hlotool.execution.sizes import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
 
 #: what speaks of the entry's result, and would not fit the new one

@@ -10,17 +10,20 @@ observer sees of those are arrays of one element for each pair that is combined.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution.codes import MISREAD, UNDEFINED, UNSUPPORTED
+from hlotool.execution.codes import MEMORY, MISREAD, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
+from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.isolation import OutOfMemory, format_bytes
 from hlotool.ops import OPS, ConstraintError, Place
 from hlotool.ops.values import EvaluationError
 
@@ -92,7 +95,10 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
             return [_checked(program, np.asarray(leaf), shape, rebind is None)
                     for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
 
-    return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
+    try:
+        return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
+    except OutOfMemory as error:
+        raise HloError([_problem(program.module, None, MEMORY, str(error))]) from error
 
 
 def _checked(program: Program, leaf: Array, shape: Shape, typed: bool) -> Array:
@@ -121,8 +127,12 @@ def _on_threads(run: Callable[[int], list[Array]], devices: int, meeting: Meetin
             meeting.abandon()
 
     threads = [threading.Thread(target=body, args=(d,), daemon=True) for d in range(devices)]
-    for thread in threads:
-        thread.start()
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError as error:  # a process may have only so many, and each takes memory
+        meeting.abandon()
+        raise OutOfMemory(f"{devices} devices do not fit: {error}") from error
     for thread in threads:
         thread.join()
     if failures:
@@ -216,6 +226,8 @@ class _Evaluation:
                 raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
             except EvaluationError as error:
                 raise HloError([self._refused(step, str(error))]) from error
+            except (MemoryError, OutOfMemory) as error:
+                raise HloError([self._refused(step, str(error) or self._size_of(step), MEMORY)]) from error
             except RecursionError as error:
                 raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
             except _MISREADINGS as error:
@@ -226,6 +238,12 @@ class _Evaluation:
             for index in step.spent:
                 values[index] = None
         return values[plan.root]
+
+    def _size_of(self, step: _Step) -> str:
+        """Why there may not be enough memory for what NumPy does on its way to a value."""
+        shape = step.instruction.shape
+        return (f"there is not enough memory for it; its value, {shape.text(layout=False)}, takes "
+                f"{format_bytes(sum(map(bytes_of, leaves(shape))))}")
 
     def _refused(self, step: _Step, why: str, code: str = UNDEFINED) -> Diagnostic:
         instruction = step.instruction
@@ -248,7 +266,9 @@ class _Evaluation:
         return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """The NumPy function of an instruction and its keywords."""
+        """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
+        if problem := too_large(instruction.shape):
+            return functools.partial(_refuse_size, problem), {}
         record = OPS.get(instruction.opcode)
         if record is None:
             raise HloError([_problem(self.module, instruction, UNSUPPORTED,
@@ -299,6 +319,10 @@ def cut_to_one_size(values: Sequence[Any], groups: Sequence[Sequence[Place]]) ->
             if found[i].shape[d] > size:
                 found[i] = found[i][(slice(None),) * d + (slice(size),)]
     return found
+
+
+def _refuse_size(problem: str, *operands: Any) -> NoReturn:
+    raise OutOfMemory(problem)
 
 
 def _keyword(function: Callable[..., Any], name: str) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution.codes import ARGUMENTS, UNSUPPORTED
-from hlotool.ir import HloModule, Shape, Sharding
+from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
+from hlotool.execution.sizes import MOST_DEVICES, leaves, too_large
+from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.ops import OPS
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
@@ -23,15 +24,6 @@ Partitioning = Literal["none", "manual", "automatic"]
 #: how the targets of custom calls begin that mark manual regions and shardings for the partitioner
 _MARKERS = ("xla.sdy.", "SPMD", "Sharding")
 _MESH_SIZE = re.compile(r'"[^"]*"\s*=\s*(\d+)')
-
-
-def leaves(shape: Shape) -> Iterator[Shape]:
-    """The array shapes inside a shape, in order; tokens carry no data and are left out."""
-    if shape.is_tuple or shape.is_buffer:
-        for element in shape.elements:
-            yield from leaves(element)
-    elif not shape.is_token:
-        yield shape
 
 
 def nested(shape: Shape, values: Iterator[Array]) -> Any:
@@ -71,8 +63,20 @@ class Program:
 
     @functools.cached_property
     def parameters(self) -> tuple[Shape, ...]:
-        """The leaves of the entry's parameters."""
-        return tuple(s for p in self.module.entry.parameters() for s in leaves(p.shape))
+        """The leaves of the entry's parameters. Raises HloError for those that no argument can have."""
+        parameters = self.module.entry.parameters()
+        if problems := [found for p in parameters if (found := self._without_argument(p)) is not None]:
+            raise HloError(problems)
+        return tuple(s for p in parameters for s in leaves(p.shape))
+
+    def _without_argument(self, parameter: HloInstruction) -> Diagnostic | None:
+        said = f"parameter {parameter.parameter_number} ({parameter.name})"
+        if open_ended := next((s for s in leaves(parameter.shape) if UNBOUNDED in s.dims), None):
+            return located(self.module, parameter, UNSUPPORTED,
+                            f"{said} is {open_ended.text(layout=False)}: its size is not known")
+        if problem := too_large(parameter.shape):
+            return located(self.module, parameter, MEMORY, f"{said}: {problem}")
+        return None
 
     @functools.cached_property
     def results(self) -> tuple[Shape, ...]:
@@ -104,13 +108,21 @@ class Program:
 
     @property
     def devices(self) -> int:
-        """How many lists of arguments and results there are."""
+        """How many lists of arguments and results there are. Raises HloError where there are too many devices."""
+        self._require_few_devices()
         return self.replicas * (1 if self.partitioning == "automatic" else self.partitions)
 
     @property
     def all_devices(self) -> int:
-        """How many devices take part, whoever splits the module."""
+        """How many devices take part, whoever splits the module. Raises HloError where there are too many."""
+        self._require_few_devices()
         return self.replicas * self.partitions
+
+    def _require_few_devices(self) -> None:
+        if not 0 < self.replicas * self.partitions <= MOST_DEVICES:
+            raise HloError([Diagnostic(
+                UNSUPPORTED, f"the module is for {self.replicas} replicas of {self.partitions} partitions; "
+                             f"at most {MOST_DEVICES} devices can be run", filename=_filename(self))])
 
     @functools.cached_property
     def stablehlo(self) -> bytes:
@@ -206,6 +218,14 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
 
 def _misfit(program: Program, message: str) -> Diagnostic:
     return Diagnostic(ARGUMENTS, message, filename=_filename(program))
+
+
+def located(module: HloModule, instruction: HloInstruction, code: str, message: str) -> Diagnostic:
+    """A diagnostic at an instruction."""
+    place = module.position(instruction)
+    return Diagnostic(code, message, line=place.line, column=place.column, end_line=place.line,
+                      end_column=place.column + len(instruction.name),
+                      filename=module.source.filename if module.source else "<module>")
 
 
 def _filename(program: Program) -> str:

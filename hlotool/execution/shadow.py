@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from hlotool.execution.evaluate import Observer, evaluate_program
-from hlotool.execution.program import Program, leaves
+from hlotool.execution.program import Program
+from hlotool.execution.sizes import leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape, dtype_of_numpy
 from hlotool.ops import OPS
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool.diagnostics import HloError
+from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
-from hlotool.execution.program import Program
+from hlotool.execution.program import Program, located
 from hlotool.isolation import Refusal
+
+#: targets of jax.pure_callback and the like: the call holds the address of a Python object
+_CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
 
 
 class Pjrt(Executor):
@@ -20,6 +26,13 @@ class Pjrt(Executor):
     parameter = "PLATFORM"
 
     def prepare(self, program: Program) -> Job:
+        """The module as bytecode. Raises HloError for calls of Python functions, which live in another process."""
+        callbacks = [i for i in program.module.instructions() if i.opcode == "custom-call"
+                     and _CALLBACK.fullmatch(str(i.attributes.get("custom_call_target", "")))]
+        if callbacks:
+            raise HloError([located(program.module, i, UNSUPPORTED,
+                                    f"{i.name} calls a Python function of the process that traced the module")
+                            for i in callbacks])
         return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning)
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
@@ -60,8 +73,7 @@ def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
 
     # Without it, JAX narrows 64-bit arguments on their way to the device.
     jax.config.update("jax_enable_x64", True)
-    if b"lapack_" in job.code:
-        _load_lapack()
+    _load_kernels(job.code)
     if job not in _COMPILED:
         _COMPILED.clear()
         _COMPILED[job] = _compiled(job)
@@ -75,12 +87,22 @@ def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
         raise Refusal("run", _first_lines(error)) from error
 
 
-def _load_lapack() -> None:
-    """XLA's CPU linear algebra calls functions of LAPACK, null pointers until jaxlib has looked them up."""
-    import numpy as np
-    from jaxlib import lapack
+def _load_kernels(code: bytes) -> None:
+    """Make known what jaxlib's own custom calls on the CPU lead to."""
+    if b"lapack_" in code:
+        import numpy as np
+        from jaxlib import lapack
 
-    lapack.prepare_lapack_call("potrf_ffi", np.float32)
+        # Its functions are null pointers until jaxlib has looked them up.
+        lapack.prepare_lapack_call("potrf_ffi", np.float32)
+    if b"cpu_csr_sparse" in code:
+        from jax import ffi
+        from jaxlib import cpu_sparse
+
+        for platform, targets in cpu_sparse.registrations().items():
+            for name, function, version in targets:
+                with contextlib.suppress(Exception):  # it is known already
+                    ffi.register_ffi_target(name, function, platform=platform, api_version=version)
 
 
 def _compiled(job: Job) -> tuple[Any, Any]:

@@ -1,0 +1,37 @@
+"""How large what runs may be: arrays against memory, devices against threads; asked before anything is allocated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from hlotool.ir import UNBOUNDED, Shape
+from hlotool.isolation import available_memory, format_bytes
+
+#: devices of one module: each is a thread of the reference, or a device of PJRT's CPU client
+MOST_DEVICES = 256
+
+
+def leaves(shape: Shape) -> Iterator[Shape]:
+    """The array shapes inside a shape, in order; tokens carry no data and are left out."""
+    if shape.is_tuple or shape.is_buffer:
+        for element in shape.elements:
+            yield from leaves(element)
+    elif not shape.is_token:
+        yield shape
+
+
+def bytes_of(shape: Shape) -> int:
+    """Bytes that NumPy takes for an array; narrow types take a byte an element. 0 for what has no size."""
+    if not shape.is_array or UNBOUNDED in shape.dims:
+        return 0
+    return math.prod(shape.dims) * max(1, (shape.dtype.bits + 7) // 8)
+
+
+def too_large(shape: Shape) -> str:
+    """What is wrong with the largest array of a shape, as the end of a sentence; empty where it fits into memory."""
+    largest = max(leaves(shape), key=bytes_of, default=shape)
+    size, available = bytes_of(largest), available_memory()
+    if size <= available:
+        return ""
+    return f"{largest.text(layout=False)} takes {format_bytes(size)}, and {format_bytes(available)} may be taken"
