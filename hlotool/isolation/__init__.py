@@ -2,9 +2,11 @@
 
 from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.isolation.limits import available_memory, format_bytes
+from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
+from hlotool.isolation.limits import available_memory, bytes_in, format_bytes, limit_memory
+from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 
 __all__ = [
-    "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "available_memory", "close_children", "format_bytes",
-    "shared_child",
+    "TOO_DEEP", "TOO_LARGE", "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "available_memory", "bytes_in",
+    "can_supervise", "close_children", "format_bytes", "limit_memory", "note_progress", "shared_child", "supervised",
 ]

@@ -28,6 +28,7 @@ from typing import IO, Any
 
 from hlotool.diagnostics import HloError
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.isolation.limits import granted_memory
 
 _LENGTH = 8
 #: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November
@@ -57,11 +58,11 @@ class Child:
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
         """What the function `task` ("module:name" of hlotool) gives in the child, in so many seconds.
 
-        `memory` are the bytes that it may take beyond what its runtime holds. Raises HloError and Refusal as the
+        `memory` are the bytes that it may take beyond what its runtime holds, by default what this process may. Raises HloError and Refusal as the
         function does; Crashed, TimedOut, OutOfMemory, after which the next question may start a new child.
         """
         with self._turn:
-            word, *found = self._asked((task, arguments, memory), timeout)
+            word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
         if word == "ok":
             return found[0]
         if word == "diagnostics":

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import pathlib
+import re
 
 #: share of the machine's memory that one piece of work may take unless told otherwise
 _SHARE = 0.8
@@ -21,6 +22,11 @@ _granted: int | None = None
 def available_memory() -> int:
     """Bytes that the work in hand may take: what it was granted, or the default."""
     return _granted or default_memory()
+
+
+def granted_memory() -> int | None:
+    """Bytes that this process was granted by `limit_memory`; None where nobody set a limit."""
+    return _granted
 
 
 @functools.cache
@@ -61,6 +67,19 @@ def limit_memory(size: int | None) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = taken_memory() + _granted
         resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def bytes_in(text: str) -> int:
+    """The size that a text says: 4000000, 500MB, 4 GiB. Raises ValueError.
+
+    >>> bytes_in("4000"), bytes_in("1.5 kB"), bytes_in("2GiB")
+    (4000, 1500, 2147483648)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMGTP]?)(i?)B?\s*", text.replace("K", "k"))
+    if found is None:
+        raise ValueError(f"{text!r} is no size; 500MB and 4GiB are")
+    number, prefix, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** " kMGTP".index(prefix or " "))
 
 
 def format_bytes(size: int) -> str:

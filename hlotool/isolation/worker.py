@@ -27,6 +27,7 @@ def serve(configuration: dict[str, Any]) -> None:
     """Answer questions until the other end closes."""
     _end_with_parent(configuration["parent"], configuration["has_lasting_parent"])
     sys.path.extend(p for p in configuration["paths"] if p not in sys.path)
+    _forget_limit()
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints must not stand between the frames
     while length := questions.read(8):
@@ -43,15 +44,30 @@ def _end_with_parent(parent: int, is_lasting: bool) -> None:
     a thread that waits for the other end of the pipe to close serves everywhere, but when native code keeps Python
     from running threads.
     """
-    if is_lasting and sys.platform == "linux":
+    if is_lasting:
+        die_with_parent(parent)
+    if hasattr(select, "poll"):
+        threading.Thread(target=_wait_for_hang_up, daemon=True).start()
+
+
+def _forget_limit() -> None:
+    """Lift what the parent allowed itself: a runtime's start is not counted, and each question brings its own limit."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
+def die_with_parent(parent: int) -> None:
+    """Let the system end this process when the thread that started it ends."""
+    if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             import ctypes
 
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it ended before that
         os._exit(1)
-    if hasattr(select, "poll"):
-        threading.Thread(target=_wait_for_hang_up, daemon=True).start()
 
 
 def _wait_for_hang_up() -> None:
