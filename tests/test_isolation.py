@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, format_bytes
 from hlotool.isolation.child import kept_environment, library_paths
@@ -112,3 +114,13 @@ def is_alive(process: int) -> bool:
 
 def test_sizes_as_people_read_them() -> None:
     assert [format_bytes(n) for n in (0, 999, 1000, 4 * 10**12, 1 << 62)] == ["0 B", "999 B", "1 kB", "4 TB", "4.61 EB"]
+
+
+def test_a_child_has_hlotool_from_where_its_parent_has_it(tmp_path: pathlib.Path) -> None:
+    """Another copy than the installed one."""
+    root = pathlib.Path(hlotool.__file__).parents[1]
+    shutil.copytree(root / "hlotool", tmp_path / "hlotool", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "import hlotool.isolation as i; print(i.Child({}).ask('inspect:getsourcefile', i.Child, timeout=60))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True,
+                          env=os.environ | {"PYTHONPATH": str(tmp_path)}, check=True)
+    assert done.stdout.strip() == str(tmp_path / "hlotool" / "isolation" / "child.py")

@@ -9,6 +9,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
+from hlotool.isolation import note_progress
 from hlotool.text.input_files import Input, joined, read_inputs
 
 
@@ -63,6 +64,7 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
             for found in read_inputs([path]):
                 if sources is not None and found.source is not None:
                     sources[found.filename] = joined(sources.get(found.filename), found.source)
+                note_progress()
                 yield Loaded(_name(found), found)
         except HloError as error:
             yield Loaded(visible(path), None, error.diagnostics)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from hlotool.cli.console import complain, prepare_streams, report
+from hlotool.cli.limits import add_limits, limit_reached, within_limits
 
 CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -49,22 +50,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[0] not in COMMANDS:
         complain(f"hlotool: {given[0]!r} is no command{_suggestion(given[0])}; `hlotool --help` lists them")
         return UNUSABLE
-    return _guarded(given[0], given[1:], f"hlotool {given[0]}")
+    return _guarded(given[0], given[1:], f"hlotool {given[0]}", argv is None)
 
 
 def main_lint(argv: Sequence[str] | None = None) -> int:
     """`hlo-lint`: `hlotool lint`."""
-    return _guarded("lint", list(sys.argv[1:] if argv is None else argv), "hlo-lint")
+    return _guarded("lint", list(sys.argv[1:] if argv is None else argv), "hlo-lint", argv is None)
 
 
 def main_convert(argv: Sequence[str] | None = None) -> int:
     """`hlo-to-stablehlo`: `hlotool convert`."""
-    return _guarded("convert", list(sys.argv[1:] if argv is None else argv), "hlo-to-stablehlo")
+    return _guarded("convert", list(sys.argv[1:] if argv is None else argv), "hlo-to-stablehlo", argv is None)
 
 
 def main_conform(argv: Sequence[str] | None = None) -> int:
     """`hlo-conformance`: `hlotool conform`."""
-    return _guarded("conform", list(sys.argv[1:] if argv is None else argv), "hlo-conformance")
+    return _guarded("conform", list(sys.argv[1:] if argv is None else argv), "hlo-conformance", argv is None)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,13 +76,13 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(UNUSABLE)
 
 
-def _guarded(command: str, given: list[str], program: str) -> int:
+def _guarded(command: str, given: list[str], program: str, is_process: bool) -> int:
     if "--version" in given:
         print(_version(program))
         return CLEAN
     prepare_streams()
     try:
-        code = _run(command, given, program)
+        code = _run(command, given, program, is_process)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough; nothing may be written at exit either.
@@ -99,21 +100,24 @@ def parser_of(command: str, program: str) -> argparse.ArgumentParser:
     module = importlib.import_module(f"hlotool.cli.{command}")
     parser = _Parser(prog=program, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
+    add_limits(parser)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     return parser
 
 
-def _run(command: str, given: list[str], program: str) -> int:
+def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
     from hlotool.diagnostics import HloError
 
     module, parser = importlib.import_module(f"hlotool.cli.{command}"), parser_of(command, program)
     try:
         args = parser.parse_args(given)
-        code: int = module.run(args)
+        code: int = within_limits(command, args, module.run, is_process)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else CLEAN
     except HloError as error:
         return report(error.diagnostics)
+    except (MemoryError, RecursionError) as error:
+        return report([limit_reached(error)])
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import COMPILE_ERROR, CRASH, MEMORY, RUN_ERROR, TIMEOUT, UNSUPPORTED
 from hlotool.execution.program import Program
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
 
 Array: TypeAlias = Any
 #: arguments or results of every device, replica-major: device, then leaf
@@ -117,6 +117,7 @@ class Executor(abc.ABC):
         with self._said_of(filename):
             if not child.is_running:
                 child.ask("hlotool.execution.tasks:ready", self, timeout=START_LIMIT)
+            note_progress()
             return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
                              memory=self.options.memory_limit)
 

@@ -1,8 +1,8 @@
 """Child processes for work that may crash, hang or grow: what happens to them is an answer, never the caller's end."""
 
 from hlotool.isolation.child import Child, close_children, shared_child
-from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
+from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.limits import available_memory, bytes_in, format_bytes, limit_memory
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 

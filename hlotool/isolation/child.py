@@ -58,8 +58,9 @@ class Child:
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
         """What the function `task` ("module:name" of hlotool) gives in the child, in so many seconds.
 
-        `memory` are the bytes that it may take beyond what its runtime holds, by default what this process may. Raises HloError and Refusal as the
-        function does; Crashed, TimedOut, OutOfMemory, after which the next question may start a new child.
+        `memory` are the bytes that it may take beyond what its runtime holds, by default what this process may. Raises
+        HloError and Refusal as the function does; Crashed, TimedOut, OutOfMemory, after which the next question may
+        start a new child.
         """
         with self._turn:
             word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
@@ -114,7 +115,7 @@ class Child:
             self.close()
             self._owner = os.getpid()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-            configuration = {"paths": library_paths(), "parent": os.getpid(),
+            configuration = {"paths": library_paths(), "own": str(Path(__file__).parents[2]), "parent": os.getpid(),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
             self._process = subprocess.Popen(
                 [sys.executable, "-I", str(Path(__file__).with_name("worker.py")), json.dumps(configuration)],
@@ -161,14 +162,10 @@ def kept_environment() -> dict[str, str]:
 
 
 def library_paths() -> list[str]:
-    """Where a child may import from beside its own installation: this process's folders, but never the current one.
-
-    hlotool's own folder comes last, where only what is found nowhere else is taken from it.
-    """
-    own = str(Path(__file__).parents[2])
+    """Where a child may import from beside its own installation: this process's folders, but never the current one."""
     here = os.getcwd() if os.path.isdir(".") else ""
     given = [p for p in sys.path if p and os.path.isabs(p) and os.path.realpath(p) != os.path.realpath(here or "/")]
-    return [*given, own]
+    return given
 
 
 #: environment and use -> the child that all share

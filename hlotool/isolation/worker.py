@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import json
 import os
 import pickle
@@ -26,7 +27,7 @@ _PR_SET_PDEATHSIG = 1
 def serve(configuration: dict[str, Any]) -> None:
     """Answer questions until the other end closes."""
     _end_with_parent(configuration["parent"], configuration["has_lasting_parent"])
-    sys.path.extend(p for p in configuration["paths"] if p not in sys.path)
+    _find_libraries(configuration["paths"], configuration["own"])
     _forget_limit()
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints must not stand between the frames
@@ -48,6 +49,15 @@ def _end_with_parent(parent: int, is_lasting: bool) -> None:
         die_with_parent(parent)
     if hasattr(select, "poll"):
         threading.Thread(target=_wait_for_hang_up, daemon=True).start()
+
+
+def _find_libraries(paths: list[str], own: str) -> None:
+    """Import from the parent's folders too, and hlotool from nowhere but where the parent has it from."""
+    sys.path.extend(p for p in paths if p not in sys.path)
+    found = importlib.util.find_spec("hlotool")
+    if found is None or found.origin is None or os.path.realpath(found.origin) != os.path.realpath(
+            os.path.join(own, "hlotool", "__init__.py")):
+        sys.path.insert(0, own)
 
 
 def _forget_limit() -> None:

@@ -26,6 +26,8 @@ class Constants:
         """A dense elements attribute of the array's values, as a splat where they are all equal."""
         import numpy as np
 
+        if array.size > 1 and not any(array.strides):  # one value seen from many places, however many
+            return self._make(np.ascontiguousarray(array[(0,) * array.ndim], shape.dtype.numpy), shape)
         array = np.ascontiguousarray(array, shape.dtype.numpy).reshape(shape.dims)
         if array.nbytes > _SMALL:
             return self._make(array, shape)

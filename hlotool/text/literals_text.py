@@ -608,6 +608,10 @@ def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
 _ELEMENT = re.compile(r"[^\s{},()]+(?:\(0x[0-9a-fA-F]+\))?")
 
 
+#: elements from which on zeros are a view that takes no memory
+_LARGE = 1 << 20
+
+
 def array_of(shape: Shape, text: str) -> Any:
     """The NumPy array of a literal's normalised text."""
     import numpy as np
@@ -627,6 +631,8 @@ def array_of(shape: Shape, text: str) -> Any:
         flat = _floats(dtype, tokens)
     if flat.size == 1 and shape.size > 1:
         # One number for several elements: XLA's parser takes it as the first one and leaves the others zero.
+        if shape.size > _LARGE and not flat.view(np.uint8).any():
+            return np.broadcast_to(flat.reshape(()), shape.dims)
         flat = np.concatenate([flat, np.zeros(shape.size - 1, flat.dtype)])
     return flat[:shape.size].reshape(shape.dims)
 

@@ -1,0 +1,80 @@
+"""Limits of time and memory, which every command takes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+from collections.abc import Callable
+
+from hlotool.cli.console import report
+from hlotool.diagnostics import Diagnostic
+
+#: commands that last until somebody ends them
+_ENDLESS = ("lsp", "docs")
+#: beyond the limit of one execution: seconds in which a module is read, lifted, and its arguments are made
+_AROUND = 10.0
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """The options; a command may have a time limit of its own, for each execution."""
+    with contextlib.suppress(argparse.ArgumentError):
+        parser.add_argument("--time-limit", type=_seconds, metavar="SECONDS", dest="command_time_limit",
+                            help="end where a module takes longer")
+    with contextlib.suppress(argparse.ArgumentError):
+        parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE",
+                            help="memory that a module may take: 500MB, 4GiB (default: 80 %% of the machine's)")
+
+
+def within_limits(command: str, args: argparse.Namespace, run: Callable[[argparse.Namespace], int],
+                  is_process: bool) -> int:
+    """The exit code of a command; a process of its own does the work in a second one, so that limits always hold."""
+    from hlotool.isolation import can_supervise, limit_memory, supervised
+
+    def work() -> int:
+        if is_process or args.memory_limit is not None:
+            limit_memory(args.memory_limit)
+        return run(args)
+
+    if not is_process or command in _ENDLESS or not can_supervise():
+        return work()
+    return supervised(work, _limit_of(args), lambda found: max(2, report([found])))
+
+
+def limit_reached(error: BaseException) -> Diagnostic:
+    """What a MemoryError or RecursionError is to a user."""
+    from hlotool.isolation import TOO_DEEP, TOO_LARGE
+
+    if isinstance(error, RecursionError):
+        return Diagnostic(TOO_DEEP, "the input is nested too deeply", filename="<command>")
+    said = f": {error}" if str(error) else ""
+    return Diagnostic(TOO_LARGE, f"there is not enough memory{said}; --memory-limit sets another limit",
+                      filename="<command>")
+
+
+def _limit_of(args: argparse.Namespace) -> float | None:
+    """Seconds between two signs of progress: a module read, a runtime started, a question answered."""
+    execution = getattr(args, "time_limit", None)
+    if isinstance(execution, float) and math.isfinite(execution):
+        return 1.5 * execution + _AROUND
+    whole: float | None = getattr(args, "command_time_limit", None)
+    return whole
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return value
+
+
+def _bytes(text: str) -> int:
+    from hlotool.isolation import bytes_in
+
+    try:
+        found = bytes_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not found:
+        raise argparse.ArgumentTypeError("no memory is too little")
+    return found
