@@ -67,7 +67,7 @@ def test_what_a_child_sees(child: Child, monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert child.ask("os:getenv", "JAX_ENABLE_X64", timeout=60) == "1"
     assert child.ask("os:getenv", "XLA_FLAGS", timeout=60) == "asked"
     assert child.ask("numpy:add", 1, 2, timeout=60) == 3
-    with pytest.raises(Refusal, match="No module named 'planted'"):
+    with pytest.raises(Crashed, match="No module named 'planted'"):
         child.ask("planted:run", timeout=60)
     assert not (tmp_path / "PWNED").exists()
     assert "SECRET_TOKEN" not in kept_environment() and "PYTHONPATH" not in kept_environment()

@@ -68,7 +68,10 @@ class Child:
             return found[0]
         if word == "diagnostics":
             raise HloError(found[0])
-        raise OutOfMemory(*found) if word == "memory" else Refusal(*found)
+        if word == "refused":
+            raise Refusal(*found)
+        self.close()  # who lacked memory, or a library, may have kept half of something
+        raise OutOfMemory(*found) if word == "memory" else Crashed(*found)
 
     def _asked(self, question: Any, timeout: float) -> Any:
         process = self._started()

@@ -1,7 +1,7 @@
 """The child process of `child.py`: answers `(task, arguments, memory)` questions on its pipes until they close.
 
 A task is "module:function" of hlotool. An answer is a word and what belongs to it: ("ok", value), ("diagnostics",
-list), ("refused", kind, sentence), ("memory", sentence). The process starts as a script under `python -I`, so that
+list), ("refused", kind, sentence), ("memory", sentence), ("broken", sentence). The process starts as a script under `python -I`, so that
 nothing in the current folder, the user's folder or PYTHON* variables is imported; where hlotool and its libraries
 lie, the parent says.
 """
@@ -103,6 +103,8 @@ def _answer(task: str, arguments: tuple[Any, ...], memory: int | None) -> tuple[
         return "refused", error.kind, error.message
     except (MemoryError, OutOfMemory) as error:
         return "memory", str(error)
+    except ImportError as error:  # what is half imported stays so
+        return "broken", f"{type(error).__name__}: {error}"
     except RecursionError:
         return "refused", "unsupported", "the module is nested too deeply"
     except Exception as error:  # every failure of a runtime is an answer; the parent names the module

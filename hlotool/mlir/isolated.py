@@ -18,7 +18,7 @@ from hlotool.isolation import Crashed, OutOfMemory, Refusal, TimedOut, shared_ch
 from hlotool.mlir import codes
 
 #: seconds for reading one program; the largest real ones take a few
-READ_LIMIT = 300.0
+READ_LIMIT = 120.0
 #: how jaxlib's bindings, and Python, say that bytes are no text
 _NO_UTF8 = re.compile(r"str_from_cstr\S* conversion error|UnicodeDecodeError")
 #: whether this system has the child; elsewhere programs are read in this process

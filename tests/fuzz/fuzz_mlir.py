@@ -63,7 +63,10 @@ class _FromOutside:
         try:
             module = hlotool.from_stablehlo(data)
         except HloError as error:
-            return _OUTCOMES.get(refusal(error)[0].code, "refused")
+            first = refusal(error)[0]
+            # A Python exception in the child is a refusal to users, and worth a look to us.
+            word = "failed" if first.message.startswith("the program cannot be read:") else "refused"
+            return _OUTCOMES.get(first.code, word)
         check_diagnostics(hlotool.verify(module))
         check_fixed_point(module)
         return "read"
