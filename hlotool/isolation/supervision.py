@@ -79,11 +79,11 @@ class _Watch:
                                         filename="--time-limit"))
         if not os.WIFSIGNALED(status):
             return os.WEXITSTATUS(status)
-        number = os.WTERMSIG(status)
-        if number == signal.SIGINT:
+        ended_by = os.WTERMSIG(status)
+        if ended_by == signal.SIGINT:
             return 130
-        name = signal.Signals(number).name
-        hint = "; the system may be out of memory" if number == signal.SIGKILL else ""
+        name = signal.Signals(ended_by).name
+        hint = "; the system may be out of memory" if ended_by == signal.SIGKILL else ""
         return self.tell(Diagnostic(ENDED, f"the command ended with {name}{hint}", filename="<command>"))
 
     def _wait(self) -> int | None:

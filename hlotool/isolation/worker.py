@@ -1,9 +1,9 @@
 """The child process of `child.py`: answers `(task, arguments, memory)` questions on its pipes until they close.
 
 A task is "module:function" of hlotool. An answer is a word and what belongs to it: ("ok", value), ("diagnostics",
-list), ("refused", kind, sentence), ("memory", sentence), ("broken", sentence). The process starts as a script under `python -I`, so that
-nothing in the current folder, the user's folder or PYTHON* variables is imported; where hlotool and its libraries
-lie, the parent says.
+list), ("refused", kind, sentence), ("memory", sentence), ("broken", sentence). The process starts as a script under
+`python -I`, so that nothing in the current folder, the user's folder or PYTHON* variables is imported; where hlotool
+and its libraries lie, the parent says.
 """
 
 from __future__ import annotations
