@@ -9,7 +9,7 @@ import pytest
 from hlotool import parse
 from hlotool.cli import main
 from hlotool.execution import Program
-from hlotool.triage import find_nonfinite, nonfinite_diagnostics, nonfinite_json
+from hlotool.triage import find_nonfinite, nonfinite_diagnostics, record
 
 ADD = "add { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q) }\n"
 INF, NAN = float("inf"), float("nan")
@@ -167,12 +167,12 @@ def found(case: Case):
 def test_the_guilty_instruction_is_named(name: str) -> None:
     case = CASES[name]
     result = found(case)
-    record = nonfinite_json("m", result)
-    assert (record["verdict"], record["instruction"] or "") == (case.verdict, case.expected)
+    said = record("m", result, None)
+    assert (said["verdict"], said["instruction"] or "") == (case.verdict, case.expected)
     assert tuple(m.place.instruction.name for m in result.masked) == case.masked
     if case.expected:
-        assert (record["computation"], record["iteration"]) == (case.computation, case.iteration)
-        first = record["findings"][0]
+        assert (said["computation"], said["iteration"]) == (case.computation, case.iteration)
+        first = said["findings"][0]
         assert first["inner"] == case.inner
         assert (first["cause"] or {}).get("instruction") == case.cause
         assert nonfinite_diagnostics(result)[0].message.startswith(case.expected)

@@ -62,3 +62,12 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     else:
         np.savez(out, allow_pickle=True, **{f"result{n}": a for n, a in enumerate(arrays)})
     write_whole(path, out.getvalue())
+
+
+def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
+    """An .npz file with arg0, arg1, ..., which --args reads."""
+    import numpy as np
+
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
+    write_whole(path, out.getvalue())

@@ -1,7 +1,10 @@
-"""Names the instruction that is guilty: of NaN or an infinity, or of a difference.
+"""Names the instruction that is guilty: of NaN or an infinity, or of what an executor gets wrong.
 
-    hlotool isolate model.hlo --nan --args x.npz     the first instruction that makes NaN or an infinity
-    hlotool isolate model.hlo --args x.npz           the same, where a result is not finite
+    hlotool isolate model.hlo                          on made arguments: NaN, then pjrt:cpu against the reference
+    hlotool isolate model.hlo --args x.npz             on given ones
+    hlotool isolate model.hlo --nan --args x.npz       the first instruction that makes NaN or an infinity, only
+    hlotool isolate model.hlo --executors pjrt:cuda reference
+    hlotool isolate model.hlo --reproduce small.hlo    a small module (and small.npz) that shows it alone
 
 Exit code 0: nothing found, 1: an instruction is named, 2: the module does not run.
 """
@@ -10,13 +13,19 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.arrays import add_argument_files, read_arguments
-from hlotool.cli.console import report
+from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
+from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError
+from hlotool.cli.whole_files import write_whole
+from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
+
+if TYPE_CHECKING:
+    from hlotool.execution import Executor, Program
+    from hlotool.triage import Blame, NonFinite, Reproduction
 
 #: sets of arguments that are made where none are given
 _INPUTS = ("random", "positive", "special")
@@ -24,46 +33,77 @@ _INPUTS = ("random", "positive", "special")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules")
-    parser.add_argument("--nan", action="store_true", help="where NaN and infinities come from, on the reference")
+    parser.add_argument("--nan", action="store_true", help="where NaN and infinities come from, on the reference only")
+    parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
+                        help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
     parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=_INPUTS[:2],
                         help="what to make where --args gives nothing; the first set with a finding counts")
     parser.add_argument("--format", choices=("text", "json"), default="text",
                         help="json: a line for each module; hlotool.triage.reports describes its fields")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
+    parser.add_argument("--reproduce", metavar="FILE",
+                        help="write a small module that shows the finding alone, and its arguments beside it as .npz")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS",
-                        help="for each module; what is running then is still ended in order (default %(default)s)")
+                        help="for each module; what was found until then is reported (default %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
-    code = 0
-    for loaded in load(args.paths, sources):
+    code, wanted = 0, list(load(args.paths, sources))
+    if args.reproduce is not None and len(wanted) > 1:
+        complain("--reproduce takes the finding of one module")
+        return 2
+    for loaded in wanted:
         try:
             code = max(code, _isolate(loaded, args, sources))
         except HloError as error:
-            code = max(code, report(error.diagnostics, sources))
+            code = max(code, 2, report(error.diagnostics, sources))
     return code
 
 
 def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
     from hlotool.execution import Program
-    from hlotool.triage import find_nonfinite, nonfinite_diagnostics, nonfinite_json
+    from hlotool.triage import blame_diagnostic, nonfinite_diagnostics, record
 
     program = Program(loaded.module())
-    for inputs, rows in _argument_sets(program, args):
-        found, kind = find_nonfinite(program, rows, args.time_limit), inputs
-        if found.verdict != "finite":
-            break
+    executor = None if args.nan else _executor(args)
+    inputs, found, guilty = _searched(program, executor, args)
+    more: dict[str, Any] = {"inputs": inputs}
+    if args.reproduce is not None:
+        more["reproduced"] = _reproduce(program, found, guilty, executor, Path(args.reproduce))
     if args.format == "json":
-        print(json.dumps({**nonfinite_json(loaded.name, found), "inputs": kind}))
+        print(json.dumps(record(loaded.name, found, guilty, **more)))
     else:
-        print(f"{loaded.name}: {_summary(found, kind)}", flush=True)
-        report(nonfinite_diagnostics(found), sources)
-    return int(found.verdict != "finite")
+        print(f"{visible(loaded.name)}: {_summary(found, guilty, inputs, executor)}", flush=True)
+        report([*nonfinite_diagnostics(found), *([blame_diagnostic(guilty)] if guilty is not None else [])], sources)
+        if more.get("reproduced"):
+            print(f"reproduced by {visible(more['reproduced'])}")
+    return int(found.verdict != "finite" or guilty is not None)
 
 
-def _argument_sets(program: Any, args: argparse.Namespace) -> list[tuple[str, list[list[Any]]]]:
+def _executor(args: argparse.Namespace) -> Executor | None:
+    """The one of the two executors that is not the reference; None: both are."""
+    from hlotool.execution import executor_named
+
+    named = [executor_named(name, args.time_limit) for name in args.executors]
+    return next((e for e in named if e.name != "reference"), None)
+
+
+def _searched(program: Program, executor: Executor | None, args: argparse.Namespace
+              ) -> tuple[str, NonFinite, Blame | None]:
+    """The first set of arguments with a finding (or the last), and what was found."""
+    from hlotool.triage import blame, find_nonfinite
+
+    for kind, rows in _argument_sets(program, args):
+        inputs, found = kind, find_nonfinite(program, rows, args.time_limit)
+        guilty = blame(program, rows, executor, seconds=args.time_limit) if executor is not None else None
+        if found.verdict != "finite" or guilty is not None:
+            break
+    return inputs, found, guilty
+
+
+def _argument_sets(program: Program, args: argparse.Namespace) -> list[tuple[str, list[list[Any]]]]:
     """The arguments of every device, for each set."""
     from hlotool.execution import arguments_for, fitted
 
@@ -74,13 +114,44 @@ def _argument_sets(program: Any, args: argparse.Namespace) -> list[tuple[str, li
             for kind in args.inputs]
 
 
-def _summary(found: Any, kind: str) -> str:
+def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executor: Executor | None,
+               path: Path) -> str | None:
+    """Write the small module of the first finding; its path where it shows the finding."""
+    from hlotool.triage import reproduce_blame, reproduce_maker
+
+    made: Reproduction | None = None
+    if guilty is not None and executor is not None:
+        made = reproduce_blame(guilty, executor)
+    elif found.guilty and found.verdict != "finite":
+        made = reproduce_maker(found.guilty[0], program)
+    if made is None:
+        complain("--reproduce: there is nothing that a small module could show alone")
+        return None
+    write_whole(path, made.text.encode("utf-8", "surrogateescape"))
+    for device, row in enumerate(made.arguments):
+        name = path.with_suffix(".npz") if len(made.arguments) == 1 else path.with_suffix(f".{device}.npz")
+        write_arguments(name, row)
+    if not made.is_checked:
+        complain(f"--reproduce: {visible(str(path))} does not show the finding when it is run alone")
+        return None
+    return str(path)
+
+
+def _summary(found: NonFinite, guilty: Blame | None, inputs: str, executor: Executor | None) -> str:
     """One line about a module."""
-    if found.verdict == "finite":
-        masked = f"; {len(found.masked)} instructions make NaN that no result shows" if found.masked else ""
-        return f"all results are finite on {kind} arguments{masked}"
-    word = "NaN" if found.verdict == "nan" else "infinite"
-    first = found.guilty[0].place if found.guilty else None
-    where = f", made by {first}" if first is not None else ""
-    line = f" ({first.origin})" if first is not None and first.origin else ""
-    return f"a result is {word} on {kind} arguments{where}{line}"
+    parts = []
+    if found.verdict != "finite":
+        word = "NaN" if found.verdict == "nan" else "infinite"
+        first = found.guilty[0].place if found.guilty else None
+        where = f", made by {first}" if first is not None else ""
+        line = f" ({visible(str(first.origin))})" if first is not None and first.origin else ""
+        parts.append(f"a result is {word} on {inputs} arguments{where}{line}")
+    if guilty is not None:
+        origin = guilty.place.origin
+        line = f" ({visible(str(origin))})" if origin else ""
+        parts.append(f"{guilty.executor} and the reference part at {guilty.place}{line}, on {inputs} arguments")
+    if parts:
+        return "; ".join(parts)
+    masked = f"; {len(found.masked)} instructions make NaN that no result shows" if found.masked else ""
+    beside = f", and {executor.name} agrees with the reference" if executor is not None else ""
+    return f"all results are finite on {inputs} arguments{beside}{masked}"

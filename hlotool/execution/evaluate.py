@@ -53,6 +53,7 @@ class Moment:
     `again` is the instruction's function: it takes other operands of the same shapes and gives their value.
     """
 
+    device: int
     path: Path
     instruction: HloInstruction
     operands: Sequence[Any]
@@ -74,9 +75,9 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
                      queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
-    `observer` sees the values of the first device; `queues` hold what infeed and the host give to each device;
-    `rebind` may put another function in the place of an operation's own, in every computation: another precision,
-    a fault on purpose, a look at the values. Results then need not have the declared element types.
+    `observer` sees the values of every device, each on a thread of its own; `queues` hold what infeed and the host give
+    to each device; `rebind` may put another function in the place of an operation's own, in every computation: another
+    precision, a fault on purpose. Results then need not have the declared element types.
     """
     import numpy as np
 
@@ -88,7 +89,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
             world = World(meeting, device, queues[device] if queues is not None else None)
-            evaluation = _Evaluation(program.module, world, observer if device == 0 else None, rebind)
+            evaluation = _Evaluation(program.module, world, observer, rebind)
             entry, values = program.module.entry, iter(arguments[device])
             given = [nested(p.shape, values) for p in entry.parameters()]
             result = evaluation.call(entry, given)
@@ -209,7 +210,7 @@ class _Evaluation:
         if plan is None:
             plan = self.plans[computation] = self._plan(computation)
         if self.observer is not None:
-            arguments = [self.observer(Moment(path, p, (), a, lambda a=a: a))
+            arguments = [self.observer(Moment(self.world.device, path, p, (), a, lambda a=a: a))
                          for p, a in zip(computation.parameters(), arguments, strict=True)]
         values: list[Any] = [None] * plan.size
         for index, argument in zip(plan.parameters, arguments, strict=True):
@@ -233,7 +234,7 @@ class _Evaluation:
             except _MISREADINGS as error:
                 raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
             if self.observer is not None:
-                value = self.observer(Moment(path, step.instruction, operands, value, step.again))
+                value = self.observer(Moment(self.world.device, path, step.instruction, operands, value, step.again))
             values[number] = value
             for index in step.spent:
                 values[index] = None

@@ -125,6 +125,8 @@ class _Watch:
 
     def __call__(self, moment: Moment) -> Any:
         opcode = moment.instruction.opcode
+        if moment.device:
+            return moment.value  # the others do the same, on other data
         if moment.instruction.called_computations() and opcode not in FOLDS:
             return moment.value  # what it calls is watched
         if opcode == "parameter" and moment.path:
@@ -208,7 +210,7 @@ class _Trial:
 def _both(first: Callable[[Moment], Any], second: Callable[[Moment], Any]) -> Callable[[Moment], Any]:
     def watch(moment: Moment) -> Any:
         value = first(moment)
-        second(Moment(moment.path, moment.instruction, moment.operands, value, moment.again))
+        second(Moment(moment.device, moment.path, moment.instruction, moment.operands, value, moment.again))
         return value
 
     return watch

@@ -1,13 +1,17 @@
 """What isolating found, as diagnostics for frames and as records for programs.
 
-A record of `isolate --nan` has the fields of `Place.as_json` for the first instruction that is guilty, null where there
+A record of `isolate` has the fields of `Place.as_json` for the first instruction that is guilty, null where there
 is none, and
 
     module       the file's name
-    verdict      nan, infinity (a result holds one), or finite
-    kind         makes-nan, makes-infinity, given-nan
+    verdict      nan, infinity (a result holds one); differ, agree (of two executors); finite (with --nan)
+    kind         makes-nan, makes-infinity, given-nan; or what a difference is: wrong, non-finite fold
     reason       in plain words
-    findings     every maker, guilty ones first: the same fields, with reaches_result, times, operands and cause
+    inputs       which arguments showed it: given, random, ...
+    findings     all that was found, guilty ones first: the same fields, and
+                 of makers: reaches_result, times, operands, inner (an instruction of a reducer), cause (a maker)
+                 of differences: executor, index, value, reference, together (instructions without which it is right)
+    reproduced   with --reproduce: the file of the small module, or null where it does not show the finding alone
 """
 
 from __future__ import annotations
@@ -15,10 +19,13 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
-from hlotool.triage.codes import GIVEN_NAN, MAKES_INFINITY, MAKES_NAN, MASKED_NAN
+from hlotool.execution import leaves
+from hlotool.triage.codes import GIVEN_NAN, MAKES_INFINITY, MAKES_NAN, MASKED_NAN, PARTS_HERE, PARTS_TOGETHER
 from hlotool.triage.nonfinite import Maker, NonFinite
 from hlotool.triage.number_text import extremes, number, place_in
 from hlotool.triage.places import Place
+from hlotool.triage.wrong_instruction import Blame
+from hlotool.verdict import Kind
 
 #: makers that are shown in frames
 _SHOWN = 5
@@ -74,13 +81,65 @@ def at_place(code: str, message: str, place: Place, *, severity: Severity = Seve
                       source.filename if source else "<module>", notes, help, (), place.origin)
 
 
-def nonfinite_json(name: str, found: NonFinite) -> dict[str, Any]:
+def record(name: str, found: NonFinite | None, blame: Blame | None, **more: Any) -> dict[str, Any]:
     """The record of one module; its fields are described at the top of this file."""
-    guilty = found.guilty
-    empty = dict.fromkeys(Place(found.program.module, found.program.module.entry.root).as_json())
-    first = maker_json(guilty[0]) if guilty else empty
-    shown = sorted(found.makers, key=lambda m: m not in guilty)
-    return {"module": name, "verdict": found.verdict, **first, "findings": [maker_json(m) for m in shown]}
+    guilty = found.guilty if found is not None else []
+    makers = sorted(found.makers, key=lambda m: m not in guilty) if found is not None else []
+    findings = [maker_json(m) for m in makers] + ([blame_json(blame)] if blame is not None else [])
+    verdict = "differ" if blame is not None else "agree"
+    if found is not None and (found.verdict != "finite" or blame is None):
+        verdict = found.verdict
+    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(_PLACE)
+    return {"module": name, "verdict": verdict, **first, "findings": findings, **more}
+
+
+#: what every record says of a place
+_PLACE = ("kind", "code", "instruction", "opcode", "shape", "computation", "iteration", "calls", "hlo_file", "hlo_line",
+          "hlo_column", "file", "line", "source", "function", "op_name", "reason")
+
+
+def blame_diagnostic(blame: Blame) -> Diagnostic:
+    """The instruction that an executor gets wrong, as an error."""
+    judgement, alone = blame.judgement, not blame.together
+    notes = [Note(str(judgement))]
+    for name, holds in _operands_at(blame):
+        notes.append(Note(f"{name}: {holds}"))
+    if not alone:
+        names = ", ".join(i.name for i in blame.together[:8]) + (", ..." if len(blame.together) > 8 else "")
+        notes.append(Note(f"it takes {names} as well: fed with what the reference makes of those it is right, so the "
+                          "compiler folds or fuses them"))
+    what = "is not finite where it should be, or finite where it should not" \
+        if judgement.kind is Kind.NON_FINITE else "is wrong"
+    how = "by itself, on what the reference gives it" if alone else "where it is compiled with what it is computed of"
+    return at_place(PARTS_HERE if alone else PARTS_TOGETHER,
+                    f"{blame.place} {what} on {blame.executor} {how}", blame.place, notes=tuple(notes))
+
+
+def _operands_at(blame: Blame) -> list[tuple[str, str]]:
+    """What the smallest program that shows the difference is fed with."""
+    arrays = iter(blame.arguments[blame.device])
+    found = []
+    for fed in blame.part.fed[:6]:
+        held = [extremes(next(arrays)) for _ in leaves(fed.shape)]
+        found.append((f"{fed.name}, {fed.shape.text(layout=False)}", "; ".join(held[:4])))
+    return found
+
+
+def blame_json(blame: Blame) -> dict[str, Any]:
+    """One difference."""
+    code = PARTS_TOGETHER if blame.together else PARTS_HERE
+    judgement = blame.judgement
+    at = judgement.worst
+    shadow = judgement.shadow
+    return {
+        "kind": str(judgement.kind), "code": code, **blame.place.as_json(), "reason": str(judgement),
+        "executor": blame.executor, "index": list(at), "device": blame.device,
+        "value": number(judgement.given[at]) if judgement.kinds.size else None,
+        "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
+        "exact": number(shadow[at]) if shadow is not None and judgement.kinds.size else None,
+        "together": [i.name for i in blame.together], "runs": blame.runs, "seconds": round(blame.seconds, 3),
+        "refusals": blame.refusals,
+    }
 
 
 def maker_json(maker: Maker) -> dict[str, Any]:

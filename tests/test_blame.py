@@ -1,0 +1,174 @@
+"""The instruction on which an executor parts from the reference: planted faults, and compilers' folds."""
+
+import json
+import os
+import pathlib
+
+import numpy as np
+import planted_faults
+import pytest
+from planted_faults import Faulty
+
+import hlotool
+from hlotool.cli import main
+from hlotool.execution import Program, evaluate_program, executor_named
+from hlotool.triage import blame, reproduce_blame
+
+ROOT = pathlib.Path(__file__).parents[1]
+MODELS = ROOT / "samples" / "models"
+CORPUS = ROOT.parent / "shared" / "corpus"
+NIGHTLY = pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="HLOTOOL_NIGHTLY=1 runs it")
+
+LOOP = """HloModule loop
+half { p = f32[4] parameter(0)
+  c = f32[] constant(0.5)
+  b = f32[4] broadcast(c), dimensions={}
+  ROOT h = f32[4] multiply(p, b) }
+cond { t = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT }
+body { t = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  x = f32[4] get-tuple-element(t), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  s = f32[4] sine(x)
+  f = f32[4] fusion(s), kind=kLoop, calls=half
+  u = f32[4] add(f, x)
+  ROOT r = (s32[], f32[4]) tuple(j, u) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  z = s32[] constant(0)
+  a = f32[4] tanh(x)
+  t = (s32[], f32[4]) tuple(z, a)
+  w = (s32[], f32[4]) while(t), condition=cond, body=body
+  g = f32[4] get-tuple-element(w), index=1
+  ROOT y = f32[4] exponential(g)
+}
+"""
+
+
+def program_of(text: str) -> Program:
+    return Program(hlotool.parse(text))
+
+
+@pytest.mark.parametrize(("name", "computation", "iteration"), [
+    ("a", "e", None), ("y", "e", None), ("s", "body", 0), ("u", "body", 0), ("h", "half", 0), ("b", "half", 0),
+    ("c", "cond", 0), ("j", "body", 0)])
+def test_planted_in_a_loop(name: str, computation: str, iteration: int | None) -> None:
+    program = program_of(LOOP)
+    rows = [[np.float32([0.1, 0.5, 1, 2])]]
+    [owner] = [c for c in program.module.computations if c.name == computation]
+    [wanted] = [i for i in owner.instructions if i.name == name]
+    executor = Faulty(wanted.offset)
+    found = blame(program, rows, executor)
+    assert found is not None and found.place.instruction is wanted
+    assert found.place.iterations == (() if iteration is None else (iteration,))
+    assert found.together == ()
+
+
+class LateFault:
+    """Wrong where x is large: in the last iterations only."""
+
+    name = "late"
+
+    def run(self, program, argument_sets):
+        def rebind(instruction, function, keywords):
+            if instruction.opcode != "sine":
+                return function, keywords
+            return lambda x, **named: np.where(x > 2, np.float32(7), function(x)), keywords
+
+        return [evaluate_program(program, rows, rebind=rebind) for rows in argument_sets]
+
+
+def test_the_iteration_is_named() -> None:
+    found = blame(program_of(LOOP), [[np.float32([0.1, 0.5, 1, 2])]], LateFault())
+    assert found is not None and str(found.place) == "s in body, iteration 3 of w"
+    again = reproduce_blame(found, LateFault())
+    assert again.is_checked and "while" not in again.text
+
+
+def test_the_cause_and_not_the_amplifier() -> None:
+    """A small error, of a part in a thousand, that an exponential makes large."""
+    program = program_of("ENTRY e { x = f32[4] parameter(0)\n  a = f32[4] sine(x)\n  m = f32[4] multiply(a, x)\n"
+                         "  s = f32[4] multiply(m, m)\n  ROOT y = f32[4] exponential(s) }")
+
+    class Slight(Faulty):
+        def run(self, program, argument_sets):
+            def rebind(instruction, function, keywords):
+                return (lambda x, **named: function(x) * np.float32(1.001), keywords) if instruction.opcode == "sine" \
+                    else (function, keywords)
+            return [evaluate_program(program, rows, rebind=rebind) for rows in argument_sets]
+
+    found = blame(program, [[np.float32([1, 4, 5, 6])]], Slight(0))
+    assert found is not None and found.place.instruction.name == "a"
+
+
+def test_what_two_instructions_do_together() -> None:
+    """A fold of log(exp(x)), and the same where the logarithm's value is a result of its own."""
+
+    class Folding:
+        name = "folding"
+
+        def run(self, program, argument_sets):
+            def rebind(instruction, function, keywords):
+                if instruction.opcode == "log" and instruction.operands[0].opcode == "exponential":
+                    return lambda x, **named: np.float32([1, 1, 1, 1]), keywords
+                return function, keywords
+            return [evaluate_program(program, rows, rebind=rebind) for rows in argument_sets]
+
+    program = program_of("ENTRY e { x = f32[4] parameter(0)\n  n = f32[4] negate(x)\n  a = f32[4] exponential(n)\n"
+                         "  b = f32[4] log(a)\n  ROOT y = f32[4] negate(b) }")
+    found = blame(program, [[np.float32([1, 4, 5, 6])]], Folding())
+    assert found is not None and found.place.instruction.name == "b"
+    assert [i.name for i in found.together] == ["a"]
+
+
+def test_no_difference_is_none() -> None:
+    program = program_of(LOOP)
+    assert blame(program, [[np.float32([0.1, 0.5, 1, 2])]], executor_named("reference")) is None
+
+
+@pytest.mark.parametrize("name", ["mlp_train_step.hlo", "attention_kv_cache.optimized.hlo"])
+def test_planted_in_models(name: str) -> None:
+    planted(MODELS / name, 2)
+
+
+@NIGHTLY
+@pytest.mark.parametrize("name", sorted(p.name for p in MODELS.glob("*.hlo") if "resnet" not in p.name
+                                        and "sharded" not in p.name))
+def test_planted_in_all_models(name: str) -> None:
+    planted(MODELS / name, 4, seed=1)
+
+
+def planted(path: pathlib.Path, count: int, seed: int = 0) -> None:
+    """Faults here and there in a module are found where they are."""
+    program = Program(hlotool.parse(path.read_text("utf-8"), str(path)))
+    rows = planted_faults.arguments(program)
+    chosen = planted_faults.chosen(program, rows, count, seed)
+    assert chosen
+    for computation, instruction in chosen:
+        found = blame(program, rows, Faulty(instruction.offset))
+        assert found is not None, f"{instruction.name} in {computation.name}: nothing found"
+        assert found.place.instruction is instruction, f"{instruction.name} in {computation.name}, found {found.place}"
+
+
+@pytest.mark.parametrize(("text", "given", "name", "together"), [
+    ("x = s32[3] parameter(0)\n  a = s32[3] abs(x)\n  z = s32[] constant(0)\n  b = s32[3] broadcast(z), dimensions={}\n"
+     "  ROOT y = pred[3] compare(a, b), direction=LT", np.int32([-2**31, 1, -1]), "y", ["a"]),
+    ("x = f32[2] parameter(0)\n  c = f32[] constant(3e38)\n  b = f32[2] broadcast(c), dimensions={}\n"
+     "  q = f32[2] divide(x, b)\n  ROOT y = f32[2] negate(q)", np.float32([3e38, 1]), "q", []),
+])
+def test_what_a_compiler_folds(text: str, given, name: str, together: list[str], tmp_path, capsys) -> None:
+    path, arguments = tmp_path / "m.hlo", tmp_path / "x.npz"
+    path.write_text(f"HloModule m\nENTRY e {{\n  {text}\n}}\n")
+    np.savez(arguments, arg0=given)
+    small = tmp_path / "small.hlo"
+    code = main(["isolate", "--json", str(path), "--args", str(arguments), "--reproduce", str(small)])
+    said = json.loads(capsys.readouterr().out)
+    if said["verdict"] == "agree":
+        pytest.skip("this release of XLA computes it right")
+    assert (code, said["verdict"], said["instruction"], said["together"]) == (1, "differ", name, together)
+    assert said["reproduced"] == str(small)
+    assert main(["isolate", str(small), "--args", str(small.with_suffix(".npz"))]) == 1
