@@ -9,7 +9,9 @@ from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Position
 from hlotool.passes.origins import origin_of
 
-_STATEMENT = re.compile(r"[^\n]*")
+_NEXT_STATEMENT = re.compile(r"\n\s*+(?:(?:ROOT\s++)?%?[\w.\-]++\s*+=|\}\s*+(?:\n|$))")
+#: characters of a statement that are looked through for its parts: a whole program may stand on one line
+_FARTHEST = 20_000
 
 
 class Finding(NamedTuple):
@@ -63,8 +65,8 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
         where = f"{item.name}: " if item is not None else ""
         return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes, origin=origin)
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
-    line = _STATEMENT.match(source.text, start)
-    end = line.end() if line else start
+    end = source.text.find("\n", start, start + _FARTHEST)
+    end = end if end >= 0 else min(len(source.text), start + _FARTHEST)
     if span := _part(source.text, start, part):
         start, end = span
     else:
@@ -80,5 +82,6 @@ def _part(text: str, start: int, part: str) -> tuple[int, int] | None:
 
 def _statement_end(text: str, start: int) -> int:
     """About where the statement ends: at the next line that begins another one, or a closing brace."""
-    end = re.compile(r"\n\s*(?:ROOT\s+)?%?[\w.\-]+\s*=|\n\s*\}\s*(?:\n|$)").search(text, start)
-    return end.start() if end else len(text)
+    limit = min(len(text), start + _FARTHEST)
+    end = _NEXT_STATEMENT.search(text, start, limit)
+    return end.start() if end else limit

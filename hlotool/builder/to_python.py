@@ -53,14 +53,14 @@ class _Writer:
         self.has_layouts = _prefers_layouts(module)
         self.computations: dict[HloComputation, str] = {}
         self.variables: dict[HloInstruction, str] = {}
+        self._taken = set(_RESERVED)
         #: of the parameters written so far
         self.numbers: set[int] = set()
         self._functions = {f.opcode: f for f in FUNCTIONS.values() if f.opcode}
 
     def text(self) -> str:
-        taken = set(_RESERVED)
         for computation in self.order:
-            self.computations[computation] = _variable(computation.name, taken)
+            self.computations[computation] = _variable(computation.name, self._taken)
         lines = [f'"""Builds the module {_safe(self.module.name)}."""', "", "from hlotool import XlaBuilder", "", "",
                  "def build():", *(f"    {line}" for line in self._body()), "", "",
                  'if __name__ == "__main__":', "    print(build())"]
@@ -88,12 +88,13 @@ class _Writer:
         yield "return b.build(verify=False)"
 
     def _instructions(self, computation: HloComputation) -> Iterator[str]:
-        taken = {*_RESERVED, *self.computations.values()}
         names: set[str] = set()
         self.numbers.clear()
         rows = post_order(computation)
         for instruction in rows:
-            self.variables[instruction] = _variable(instruction.name, taken)
+            self.variables[instruction] = _variable(instruction.name, self._taken)
+        # Variables are those of one computation; what stands for computations is known in all.
+        self._taken.difference_update([self.variables[instruction] for instruction in rows])
         for instruction in rows:
             yield f"{self.variables[instruction]} = {self._call(instruction, names)}"
             names.add(instruction.name)

@@ -180,14 +180,14 @@ def window(line: str, start: Position, end: Position, width: int, mark: str = "^
 
 
 def _cut(line: str, start: Position, end: Position, width: int, mark: str) -> _Window:
-    line = "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line)
     first = min(start.column - 1, len(line))
     last = end.column - 1 if end.line == start.line else len(line)
     last = max(first + 1, min(last, len(line)))
     cut = 0
     if len(line) > width:
         cut = max(0, min(first - _LEAD, len(line) - width))
-    shown = line[cut:cut + width]
+    shown = "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}"
+                    for c in line[cut:cut + width])
     if cut:
         shown = "…" + shown[1:]
     if cut + width < len(line):

@@ -26,7 +26,7 @@ class Position:
 class Source:
     """A text with its file name, and the arithmetic between offsets, lines and columns."""
 
-    __slots__ = ("_starts", "filename", "first_line", "text")
+    __slots__ = ("_last_line", "_starts", "filename", "first_line", "text")
 
     def __init__(self, text: str, filename: str = "<string>", first_line: int = 1) -> None:
         self.text = text
@@ -34,6 +34,8 @@ class Source:
         #: the line of the file at which `text` begins, counted from 1
         self.first_line = first_line
         self._starts: list[int] | None = None
+        # What is said about a line is often more than one thing, and a line may be megabytes long.
+        self._last_line = (0, "")
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
@@ -59,8 +61,11 @@ class Source:
 
     def line(self, number: int) -> str:
         """The text of a line (counted as `position` does), without its line end; '' where there is none."""
+        if self._last_line[0] == number:
+            return self._last_line[1]
         starts, i = self._line_starts(), number - self.first_line
         if not 0 <= i < len(starts):
             return ""
         end = starts[i + 1] - 1 if i + 1 < len(starts) else len(self.text)
-        return self.text[starts[i]:end].rstrip("\r")
+        self._last_line = (number, self.text[starts[i]:end].rstrip("\r"))
+        return self._last_line[1]

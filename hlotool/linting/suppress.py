@@ -19,9 +19,9 @@ from hlotool.passes.lints import RULES
 
 #: the word that a comment to the linter begins with
 WORD = "hlolint"
-_COMMENT = re.compile(
-    rf"//\s*{WORD}\s*:\s*(?P<line>[^\n]*)|/\*\s*{WORD}\s*:\s*(?P<block>.*?)\s*\*/"
-    r"""|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|//[^\n]*|/\*.*?\*/""", re.S)
+#: comments and strings; what is not closed goes to the end, so that it is looked through once
+_COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|"
+                      r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?""", re.S)
 _ORDER = re.compile(r"(?P<verb>[\w\-]+)\s*=\s*(?P<codes>[\w.\-]+(?:\s*,\s*[\w.\-]+)*)"
                     r"(?:\s+reason\s*=\s*(?P<reason>.*\S))?\s*")
 
@@ -56,13 +56,24 @@ def suppress(found: Sequence[Diagnostic], source: Source | None, settings: Setti
         return list(found), 0
     comments, problems = _read(source)
     kept = []
+    at_line = _by_line(comments)
     for diagnostic in found:
-        # Every comment is asked, so that each that fits counts as used.
-        if not [c for c in comments if c.quiets(diagnostic)]:
+        # Every comment about the line is asked, so that each that fits counts as used.
+        about = (*at_line[0], *at_line.get(diagnostic.line, ()))
+        if not [c for c in about if c.quiets(diagnostic)]:
             kept.append(diagnostic)
     remarks = [*(_unused(comments, source, settings) if is_complete and settings.unused_suppressions else ()),
                *(_without_reason(comments, source) if settings.require_reason else ())]
     return [*kept, *settings.apply([*problems, *remarks])], len(found) - len(kept)
+
+
+def _by_line(comments: Iterable[_Suppression]) -> dict[int, list[_Suppression]]:
+    """The comments about each line; at 0 those about all."""
+    found: dict[int, list[_Suppression]] = {0: []}
+    for comment in comments:
+        for line in range(comment.first, comment.last + 1):
+            found.setdefault(line, []).append(comment)
+    return found
 
 
 def _unused(comments: Iterable[_Suppression], source: Source, settings: Settings) -> Iterator[Diagnostic]:
@@ -86,15 +97,17 @@ def _without_reason(comments: Iterable[_Suppression], source: Source) -> Iterato
 
 
 def _removal(source: Source, comment: _Suppression) -> Fix:
-    start = len(source.text[:comment.start].rstrip(" \t"))
+    start = comment.start
+    while start and source.text[start - 1] in " \t":
+        start -= 1
     position = source.position
     return Fix("remove the comment", position(start), position(comment.end), "")
 
 
 def _read(source: Source) -> tuple[list[_Suppression], list[Diagnostic]]:
-    comments, problems = [], []
+    comments, problems, behind = [], [], 0
     for match in _COMMENT.finditer(source.text, _line_start(source.text, source.text.find(WORD))):
-        words = match["line"] if match["line"] is not None else match["block"]
+        words = _words(match[0])
         if words is None:
             continue
         order = _ORDER.fullmatch(words)
@@ -104,26 +117,41 @@ def _read(source: Source) -> tuple[list[_Suppression], list[Diagnostic]]:
                                help="write `// hlolint: disable=CODE reason=why`, or disable-file=CODE"))
             continue
         codes = tuple(c.strip() for c in order["codes"].split(","))
-        first, last = (0, 0) if order["verb"] == "disable-file" else _lines(source, match.start(), match.end())
+        first = last = 0
+        if order["verb"] == "disable":
+            first, last, behind = _lines(source, match.start(), match.end(), behind)
         comments.append(_Suppression(match.start(), match.end(), codes, order["reason"] or "", first, last))
     return comments, problems
+
+
+def _words(comment: str) -> str | None:
+    """What a comment tells the linter; None where it speaks to somebody else, or is a string."""
+    if not comment.startswith("/"):
+        return None
+    start, colon, order = comment[2:].removesuffix("*/" if comment[1] == "*" else "").partition(":")
+    return order.strip() if colon and start.strip() == WORD else None
 
 
 def _line_start(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
 
 
-_NEXT_TEXT = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
-_STATEMENT_END = re.compile(r"\n\s*(?:(?:ROOT\s+)?%?[\w.\-]+\s*=|\}|ENTRY\b|//)")
+_NEXT_TEXT = re.compile(r"(?:\s++|//[^\n]*|/\*(?:.*?\*/|.*))*+", re.S)
+_STATEMENT_END = re.compile(r"\n\s*+(?:(?:ROOT\s++)?%?[\w.\-]++\s*+=|\}|ENTRY\b|//)")
+_INDENT = re.compile(r"[^\S\n]*+")
 
 
-def _lines(source: Source, start: int, end: int) -> tuple[int, int]:
-    """The lines of the statement that a comment is about: the one that it stands in or behind, else the next."""
-    text = source.text
-    begin = _line_start(text, start)
-    if text[begin:start].strip():
-        return source.position(start).line, source.position(start).line
-    found = _NEXT_TEXT.match(text, end)
-    begin = found.end() if found else end
-    stop = _STATEMENT_END.search(text, begin)
-    return source.position(begin).line, source.position(stop.start() if stop else len(text)).line
+def _lines(source: Source, start: int, end: int, behind: int) -> tuple[int, int, int]:
+    """The lines of the statement that a comment is about: the one that it stands in or behind, else the next.
+
+    Comments in a row are about one statement, which begins `behind` them if that is known; the third number is where.
+    """
+    text, position = source.text, source.position(start)
+    indent = _INDENT.match(text, start - position.column + 1)
+    if indent is not None and indent.end() < start:
+        return position.line, position.line, behind
+    if behind < end:
+        found = _NEXT_TEXT.match(text, end)
+        behind = found.end() if found else end
+    stop = _STATEMENT_END.search(text, behind)
+    return source.position(behind).line, source.position(stop.start() if stop else len(text)).line, behind

@@ -6,6 +6,7 @@ A statement on one line in the printer's own spelling takes the short way; any o
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -251,7 +252,7 @@ class InstructionReader(Reports):
         end = offset + len(name)
         help, fixes = self.suggest(name, self.table, offset, 0.75)
         if not help and self.table:
-            known = [n for n in self.table if n.isprintable()]
+            known = list(itertools.islice((n for n in self.table if n.isprintable()), 9))
             help = f"it defines {', '.join(known[:8])}{', ...' if len(known) > 8 else ''}"
         self.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, end, help=help,
                     fixes=fixes)

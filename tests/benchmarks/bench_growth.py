@@ -1,0 +1,154 @@
+"""How time grows with size: the exponent of each command on each kind of program. Linear work has 1.
+
+    python tests/benchmarks/bench_growth.py                        every program and command
+    python tests/benchmarks/bench_growth.py "call chain" --commands lint,py
+    python tests/benchmarks/bench_growth.py --most 1.1             exit code 1 where an exponent is larger
+
+Processor time at sizes that double until a command takes a quarter of a second; the exponent is that of the last two
+doublings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from growth_programs import PROGRAMS
+from rich.console import Console
+from rich.table import Table
+
+import hlotool
+from hlotool.builder import to_python
+from hlotool.diagnostics import HloError
+from hlotool.diagnostics.render import Renderer
+from hlotool.ir import Source
+from hlotool.linting import Settings
+from hlotool.linting.fixes import fix
+
+#: a command takes this long at the largest size
+_LONG = 0.25
+_FIRST, _LARGEST = 250, 64_000
+#: times shorter than this say more about the clock than about growth
+_SHORT = 0.02
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return hlotool.parse(text)
+    except HloError:
+        return None
+
+
+def _lint(text: str) -> list[hlotool.Diagnostic]:
+    return hlotool.lint(text, config=Settings(select=("ALL",)))
+
+
+def _render(text: str) -> Callable[[], object]:
+    found = _lint(text)
+    renderer = Renderer({"<string>": Source(text, "<string>")})
+    return lambda: [renderer.frame(diagnostic) for diagnostic in found]
+
+
+def _of_text(work: Callable[[Any], object]) -> Callable[[str], Callable[[], object] | None]:
+    """A command on modules that read; None for other texts."""
+    def prepared(text: str) -> Callable[[], object] | None:
+        module = _parsed(text)
+        return None if module is None else lambda: work(module)
+    return prepared
+
+
+def _of_module(work: Callable[[Any], object], needs: Callable[[Any], Any] = lambda module: module
+               ) -> Callable[[str], Callable[[], object] | None]:
+    """A command on modules that verify; None for other texts."""
+    def prepared(text: str) -> Callable[[], object] | None:
+        module = _parsed(text)
+        if module is None or any(d.severity is hlotool.Severity.ERROR for d in hlotool.verify(module)):
+            return None
+        given = needs(module)
+        return lambda: work(given)
+    return prepared
+
+
+def _with_a_change(module: Any) -> tuple[Any, Any]:
+    other = hlotool.parse(str(module))
+    other.entry.root.opcode = "sine" if other.entry.root.opcode != "sine" else "cosine"
+    return module, other
+
+
+#: name -> what it takes to be run on a text: nothing measured happens before the call of what that gives
+COMMANDS: dict[str, Callable[[str], Callable[[], object] | None]] = {
+    "parse": lambda text: lambda: _parsed(text),
+    "print": _of_text(str),
+    "verify": _of_text(hlotool.verify),
+    "lint": lambda text: lambda: _lint(text),
+    "fix": lambda text: lambda: fix(text, settings=Settings(select=("ALL",)), unsafe=True),
+    "render": _render,
+    "convert": _of_module(hlotool.to_stablehlo),
+    "back": _of_module(hlotool.from_stablehlo, hlotool.to_stablehlo),
+    "diff": _of_module(lambda pair: hlotool.diff(*pair), _with_a_change),
+    "py": _of_module(to_python),
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Processor time of a call, the better of two where it is short."""
+    best = math.inf
+    for _ in range(2):
+        gc.collect()
+        start = time.process_time()
+        with contextlib.suppress(HloError):
+            work()
+        best = min(best, time.process_time() - start)
+        if best > _LONG:
+            break
+    return best
+
+
+def growth(program: Callable[[int], str], command: Callable[[str], Callable[[], object] | None]
+           ) -> tuple[float, float] | None:
+    """The exponent, and seconds at the largest size; None where the command has nothing to do."""
+    times: list[float] = []
+    size = _FIRST
+    while size <= _LARGEST:
+        work = command(program(size))
+        if work is None:
+            return None
+        times.append(seconds(work))
+        if times[-1] > _LONG and len(times) > 2:
+            break
+        size *= 2
+    if times[-1] < _SHORT:
+        return 0.0, times[-1]
+    return math.log2(times[-1] / max(times[-3], _SHORT / 4)) / 2, times[-1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", help="default: all of growth_programs.py")
+    parser.add_argument("--commands", default=",".join(COMMANDS), help="separated by commas")
+    parser.add_argument("--most", type=float, default=math.inf, help="the largest exponent that is in order")
+    args = parser.parse_args()
+    commands = args.commands.split(",")
+    table = Table("program", *commands, title="exponents: time of size 2n against n, to base 2")
+    steepest = 0.0
+    for name in args.programs or PROGRAMS:
+        row = []
+        for command in commands:
+            found = growth(PROGRAMS[name], COMMANDS[command])
+            row.append("-" if found is None else f"{found[0]:.2f}")
+            if found is not None and found[0] > min(args.most, 1.15):
+                steepest = max(steepest, found[0])
+                print(f"{name}, {command}: {found[0]:.2f}, {found[1]:.2f} s", file=sys.stderr, flush=True)
+        table.add_row(name, *row)
+    Console().print(table)
+    return 1 if steepest > args.most else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
