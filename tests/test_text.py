@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
-import importlib.resources
 import json
 from pathlib import Path
 
@@ -179,17 +177,6 @@ def test_samples_print_to_what_xla_reads_as_the_same(path: Path) -> None:
     check_printing(module)
     _hlo = pytest.importorskip("jaxlib._hlo")
     assert _hlo.hlo_module_from_text(str(module)).to_string() == _hlo.hlo_module_from_text(text).to_string()
-
-
-# The grammar itself
-
-
-@functools.cache
-def grammar() -> object:
-    from lark import Lark
-
-    text = importlib.resources.files("hlotool.grammars").joinpath("hlo.lark").read_text()
-    return Lark(text, parser="earley", ambiguity="resolve", maybe_placeholders=False, propagate_positions=True)
 
 
 def corpus(most: int, step: int) -> list[Path]:

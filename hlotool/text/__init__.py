@@ -3,10 +3,11 @@
 from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.parse import parse, parse_recovering
-from hlotool.text.phrase_grammar import quote, unquote
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
-from hlotool.text.scan import Cut, CutError, cut_attributes, cut_instruction, match_bracket
+from hlotool.text.quoting import quote, unquote
+from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
+from hlotool.text.syntax_errors import CutError
 from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hlotool.text.scan import STRING
+from hlotool.text.tokens import ANY_COMMENT, STRING
 
 #: strings and comments; a comment that is never closed goes to the end
-_COMMENT = re.compile(rf"{STRING}|(//[^\n]*|/\*(?:.*?\*/|.*))", re.S)
+_COMMENT = re.compile(rf"{STRING}|({ANY_COMMENT})")
 #: what the printer itself writes: the number of every fifth operand or element
 _NUMBER = re.compile(r"/\*(?:index=|i\d+=)?\d*\*/")
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.diagnostics import define
+from hlotool.grammars import pattern, terminal
 from hlotool.ir import (
     KINDS,
     NO_ATTRIBUTES,
@@ -42,26 +43,19 @@ from hlotool.text.phrases import (
 )
 from hlotool.text.reports import Reports
 from hlotool.text.scan import (
-    BAD_STATEMENT,
     HEADER,
     LINE,
-    MISSING_CLOSE,
-    NESTED_TOO_DEEP,
-    STATEMENT,
-    SYNTAX,
-    TRUNCATED,
     Cut,
     CutAttribute,
-    CutError,
     CutOperand,
     cut_instruction,
     cut_operand,
     cut_quickly,
-    next_statement,
-    skip_blank,
     split_commas,
 )
 from hlotool.text.shapes_text import has_orders
+from hlotool.text.syntax_errors import BAD_STATEMENT, MISSING_CLOSE, NESTED_TOO_DEEP, SYNTAX, TRUNCATED, CutError
+from hlotool.text.tokens import STATEMENT, next_statement, skip_blank
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
 UNDEFINED = define("P011", "undefined-operand", "an operand that the computation does not define", SYNTAX)
@@ -77,11 +71,11 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
 _RESERVED = TYPE_WORDS | KEYWORDS
-_INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
+_INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
 _ANY_STATEMENT = re.compile(r"(?:ROOT\s+)?%?([\w.\-]+)")
 _INDENT = re.compile(r"[ \t]*")
 _STRAY_BRACE = re.compile(r"\}[^\n]*\n[ \t]+(?:ROOT\s+)?%?[\w.\-]+\s+=\s")
-_TYPED_OPERAND = re.compile(r"(\(.*?\)|[^\s(]+) ([\w.\-]+)(?:, |$)")
+_TYPED_OPERAND = pattern("lines", "typed_operand")
 _ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
 #: instructions in operands and computations in attributes, inside of each other
 MOST_NESTED = 100
@@ -120,7 +114,7 @@ class InstructionReader(Reports):
         #: whether a statement of the computation at hand could not be read
         self._has_failed = False
         self._shapes: dict[str, Shape] = {}
-        self._attributes: dict[str, Attributes] = {"": NO_ATTRIBUTES}
+        self._attributes: dict[str | None, Attributes] = {"": NO_ATTRIBUTES, None: NO_ATTRIBUTES}
         self._values: dict[tuple[str, str], Any] = {}
         self._payloads: dict[Any, Attributes] = {}
         self._metadata: dict[str, Metadata] = {}
@@ -288,7 +282,7 @@ class InstructionReader(Reports):
                 return at
             operands: Any = ()
             if opcode in _PAYLOADS:
-                payload = self._quick_payload(opcode, shape, inside, attributes)
+                payload = self._quick_payload(opcode, shape, inside or "", attributes)
                 if payload is None:
                     return at
                 attributes = payload

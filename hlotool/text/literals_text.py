@@ -12,6 +12,7 @@ import re
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from hlotool.grammars import pattern, plain, terminal
 from hlotool.ir import DTYPES, DType, Literal, Shape
 from hlotool.text.phrase_errors import (
     BAD_LITERAL,
@@ -22,9 +23,8 @@ from hlotool.text.phrase_errors import (
     PhraseError,
     too_long,
 )
-from hlotool.text.phrase_grammar import blank_comments
+from hlotool.text.phrase_reading import blank_comments
 from hlotool.text.shapes_text import read_shape
-from hlotool.text.terminals import terminals
 
 _ELIDED = "{...}"
 #: far more than any compiler takes (NumPy: 64)
@@ -32,18 +32,17 @@ _MOST_DIMENSIONS = 1000
 #: elements of a literal that is written by index, all of which its dense form spells out
 _MOST_SPARSE = 2**24
 
-_PLAIN = str.maketrans("", "", "0123456789.-{}, \n\r\te")
-_EXPONENTS = str.maketrans("", "", "+Einfa")
 _BRACES_TO_BLANKS = str.maketrans("{}", "  ")
-_LEADING_DOT = re.compile(r"\.(?<![\d\-]\.)")
-_LOOSE_PLUS = re.compile(r"\+(?<![eE]\+)")
-_NOT_STRUCTURE = re.compile(r"[^{},]+")
+_NUMBER = terminal("literal", "NUMBER")
+_INTEGER = re.compile(terminal("literal", "INT"))
+_SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})")
+_BLANK = re.compile(r"\s*+")
 
 
 @functools.cache
-def _token_pattern() -> re.Pattern[str]:
-    t = terminals("literal")
-    return re.compile(rf"\s*(?:({t['NUMBER']}|{t['BOOLEAN']})|({t['SHAPE']})|(\.\.\.)|([{{}}(),:\[\]]))")
+def _scalar() -> re.Pattern[str]:
+    """One number or word, with the white space around it."""
+    return re.compile(rf"\s*+{plain('literal', 'scalar')}")
 
 
 def read_literal(shape: Shape, text: str) -> Literal:
@@ -93,9 +92,8 @@ def _read_tuple(shape: Shape, text: str) -> Literal:
 
 
 def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
 
 
 def _expect(text: str, at: int, sign: str, message: str) -> int:
@@ -105,30 +103,17 @@ def _expect(text: str, at: int, sign: str, message: str) -> int:
     return at + 1
 
 
-_SHAPE_HEAD = re.compile(r"\s*(?:[a-z]\w*\[[^\]]*\](?:sparse\{\d+\})?(?:\{[\d,:][^{}]*\}|\{\})?(?=\s*[{(\w\-])"
-                         r"|\((?=[(\s]*[a-z]\w*\[))")
-
-
 def _after_shape(text: str, shape: Shape) -> int:
     """Where the value starts: behind a repeated shape (2017 to 2019), which must agree with `shape`."""
-    end = _head_end(text, 0)
-    if end is None:
+    match = _SHAPE.match(text)
+    if match is None:
         return _skip(text, 0)
+    end = match.end()
     repeated = read_shape(text[:end].strip())
     if not repeated.compatible(shape):
         raise PhraseError(BAD_LITERAL, f"the literal repeats the shape {repeated}, the constant is {shape}",
                           _skip(text, 0), end)
     return _skip(text, end)
-
-
-def _head_end(text: str, at: int) -> int | None:
-    """The end of the shape in front of a literal; None where there is none."""
-    match = _SHAPE_HEAD.match(text, at)
-    if match is None or match[0].strip() != "(":
-        return match.end() if match else None
-    # A tuple of literals with shapes begins like a tuple of shapes; behind the latter comes the value.
-    end = _balanced_end(text, match.end() - 1)
-    return end if text.startswith("(", _skip(text, end)) else None
 
 
 _BRACKET = re.compile(r"[{}()]")
@@ -148,9 +133,9 @@ _SCALAR_END = re.compile(r"[^,(){}]*(?:\([^()]*\))?")
 
 def _segment_end(text: str, at: int) -> int:
     """Where the literal that starts at `at` ends inside a tuple."""
-    shape_end = _head_end(text, at)
-    if shape_end is not None:
-        return _segment_end(text, _skip(text, shape_end))
+    repeated = _SHAPE.match(text, at)
+    if repeated is not None:
+        return _segment_end(text, _skip(text, repeated.end()))
     if text[at:at + 1] in ("{", "("):
         return _balanced_end(text, at)
     match = _SCALAR_END.match(text, at)
@@ -171,7 +156,7 @@ def _read_quickly(shape: Shape, text: str) -> Literal | None:
     dtype = shape.dtype
     if not shape.dims:
         token = text.strip()
-        if not _is_plain_number(dtype, token):
+        if _scalar().fullmatch(token) is None or dtype.is_complex:
             return None
         _check_values(dtype, [token])
         return Literal(shape, text=token, reader=array_of)
@@ -182,17 +167,6 @@ def _read_quickly(shape: Shape, text: str) -> Literal | None:
         return None
     _check_values(dtype, pieces)
     return Literal(shape, text=" ".join(text.split()), reader=array_of)
-
-
-def _is_plain_number(dtype: DType, token: str) -> bool:
-    if dtype.family in ("signed", "unsigned"):
-        return token.isascii() and (token[1:] if token[:1] == "-" else token).isdigit()
-    if dtype.is_floating:
-        return _SIMPLE_FLOAT.fullmatch(token) is not None
-    return token in ("true", "false")
-
-
-_SIMPLE_FLOAT = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+\-]?\d+)?|inf)")
 
 
 def _visible(dims: tuple[int, ...]) -> tuple[int, ...]:
@@ -221,17 +195,10 @@ def _skeleton(dims: tuple[int, ...]) -> str:
 
 def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
     """The numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
-    rest = text.translate(_PLAIN)
-    if rest and rest.translate(_EXPONENTS):
-        return None
-    if "+" in rest and _LOOSE_PLUS.search(text):
-        return None
-    if "." in text and _LEADING_DOT.search(text):
-        return None
     if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \
             and shape.size:
         return None
-    structure = _NOT_STRUCTURE.sub("", text)
+    structure = "".join(_scalar().sub("", text).split())
     # Of sizes that do not fit the text, the skeleton may be larger than the memory.
     if len(structure) != _skeleton_size(shape.dims) or structure != _skeleton(shape.dims):
         return None
@@ -261,7 +228,7 @@ def _check_values(dtype: DType, pieces: list[str]) -> None:
 def _pred_of(token: str, number: int) -> bool:
     if token in ("true", "false"):
         return token == "true"
-    if re.fullmatch(r"-?\d+", token):
+    if _INTEGER.fullmatch(token):
         return int(token) != 0
     _blame(number, BAD_LITERAL, f"a pred is true or false, 1 or 0, not {token}")
 
@@ -283,7 +250,7 @@ def _check_integers(dtype: DType, pieces: list[str]) -> None:
         values = list(map(int, pieces))
     except ValueError:
         for number, piece in enumerate(pieces):
-            if not re.fullmatch(r"-?\d+", piece.strip()):
+            if not _INTEGER.fullmatch(piece.strip()):
                 _blame(number, BAD_LITERAL, f"{dtype} needs whole numbers, not {piece.strip()}")
         raise
     low, high = _ranges(dtype)
@@ -315,13 +282,16 @@ def _check_floats(dtype: DType, pieces: list[str]) -> None:
                    f"{low:.8g} to {high:.8g}")
 
 
-_NAN = re.compile(r"-?nan\(0x([0-9a-fA-F]+)\)")
+def _payload_of(token: str) -> int | None:
+    """The payload of a NaN, written nan(0x7); None where a token gives none."""
+    digits = token.partition("(0x")[2]
+    return int(digits[:-1], 16) if digits else None
 
 
 def _float_of(dtype: DType, token: str, number: int) -> float:
-    match = _NAN.fullmatch(token)
-    if match is not None:
-        _check_payload(dtype, int(match[1], 16), number)
+    payload = _payload_of(token)
+    if payload is not None:
+        _check_payload(dtype, payload, number)
         return math.nan
     try:
         return float(token)
@@ -449,21 +419,21 @@ class _TokenReader:
     def _element(self, at: int) -> int:
         """Take one number, word or complex pair that starts at `at`; returns its end."""
         if self.text[at:at + 1] == "(":
-            match = _complex_pattern().match(self.text, at)
+            match = pattern("literal", "complex").match(self.text, at)
             if match is None:
                 raise PhraseError(BAD_NUMBER, "expected a complex number like (1, -2.5)", at,
                                   _balanced_end(self.text, at))
             self.tokens.append(f"({match[1]}, {match[2]})")
         else:
-            match = _token_pattern().match(self.text, at)
-            if match is None or match[1] is None:
+            match = pattern("literal", "scalar").match(self.text, at)
+            if match is None:
                 self._unexpected(at)
             if self.dtype.is_complex:
-                raise PhraseError(BAD_LITERAL, f"{self.dtype} needs pairs like (1, 2), not {match[1]}", match.start(1),
-                                  match.end())
+                raise PhraseError(BAD_LITERAL, f"{self.dtype} needs pairs like (1, 2), not {match[1]}", *match.span(1))
             self.tokens.append(match[1])
-        self.places.append((at, match.end()))
-        return match.end()
+        end = at + len(match[0].rstrip())
+        self.places.append((at, end))
+        return end
 
     def _unexpected(self, at: int) -> NoReturn:
         at = _skip(self.text, at)
@@ -479,41 +449,43 @@ class _TokenReader:
 
     def _nested(self, at: int) -> bool:
         """Read from '{' to its '}'; says whether the values are elided."""
-        elided = False
-        pattern = _token_pattern()
+        elided, text, piece = False, self.text, pattern("literal", "piece").match
         while True:
-            match = pattern.match(self.text, at)
-            if match is None:
-                self._unexpected(at)
-            value, shape, dots, sign = match.group(1, 2, 3, 4)
-            start, at = match.start(match.lastindex or 0), match.end()
+            at = _skip(text, at)
+            sign = text[at:at + 1]
             if sign == "{":
-                self._open(start)
+                self._open(at)
             elif sign == "}":
-                self._close(start, elided)
+                self._close(at, elided)
                 if self.depth == 0:
+                    at += 1
                     break
-            elif sign == ",":
-                continue
-            elif dots:
-                if self.depth != 1:
+            elif sign != ",":
+                match = piece(text, at)
+                if match is None:
+                    self._unexpected(at)
+                entry, pair, scalar, _, dots = match.groups()
+                elided |= dots is not None
+                if dots and self.depth != 1:
                     raise PhraseError(BAD_LITERAL, "'...' stands for a whole literal, directly inside the first brace, "
-                                      f"not at depth {self.depth}", start, at)
-                elided = True
-            elif sign == "[" or (value and self._is_sparse(at)):
-                at = self._sparse_entry(start)
-            elif shape:
+                                      f"not at depth {self.depth}", at, match.end())
+                if entry:
+                    at = self._sparse_entry(at)
+                elif pair or scalar:
+                    at = self._counted(at, at + len((pair or scalar).rstrip()))
+                else:
+                    at = match.end()
                 continue
-            elif value or sign == "(":
-                if sign == "(" and not self.dtype.is_complex:
-                    raise PhraseError(BAD_LITERAL, f"parentheses are for complex numbers, not for {self.dtype}", start)
-                self._count(start, at)
-                at = self._element(start)
-            else:
-                self._unexpected(start)
+            at += 1
         if self.text[at:].strip():
             raise PhraseError(BAD_LITERAL, "text follows the literal", _skip(self.text, at), len(self.text))
         return elided
+
+    def _counted(self, start: int, end: int) -> int:
+        if self.text[start] == "(" and not self.dtype.is_complex:
+            raise PhraseError(BAD_LITERAL, f"parentheses are for complex numbers, not for {self.dtype}", start)
+        self._count(start, end)
+        return self._element(start)
 
     def _row(self, depth: int) -> str:
         index = ", ".join(str(n - 1) for n in self.seen[:depth])
@@ -553,19 +525,17 @@ class _TokenReader:
 
     # Sparse literals, 2018 to 2020: {[0, 1]: 5, [1, 2]: 6}, of rank 1 {1: 2, 3: 4}
 
-    def _is_sparse(self, end: int) -> bool:
-        return self.depth == 1 and len(self.shape.dims) == 1 and self.text.startswith(":", _skip(self.text, end))
-
     def _sparse_entry(self, start: int) -> int:
-        match = re.compile(r"(?:\[\s*+(\d+(?:\s*+,\s*+\d+)*+)\s*+\]|(\d+))\s*+:\s*+").match(self.text, start)
+        match = pattern("literal", "entry").match(self.text, start)
         if match is None or self.depth != 1:
             self._unexpected(start)
-        index = tuple(map(int, (match[1] or match[2]).split(",")))
-        inside = len(index) == self.shape.rank and all(i < d for i, d in zip(index, self.shape.dims, strict=True))
+        index = tuple(map(int, _INTEGER.findall(match[1])))
+        inside = len(index) == self.shape.rank and all(0 <= i < d for i, d in zip(index, self.shape.dims, strict=True))
         if not inside:
-            raise PhraseError(BAD_LITERAL, f"the index {list(index)} is outside {self.shape}", start, match.end())
+            raise PhraseError(BAD_LITERAL, f"the index {list(index)} is outside {self.shape}", start,
+                              match.end(1))
         self.sparse[index] = len(self.tokens)
-        return self._element(match.end())
+        return self._element(match.start(2 if match[2] else 3))
 
     def _from_sparse(self) -> Literal:
         if self.shape.size > _MOST_SPARSE:
@@ -584,12 +554,6 @@ class _TokenReader:
         return nested_text(self.shape.dims, tokens)
 
 
-@functools.cache
-def _complex_pattern() -> re.Pattern[str]:
-    number = terminals("literal")["NUMBER"]
-    return re.compile(rf"\(\s*({number})\s*,\s*({number})\s*\)")
-
-
 def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
     """Elements in row-major order as a literal of these dimensions, rows separated as XLA does on one line."""
     if not dims:
@@ -605,7 +569,7 @@ def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
 
 # Arrays from normalised text
 
-_ELEMENT = re.compile(r"[^\s{},()]+(?:\(0x[0-9a-fA-F]+\))?")
+_ELEMENT = re.compile(rf"{_NUMBER}|{terminal('literal', 'BOOLEAN')}")
 
 
 #: elements from which on zeros are a view that takes no memory
@@ -660,7 +624,6 @@ def _set_nans(dtype: DType, tokens: list[str], flat: Any) -> None:
     for number, token in enumerate(tokens):
         if "nan" not in token:
             continue
-        match = _NAN.fullmatch(token)
-        payload = int(match[1], 16) if match else 1 << 51
-        payload = quiet if payload == 1 << 51 else payload
+        payload = _payload_of(token)
+        payload = quiet if payload in (None, 1 << 51) else payload
         view[number] = infinity | payload | ((1 << (dtype.bits - 1)) if token[0] == "-" else 0)

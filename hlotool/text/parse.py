@@ -6,9 +6,11 @@ Reading goes on after an error, so that one run reports every independent proble
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.grammars import pattern, plain
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -23,26 +25,17 @@ from hlotool.ir import (
 from hlotool.text.instructions import MOST_NESTED, InstructionReader
 from hlotool.text.legacy import notes_of
 from hlotool.text.phrases import PhraseError, read_shape
-from hlotool.text.scan import (
+from hlotool.text.scan import HEADER, Cut, cut_attributes, cut_unnamed, match_bracket
+from hlotool.text.syntax_errors import (
     BAD_STATEMENT,
-    CLOSE_PLAIN,
-    HEADER,
     MISSING_CLOSE,
-    NAME,
     NESTED_TOO_DEEP,
-    STATEMENT,
     STRAY_TEXT,
-    STRING,
     SYNTAX,
     TRUNCATED,
-    Cut,
     CutError,
-    cut_attributes,
-    cut_unnamed,
-    match_bracket,
-    next_statement,
-    skip_blank,
 )
+from hlotool.text.tokens import CLOSE_PLAIN, NAME, STATEMENT, next_statement, skip_blank
 
 TWO_ENTRIES = define("P020", "two-entries", "more than one computation is marked ENTRY", SYNTAX)
 SAME_COMPUTATION = define("P022", "duplicate-computation", "two computations have one name", SYNTAX)
@@ -56,17 +49,12 @@ SECOND_MODULE = define("P027", "second-module", "a second module follows in the 
 ROOT_SHAPE = define("P028", "header-result-shape", "the header's result shape is not that of the root", SYNTAX)
 NUL = define("P029", "nul-byte", "a NUL byte stands in the text", SYNTAX)
 
-_MODULE = re.compile(rf"HloModule\s+%?({NAME}|[\w.\-/<>$@]+)(\s*:)?")
+#: the module's name, and the colon of 2017
+_MODULE = pattern("hlo", "module_name", comments=True)
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_TABLE_ROWS = {
-    "FileNames": rf"\d+\s+(?:{STRING})",
-    "FunctionNames": rf"\d+\s+(?:{STRING})",
-    "FileLocations": r"\d+\s*\{file_name_id=\d+,?\s+function_name_id=\d+,?\s+line=\d+,?\s+end_line=\d+,?\s+column=\d+,?"
-                     r"\s+end_column=\d+\s*\}",
-    "StackFrames": r"\d+\s*\{file_location_id=\d+,?\s+parent_frame_id=\d+\s*\}",
-}
-_ROW = {section: re.compile(rf"({row})\s*", re.S) for section, row in _TABLE_ROWS.items()}
-_COMPUTATION_START = re.compile(rf"(ENTRY\b\s*)?%?({NAME})\s*(?=[({{])")
+_TABLE_ROWS = {"FileNames": "file_name", "FunctionNames": "file_name", "FileLocations": "file_location",
+               "StackFrames": "stack_frame"}
+_COMPUTATION_START = pattern("hlo", "computation_name", comments=True)
 #: one line over instructions that is not a header in order
 _BROKEN_HEADER = re.compile(
     rf"(?:(?P<entry>ENTRY\b)[ \t]*|(?P<word>[A-Z]\w+)[ \t]+)?%?(?P<name>{NAME})(?P<rest>[ \t]*(?:\([^\n]*?)?)"
@@ -152,7 +140,7 @@ class ModuleReader(InstructionReader):
         return found.start()
 
     def _is_computation(self, at: int) -> bool:
-        found = _COMPUTATION_START.match(self.text, at)
+        found = _computation_start(self.text, at)
         if found is None:
             return self.text.startswith("ENTRY", at)
         if self.text[found.end()] == "{":
@@ -171,7 +159,7 @@ class ModuleReader(InstructionReader):
         if found is None:
             self.report(BAD_HEADER, "expected a name after HloModule", at, at + len("HloModule"))
             return at + len("HloModule")
-        self.module.name = found[1]
+        self.module.name = found[1].removeprefix("%")
         if found[2]:
             self.note("2017", "a colon ends the header in the text of 2017 and 2018", found.start(2), found.end(2))
         cut = Cut(at, False, "", at, "", at, "", at, "", at)
@@ -195,9 +183,9 @@ class ModuleReader(InstructionReader):
                             help="the four tables FileNames, FunctionNames, FileLocations, StackFrames go together")
                 return next_statement(text, at)
             at = skip_blank(text, at + len(section))
-            row, rows = _ROW[section], []
+            row, rows = _row(section), []
             while found := row.match(text, at):
-                rows.append(found[1])
+                rows.append(found[0].rstrip())
                 at = found.end()
             self.module.tables[section] = tuple(rows)
             if text[at:at + 1].isdigit():
@@ -219,7 +207,7 @@ class ModuleReader(InstructionReader):
             entry, name, _, result = found.groups()
             return self._computation(at, bool(entry), name, found.start(2), result,
                                      found.start(4) if result else 0, found.end())
-        start = _COMPUTATION_START.match(text, at)
+        start = _computation_start(text, at)
         if (body := self._broken_header(at)) is not None:
             return body
         if start is None:
@@ -455,6 +443,17 @@ class ModuleReader(InstructionReader):
         help, fixes = self.suggest(name, self.computations, offset, 0.6)
         self.report(UNKNOWN_COMPUTATION, f"there is no computation {name}", offset, offset + len(name), help=help,
                     fixes=fixes)
+
+
+def _computation_start(text: str, at: int) -> re.Match[str] | None:
+    """ENTRY and the name of a computation, where its parameters or its body follow."""
+    found = _COMPUTATION_START.match(text, at)
+    return found if found is not None and text[found.end():found.end() + 1] in ("(", "{") else None
+
+
+@functools.cache
+def _row(section: str) -> re.Pattern[str]:
+    return re.compile(plain("hlo", _TABLE_ROWS[section]))
 
 
 def _row_help(section: str) -> str:

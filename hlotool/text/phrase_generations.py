@@ -7,7 +7,7 @@ import re
 
 from hlotool.diagnostics import define
 from hlotool.ir import Kind, Shape
-from hlotool.text.phrase_grammar import blank_comments
+from hlotool.text.phrase_reading import blank_comments
 
 EMPTY_LAYOUT = define("P151", "legacy-empty-layout", "An empty layout after a scalar: 2017 and 2018.")
 SPARSE_SHAPE = define("P152", "legacy-sparse-shape", "A sparse array shape: 2018 to about 2020.")

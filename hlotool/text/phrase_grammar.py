@@ -1,17 +1,14 @@
-"""Reading a phrase with its grammar: parsers made on first need, errors turned into sentences."""
+"""Reading a phrase with Lark: parsers made on first need, errors turned into sentences."""
 
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import re
 from collections.abc import Callable
 from typing import Any
 
+from hlotool import grammars
 from hlotool.text.phrase_errors import PhraseError, closest
-
-_COMMENT_OR_STRING = re.compile(
-    r"""/\*(?:.*?\*/|.*)|//[^\n]*|("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')""", re.S)
 
 #: terminals in words
 _WORDS = {
@@ -30,36 +27,35 @@ _WORDS = {
 }
 
 
-def blank_comments(text: str) -> str:
-    """The text with every comment replaced by as many blanks, so that offsets stay what they are."""
-    if "/*" not in text and "//" not in text:
-        return text
-    return _COMMENT_OR_STRING.sub(lambda m: m[0] if m[1] is not None else " " * len(m[0]), text)
+class _OfChildren:
+    """A builder as Lark calls it: with a list of the children."""
+
+    def __init__(self, builder: object) -> None:
+        self._builder = builder
+
+    def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
+        build = getattr(self._builder, rule if rule[0] == "_" else rule.rpartition("__")[2])  # `file__rule` is imported
+        return lambda children: build(*children)
 
 
 @functools.cache
-def parser_of(grammar: str, rule: str, transformer: Callable[[], Any]) -> Any:
-    """The LALR parser of one rule of a grammar file, its result built while parsing."""
+def parser_of(grammar: str, rule: str, builder: Callable[[], object]) -> Any:
+    """The LALR parser of one rule of a grammar, its result built while parsing."""
     from lark import Lark
 
-    path = importlib.resources.files("hlotool.grammars").joinpath(f"{grammar}.lark")
-    return Lark.open(str(path), parser="lalr", start=rule, transformer=transformer(), maybe_placeholders=True)
+    return Lark(grammars.source_of(grammar), parser="lalr", start=rule, transformer=_OfChildren(builder()),
+                maybe_placeholders=True, import_paths=[grammars.FOLDER])
 
 
-def parse_phrase(grammar: str, rule: str, text: str, transformer: Callable[[], Any], *, code: str,
-                 what: str) -> Any:
+def parse_phrase(grammar: str, rule: str, text: str, builder: Callable[[], object], *, code: str, what: str) -> Any:
     """The value of a phrase; PhraseError with `code`, calling the phrase `what`, when it cannot be read."""
-    from lark.exceptions import LarkError, UnexpectedInput, VisitError
+    from lark.exceptions import LarkError, UnexpectedInput
 
-    parser = parser_of(grammar, rule, transformer)
+    parser = parser_of(grammar, rule, builder)
     try:
         return parser.parse(text)
     except PhraseError as error:
         error.end = min(error.end, len(text))
-        raise
-    except VisitError as error:
-        if isinstance(error.orig_exc, (PhraseError, ValueError)):
-            raise error.orig_exc from None
         raise
     except UnexpectedInput as error:
         raise _explained(parser, error, text, code, what) from None
@@ -116,58 +112,3 @@ def _spelled(parser: Any, terminal: str) -> str:
 
 def _either(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
-
-
-def unquote(text: str) -> str:
-    """The contents of a quoted string, escapes resolved as C does."""
-    body = text[1:-1]
-    if "\\" not in body:
-        return body
-    plain = _ESCAPE.sub(_unescaped, body)
-    if plain.isascii():
-        return plain
-    # Escapes give bytes, several of which may be one character.
-    return _bytes(plain).decode("utf-8", "surrogateescape")
-
-
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    octal, hexadecimal, short, long, simple = match.groups()
-    if octal or hexadecimal:
-        # Of longer hexadecimal escapes the last byte counts, as in C.
-        byte = (int(octal, 8) if octal else int(hexadecimal[-2:], 16)) & 0xFF
-        return chr(byte) if byte < 128 else chr(0xDC00 + byte)
-    if short or long:
-        number = int(short or long, 16)
-        return chr(number) if number < 0x110000 else "\N{REPLACEMENT CHARACTER}"
-    return _SIMPLE.get(simple, simple)
-
-
-def quote(text: str) -> str:
-    """A string with double quotes, escaped as XLA prints it (absl::CEscape).
-
-    >>> print(quote('a"b'))
-    "a\\"b"
-    """
-    if text.isascii() and text.isprintable() and not _NEEDS_ESCAPE.search(text):
-        return f'"{text}"'
-    return '"' + "".join(_escaped(byte) for byte in _bytes(text)) + '"'
-
-
-def _bytes(text: str) -> bytes:
-    """UTF-8, with the bytes that a reader kept as surrogates; other lone surrogates by their number."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-
-
-_NEEDS_ESCAPE = re.compile(r"""["'\\]""")
-_NAMED = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
-
-
-def _escaped(byte: int) -> str:
-    return _NAMED.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")

@@ -10,7 +10,7 @@ from hlotool.text.legacy import GENERATION
 from hlotool.text.mistakes import similar_names, typographic_advice
 from hlotool.text.phrase_generations import SPLAT
 from hlotool.text.phrases import PhraseError
-from hlotool.text.scan import CutError
+from hlotool.text.syntax_errors import CutError
 
 
 class Reports:

@@ -10,79 +10,52 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from hlotool.diagnostics import Note, define
-from hlotool.ir import DTYPES, KINDS, Source
-from hlotool.text.terminals import terminals
+from hlotool.grammars import pattern
+from hlotool.ir import DTYPES, KINDS
+from hlotool.text.syntax_errors import (
+    BAD_ATTRIBUTE,
+    BAD_STATEMENT,
+    CLOSING,
+    MISSING_CLOSE,
+    NESTED_TOO_DEEP,
+    TRUNCATED,
+    CutError,
+    bad_statement,
+    check_quote,
+    is_inline_body,
+    missing_bracket,
+    missing_comma,
+    no_opcode,
+    opcode_help,
+)
+from hlotool.text.tokens import (
+    ANY_COMMENT,
+    BODY_END,
+    NAME,
+    OPCODE,
+    STATEMENT,
+    STATEMENT_LINE,
+    STRING,
+    next_statement,
+    skip_blank,
+)
 
-_T = terminals("hlo")
-NAME, OPCODE, STRING = _T["NAME"], _T["OPCODE"], _T["STRING"]
-
-SYNTAX = "xla/hlo/parser/hlo_parser.cc, grammar in its comments"
-MISSING_CLOSE = define("P001", "unclosed-bracket", "a bracket is opened and not closed in its statement", SYNTAX)
-TRUNCATED = define("P002", "truncated", "the text ends in the middle of a statement or computation", SYNTAX)
-BAD_STATEMENT = define("P003", "bad-statement", "a statement that is not `name = shape opcode(operands)`", SYNTAX)
-STRAY_TEXT = define("P004", "stray-text", "text between statements that belongs to none", SYNTAX)
-NESTED_TOO_DEEP = define("P017", "nested-too-deep",
-                         "instructions nested more than 100 deep, or brackets more than 1000", SYNTAX)
-OPEN_QUOTE = define("P006", "unclosed-quote", "a string is opened and not closed in its statement", SYNTAX)
-BAD_ATTRIBUTE = define("P005", "bad-attribute-syntax", "what follows the operands is not `, name=value`", SYNTAX)
-
-#: one instruction on one line: ROOT, name, shape, opcode, operands (two levels of parentheses), the rest
-_FLAT = r"[^()\n]*"
-_NESTED = rf"{_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*\){_FLAT})*"
-LINE = re.compile(rf"(ROOT )?%?({NAME}) = (\(.*?\)|[^\s(]+) ({OPCODE})\(({_NESTED})\)(.*)\s*")
-HEADER = re.compile(rf"(ENTRY )?%?({NAME})(?: \((.*)\) -> (.*))? \{{[ \t\r]*\n\s*")
-CLOSE = re.compile(r"\}([^/\n{}=]|//[^\n]*)*\n\s*")
-#: the end of a computation with nothing but white space or a comment behind it
-CLOSE_PLAIN = re.compile(r"\}[ \t\r]*(?://[^\n]*)?(?:\n\s*|\Z)")
-#: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
-_COMMENT = r"//[^\n]*|/\*(?:.*?\*/|.*)"
-BLANK = re.compile(rf"(?:\s+|{_COMMENT})*+", re.S)
-
+#: one instruction on one line: ROOT, name, shape, opcode, operands, the rest
+LINE = pattern("lines", "line")
+#: the header of a computation on one line: ENTRY, name, parameters, result
+HEADER = pattern("lines", "header")
 _ROOT = re.compile(r"ROOT(?=\s|/)")
 _NAME = re.compile(rf"%?({NAME})")
 _ANY_NAME = re.compile(r"%?([\w.\-]+)")
 _OPCODE = re.compile(rf"({OPCODE})(?::k\w+)?")
 _WORD = re.compile(r"[\w.\-+]+")
 _ATTRIBUTE_NAME = re.compile(NAME)
-_ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+", re.S)
-_STRING = re.compile(STRING, re.S)
+_ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+")
+_STRING = re.compile(STRING)
 #: everything that matters to bracket matching
-_BRACKET = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}}]|\n|[\"']", re.S)
-#: what the beginning of a statement looks like, for not reading past it when a bracket is missing
-STATEMENT = re.compile(rf"(?:ROOT\s+)?%?({NAME})\s*=\s*(?![=\s])")
-_STATEMENT_LINE = re.compile(rf"[ \t]*(?:ROOT\s+)?%?{NAME}\s+=\s+(?:\(|\w+\[|{OPCODE}\()")
-#: the end of a body and what may follow one
-_BODY_END = re.compile(
-    rf"\}}[ \t]*(?:\n\s*(?:(?:ENTRY\s+)?%?{NAME}\s*(?:\([^\n]*)?\{{[ \t\r]*\n|\Z)|\Z)")
-_FIRST_STATEMENT = re.compile(rf"(?:ROOT\s+)?%?{NAME}\s*=\s*(?:\(|\w+\[|{OPCODE}\()")
-_NEXT = re.compile(rf"\n[ \t]*(?=(?:ROOT\s+)?%?{NAME}\s*=\s|\}}|(?:ENTRY\s+)?%?{NAME}\s*(?:\(.*)?\{{[ \t\r]*\n)")
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_BRACKET = re.compile(rf"{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
 _DEEPEST = 1000
-
-
-class CutError(Exception):
-    """A statement that cannot be cut: offsets are those of the source; `resume` is where to go on."""
-
-    def __init__(self, code: str, message: str, start: int, end: int, *, resume: int | None = None, help: str = "",
-                 note: tuple[str, int, int] | None = None, insert: tuple[int, str] | None = None) -> None:
-        self.code = code
-        self.message = message
-        self.start = start
-        self.end = end
-        self.resume = resume
-        self.help = help
-        self.note = note
-        #: where to insert what, to mend it
-        self.insert = insert
-        super().__init__(message)
-
-    def notes(self, source: Source) -> tuple[Note, ...]:
-        if self.note is None:
-            return ()
-        message, start, end = self.note
-        return (Note(message, source.position(start), source.position(end)),)
 
 
 @dataclass(slots=True)
@@ -115,12 +88,6 @@ class Cut:
     legacy: list[tuple[str, str, int, int]] = field(default_factory=list)
 
 
-def skip_blank(text: str, at: int) -> int:
-    """The offset after white space and comments."""
-    found = BLANK.match(text, at)
-    return found.end() if found else at
-
-
 def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
     """The offset after the bracket that closes the one at `at`.
 
@@ -138,14 +105,14 @@ def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
                 too_deep = found.start()
         elif token in ")]}":
             opener, opened = stack[-1]
-            if token != _CLOSING[opener]:
+            if token != CLOSING[opener]:
                 line = text.rfind("\n", opened, found.start())
                 if token == "}" and line >= 0 and not text[line:found.start()].strip():
-                    _missing(text, stack[-1], line)
-                raise CutError(MISSING_CLOSE, f"expected '{_CLOSING[opener]}' before '{token}'",
+                    missing_bracket(text, stack[-1], line)
+                raise CutError(MISSING_CLOSE, f"expected '{CLOSING[opener]}' before '{token}'",
                                found.start(), found.end(), resume=next_statement(text, opened),
                                note=(f"this '{opener}' is not closed", opened, opened + 1),
-                               help=f"add '{_CLOSING[opener]}'")
+                               help=f"add '{CLOSING[opener]}'")
             stack.pop()
             if not stack and too_deep < 0:
                 return position
@@ -156,72 +123,15 @@ def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
         elif not is_inside:
             continue
         elif token == "\n":
-            if (_STATEMENT_LINE.match(text, position) or _BODY_END.match(text, position)) \
-                    and not _is_inline_body(text, stack[-1]):
-                _missing(text, stack[-1], found.start())
+            if (STATEMENT_LINE.match(text, position) or BODY_END.match(text, position)) \
+                    and not is_inline_body(text, stack[-1]):
+                missing_bracket(text, stack[-1], found.start())
         elif token[0] in "\"'":
             check_quote(text, found.start(), position, at)
     opener, opened = stack[-1]
     raise CutError(TRUNCATED, f"the text ends before '{opener}' is closed", max(at, len(text.rstrip()) - 1), len(text),
                    resume=len(text), note=(f"this '{opener}' is not closed", opened, opened + 1),
                    help="the file is truncated: get the whole dump")
-
-
-_ATTRIBUTE_BEHIND = re.compile(rf",\s*({NAME})=")
-
-
-def _missing(text: str, opener: tuple[str, int], line_end: int) -> None:
-    bracket, opened = opener
-    close = _CLOSING[bracket]
-    attribute = _ATTRIBUTE_BEHIND.search(text, opened, line_end)
-    # Attributes stand behind the operands, so the bracket is missing in front of the first of them.
-    stop = attribute.start() if attribute else opened + len(text[opened:line_end].rstrip())
-    if bracket == "[":
-        sizes = _SIZES.match(text, opened + 1)
-        stop, attribute = opened + 1 + (len(sizes[0].rstrip()) if sizes else 0), None
-    before = f"before the attribute {attribute[1]}" if attribute else "after the sizes" if bracket == "[" \
-        else "before the end of the line"
-    raise CutError(MISSING_CLOSE, f"expected '{close}' {before}", stop - 1, stop, resume=next_statement(text, opened),
-                   help=f"add '{close}'", note=(f"this '{bracket}' is not closed", opened, opened + 1),
-                   insert=(stop, close))
-
-
-_SIZES = re.compile(r"[\d,<=?\s]*")
-
-
-def _is_inline_body(text: str, opener: tuple[str, int]) -> bool:
-    """Whether a brace opens a computation that is written in place of its name."""
-    bracket, opened = opener
-    return bracket == "{" and _FIRST_STATEMENT.match(text, skip_blank(text, opened + 1)) is not None
-
-
-#: a string that ends just before another begins: where the first was not closed
-_RUN_ON = re.compile(r"""(["'])[^"'\n]*?(?=[\s,]+\w+=\1)""")
-
-
-def check_quote(text: str, start: int, end: int, begin: int) -> None:
-    """Raise where a string of the statement from `begin` is not closed, which its going on into other lines shows."""
-    if end - start > 1:
-        line_end = text.find("\n", start, end)
-        after = line_end + 1
-        if line_end < 0 or not (_STATEMENT_LINE.match(text, after) or _BODY_END.match(text, after)):
-            return
-    line_end = text.find("\n", start)
-    line_end = len(text) if line_end < 0 else line_end
-    line_start = max(begin, text.rfind("\n", 0, start) + 1)
-    run_on = _RUN_ON.search(text, line_start, line_end)
-    at, stop = run_on.span() if run_on else (start, start + len(text[start:line_end].rstrip()))
-    last = line_end >= len(text.rstrip())
-    raise CutError(TRUNCATED if last else OPEN_QUOTE, "the text ends inside of a string" if last
-                   else "the string that begins here is not closed", at, stop,
-                   resume=next_statement(text, start), help=f"add {text[at]}",
-                   insert=(stop, text[at]) if run_on else None)
-
-
-def next_statement(text: str, at: int) -> int:
-    """Where the next statement, closing brace or computation begins on a line of its own after `at`."""
-    found = _NEXT.search(text, at)
-    return found.end() if found else len(text)
 
 
 def cut_instruction(text: str, start: int) -> Cut:
@@ -234,27 +144,18 @@ def cut_instruction(text: str, start: int) -> Cut:
     # 2025's documents write the shape in front of the name as well.
     named = _ANY_NAME.match(text, at)
     if named is None:
-        raise _bad_statement(text, at)
+        raise bad_statement(text, at)
     name, at = named[1], skip_blank(text, named.end())
     if text[at:at + 1] == "[" or (text[at:at + 1] in "%{" and "[" in text[name_start:at]):
         return _cut_shape_first(text, start, name_start, is_root)
     if text[at:at + 1] != "=":
-        raise _bad_statement(text, name_start, at)
+        raise bad_statement(text, name_start, at)
     try:
         return _cut_right(text, start, is_root, name, name_start, skip_blank(text, at + 1))
     except CutError as error:
         if error.code == BAD_STATEMENT and name in KINDS:
-            raise _missing_comma(text, start, name, error) from error
+            raise missing_comma(text, start, name, error) from error
         raise
-
-
-def _missing_comma(text: str, start: int, name: str, error: CutError) -> CutError:
-    """What looks like a statement is an attribute, where the line before lost its comma."""
-    before = len(text[:start].rstrip())
-    if not before or text[before - 1] in "{,":
-        return error
-    return CutError(BAD_ATTRIBUTE, f"a comma is missing before the attribute {name}", before - 1, before,
-                    resume=error.resume, help="add ','", note=(f"{name} stands here", start, start + len(name)))
 
 
 def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
@@ -263,7 +164,7 @@ def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
     named = _NAME.match(text, at)
     equals = skip_blank(text, named.end()) if named else at
     if named is None or text[equals:equals + 1] != "=":
-        raise _bad_statement(text, start, at)
+        raise bad_statement(text, start, at)
     cut = _cut_right(text, start, is_root, named[1], named.start(), skip_blank(text, equals + 1))
     cut.legacy.append(("2022 and 2025",
                        "the shape in front of the name is the notation of the documents of 2022 and 2025", start,
@@ -282,7 +183,7 @@ def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int,
     at = skip_blank(text, shape_end)
     opcode = _OPCODE.match(text, at)
     if opcode is None:
-        raise _no_opcode(text, at, shape_start)
+        raise no_opcode(text, at, shape_start)
     opcode_start = at
     at = skip_blank(text, opcode.end())
     if text[at:at + 1] != "(":
@@ -294,7 +195,7 @@ def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int,
         raise CutError(BAD_STATEMENT, f"expected '(' after the opcode {opcode[1]}" if found == opcode[1]
                        else f"expected an opcode and its operands, found '{found}'",
                        opcode_start, max(at, opcode_start + len(found)), resume=next_statement(text, start),
-                       help=_opcode_help(found))
+                       help=opcode_help(found))
     close = match_bracket(text, at)
     cut = Cut(start, is_root, name, name_start, shape, shape_start, opcode[1], opcode_start,
               text[at + 1:close - 1], at + 1)
@@ -304,10 +205,6 @@ def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int,
                            opcode.end()))
     cut_attributes(text, close, cut)
     return cut
-
-
-def _opcode_help(found: str) -> str:
-    return f"is {found} an element type? write it as in f32[2,3]" if found[:1].isupper() else ""
 
 
 def _shape_end(text: str, at: int) -> int:
@@ -344,7 +241,7 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
             return
         start = skip_blank(text, after + 1)
         line = text.rfind("\n", after, start) + 1
-        if line and _STATEMENT_LINE.match(text, line):
+        if line and STATEMENT_LINE.match(text, line):
             raise CutError(BAD_ATTRIBUTE, "a comma stands at the end of the instruction", after, after + 1,
                            resume=start, help="remove it")
         name = _ATTRIBUTE_NAME.match(text, start)
@@ -366,11 +263,7 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
         cut.attributes.append(CutAttribute(name[0], text[value_start:at], start, value_start))
 
 
-#: an attribute whose value is one word, an iota, or braces three deep without comments and escapes inside
-_QUIET = r"""[^{}()"'/]*+"""
-_BRACED = rf"""\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}(?:(?:"[^"\\]*+"|\{{{_QUIET}\}}){_QUIET})*+\}}){_QUIET})*+\}}"""
-_PLAIN_ATTRIBUTE = re.compile(
-    rf"""(?:, ({NAME})=({_BRACED}|\[[\d,]+\]<=\[[\d,]+\](?:T\([\d,]+\))?|[^\s,{{}}()\[\]"'/]+))(?=,|$)""")
+_PLAIN_ATTRIBUTE = pattern("lines", "plain_attribute")
 
 
 def cut_quickly(text: str) -> list[tuple[str, str]] | None:
@@ -441,44 +334,6 @@ def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
     return at
 
 
-def _bad_statement(text: str, at: int, found: int | None = None) -> CutError:
-    line_end = text.find("\n", at)
-    line_end = len(text) if line_end < 0 else line_end
-    shown = text[at:line_end].strip()
-    if not text[at if found is None else found:].strip():
-        return CutError(TRUNCATED, "the text ends in the middle of a statement", at, len(text), resume=len(text),
-                        help="the file is truncated: get the whole dump")
-    brace = _unopened_brace(text, at, line_end)
-    resume = brace if brace > at else next_statement(text, at)
-    shown = text[at:brace].rstrip() if brace > at else shown
-    return CutError(BAD_STATEMENT, "expected an instruction `name = shape opcode(operands)`", at,
-                    at + max(1, len(shown)), resume=resume)
-
-
-def _unopened_brace(text: str, at: int, end: int) -> int:
-    """The closing brace in a range that nothing in it opens; -1 for none."""
-    depth = 0
-    for found in _BRACE.finditer(text, at, end):
-        depth += 1 if found[0] == "{" else -1
-        if depth < 0:
-            return found.start()
-    return -1
-
-
-_BRACE = re.compile(r"[{}]")
-
-
-def _no_opcode(text: str, at: int, shape_start: int) -> CutError:
-    if at >= len(text.rstrip()):
-        return CutError(TRUNCATED, "the text ends in the middle of an instruction", shape_start, len(text),
-                        resume=len(text), help="the file is truncated: get the whole dump")
-    word = re.compile(r"\S+").match(text, at)
-    end = word.end() if word else at + 1
-    where = "a shape and an opcode" if at == shape_start else "an opcode"
-    return CutError(BAD_STATEMENT, f"expected {where}, found '{text[at:end]}'", at, end,
-                    resume=next_statement(text, at))
-
-
 @dataclass(slots=True)
 class CutOperand:
     """One operand: its shape text, name (or nested instruction), and place in the source."""
@@ -496,7 +351,7 @@ class CutOperand:
 
 
 _INDEX = re.compile(r"(?:#\d+)+")
-_SEPARATOR = re.compile(rf"{STRING}|{_COMMENT}|[()\[\]{{}},]", re.S)
+_SEPARATOR = re.compile(rf"{STRING}|{ANY_COMMENT}|[()\[\]{{}},]")
 
 
 def split_commas(text: str, base: int = 0) -> list[tuple[int, int]]:

@@ -1,19 +1,15 @@
-"""Shapes from text. Common forms are cut by an expression put together from the grammar; the grammar reads the rest."""
+"""Shapes from text, by shape.lark."""
 
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
 
 from hlotool.ir import COMBINE, DTYPES, UNBOUNDED, EntryLayout, Layout, Shape, SplitConfig
 from hlotool.text.phrase_errors import BAD_LAYOUT, BAD_SHAPE, PLACEHOLDER, UNKNOWN_TYPE, PhraseError, closest, too_long
-from hlotool.text.phrase_grammar import blank_comments, parse_phrase
+from hlotool.text.phrase_reading import PhraseReader, blank_comments, place_of
 
 _INT64_MAX = 2**63 - 1
-_ARRAY = re.compile(r"([a-z]\w*)\[((?:\d+(?:,\d+)*)?)\](?:\{(\d+(?:,\d+)*)(?::S\((\d+)\))?\})?")
-#: the pieces of tuples and entry layouts
-_PIECE = re.compile(rf"\s*(?:({_ARRAY.pattern})|([(),])|/\*[^*]*\*/)\s*")
 
 #: how other systems spell element types
 _OTHER_SPELLINGS = {
@@ -25,7 +21,6 @@ _OTHER_SPELLINGS = {
 }
 
 _shapes: dict[str, Shape] = {}
-_layouts: dict[tuple[str, str | None], Layout] = {}
 
 
 def read_shape(text: str) -> Shape:
@@ -38,7 +33,7 @@ def read_shape(text: str) -> Shape:
     if shape is None:
         limit_nesting(text)
         try:
-            shape = _shapes[text] = _read_array(text) or _read_tuple(text) or read_with_grammar(text)
+            shape = _shapes[text] = _read(text)
         except ValueError as error:
             raise too_long(error, text) from None
     return shape
@@ -59,88 +54,12 @@ def limit_nesting(text: str) -> None:
             raise PhraseError(BAD_SHAPE, f"tuples are nested more than {_DEEPEST_TUPLE} deep", at, at + 1)
 
 
-def _read_array(text: str) -> Shape | None:
-    match = _ARRAY.fullmatch(text)
-    return _of_groups(*match.groups()) if match else None
-
-
-def _of_groups(element_type: str, dims: str, order: str | None, space: str | None) -> Shape | None:
-    """The shape of what the array expression found; None where the grammar has to look."""
-    if element_type not in DTYPES:
-        return None
-    sizes = tuple(map(int, dims.split(","))) if dims else ()
-    layout = None
-    if order is not None:
-        layout = _layouts.get((order, space))
-        if layout is None:
-            layout = Layout(tuple(map(int, order.split(","))), memory_space=int(space or 0))
-            _layouts[order, space] = layout
-        if len(layout.minor_to_major) != len(sizes):
-            return None
-    if sizes and max(sizes) > _INT64_MAX:
-        return None
-    return Shape(element_type, sizes, layout)
-
-
-def _read_tuple(text: str) -> Shape | None:
-    """Tuples of common arrays, without the grammar: loops of training steps carry hundreds of members."""
-    if text[:1] != "(":
-        return None
-    stack: list[list[Shape]] = [[]]
-    at, end, ready = 0, len(text), True  # ready: a member may follow
-    while at < end:
-        match = _PIECE.match(text, at)
-        if match is None:
-            return None
-        at = match.end()
-        sign = match[6]
-        if sign == "(":
-            if not ready:
-                return None
-            stack.append([])
-        elif sign == ")":
-            if len(stack) == 1 or (ready and stack[-1]):
-                return None
-            members = stack.pop()
-            stack[-1].append(Shape("tuple", elements=tuple(members)))
-            ready = False
-        elif sign == ",":
-            if ready:
-                return None
-            ready = True
-        elif match[1] is not None:
-            shape = read_shape(match[1]) if ready else None
-            if shape is None:
-                return None
-            stack[-1].append(shape)
-            ready = False
-    return stack[0][0] if len(stack) == 1 and len(stack[0]) == 1 else None
-
-
-def read_with_grammar(text: str) -> Shape:
-    """Any shape, by the grammar alone."""
+def _read(text: str) -> Shape:
     if "<<" in text:
         raise PhraseError(PLACEHOLDER, f"{text} is a placeholder, not a shape", 0, len(text),
                           "fill in an element type, for example f32[2]")
-    shape: Shape = parse_phrase("shape", "start", blank_comments(text), shape_transformer,
-                                code=BAD_SHAPE, what="a shape")
+    shape: Shape = SHAPES.read("start", blank_comments(text), code=BAD_SHAPE, what="a shape")
     return shape
-
-
-def read_entry_layout(text: str) -> EntryLayout | None:
-    """An entry layout of common shapes, or None where the grammar has to look."""
-    left, arrow, right = text.partition("->")
-    if not arrow or text[:1] != "{" or text[-1:] != "}":
-        return None
-    parameters, result = _read_tuple(left[1:].strip()), right[:-1].strip()
-    shape = _read_array(result) or _read_tuple(result)
-    return None if parameters is None or shape is None else EntryLayout(parameters.elements, shape)
-
-
-def read_shapes(text: str) -> tuple[Shape, ...] | None:
-    """A list of common shapes in braces, or None where the grammar has to look."""
-    shapes = _read_tuple(f"({text[1:-1]})") if text[:1] == "{" and text[-1:] == "}" else None
-    return None if shapes is None else shapes.elements
 
 
 def element_type_of(token: Any) -> str:
@@ -150,7 +69,7 @@ def element_type_of(token: Any) -> str:
         return word
     if word.isupper() and word.lower() in DTYPES:  # the documents' spelling: S64[5,2]
         return word.lower()
-    start, end = token.start_pos or 0, token.end_pos or len(word)
+    start, end = place_of(token)
     if word == "TYPE":
         raise PhraseError(PLACEHOLDER, "TYPE is a placeholder, not an element type", start, end,
                           "replace TYPE by an element type, for example f32")
@@ -159,108 +78,99 @@ def element_type_of(token: Any) -> str:
     raise PhraseError(UNKNOWN_TYPE, f"unknown element type {word}{advice}", start, end)
 
 
-@functools.cache
-def shape_transformer() -> Any:
-    """The transformer that builds shapes out of shape.lark."""
-    from lark import Transformer, v_args
+class _ShapeBuilder:
+    """One method for each rule of shape.lark."""
 
-    @v_args(inline=True)
-    class ShapeTransformer(Transformer):  # type: ignore[type-arg]
-        """One method for each rule of shape.lark."""
+    def tuple(self, *members: Shape | None) -> Shape:
+        return Shape("tuple", elements=tuple(m for m in members if m is not None))
 
-        def tuple(self, *members: Shape | None) -> Shape:
-            return Shape("tuple", elements=tuple(m for m in members if m is not None))
+    def buffer(self, member: Shape) -> Shape:
+        return Shape("buffer", elements=(member,))
 
-        def buffer(self, member: Shape) -> Shape:
-            return Shape("buffer", elements=(member,))
+    def array(self, name: Any, dims: Any, sparse: Any, layout: Layout | None) -> Shape:
+        return _array(element_type_of(name), dims, layout, name)
 
-        def array(self, name: Any, dims: Any, sparse: Any, layout: Layout | None) -> Shape:
-            return _array(element_type_of(name), dims, layout, name)
+    def dims(self, *dims: Any) -> Any:
+        return tuple(d for d in dims if d is not None)
 
-        def dims(self, *dims: Any) -> Any:
-            return tuple(d for d in dims if d is not None)
+    def size(self, token: Any) -> Any:
+        if int(token) < 0:
+            raise PhraseError(BAD_SHAPE, f"a dimension cannot have the size {token}", *place_of(token))
+        return _checked(token), False
 
-        def size(self, token: Any) -> Any:
-            if int(token) < 0:
-                raise PhraseError(BAD_SHAPE, f"a dimension cannot have the size {token}", token.start_pos,
-                                  token.end_pos)
-            return _checked(token), False
+    def bound(self, token: Any) -> Any:
+        return self.size(token)[0], True
 
-        def bound(self, token: Any) -> Any:
-            return self.size(token)[0], True
+    def unbounded(self) -> Any:
+        return UNBOUNDED, True
 
-        def unbounded(self) -> Any:
-            return UNBOUNDED, True
+    def sparse(self, token: Any) -> int:
+        return int(token)
 
-        def sparse(self, token: Any) -> int:
-            return int(token)
+    def layout(self, order: Any, suffixes: dict[str, Any] | None) -> Layout:
+        return Layout(order, **(suffixes or {}))
 
-        def layout(self, order: Any, suffixes: dict[str, Any] | None) -> Layout:
-            return Layout(order, **(suffixes or {}))
+    def order(self, *tokens: Any) -> Any:
+        return tuple(int(t) for t in tokens if t is not None)
 
-        def order(self, *tokens: Any) -> Any:
-            return tuple(int(t) for t in tokens if t is not None)
+    def suffixes(self, *parts: Any) -> dict[str, Any]:
+        return dict(p for p in parts if p is not None)
 
-        def suffixes(self, *parts: Any) -> dict[str, Any]:
-            return dict(p for p in parts if p is not None)
+    def levels(self, *tokens: Any) -> Any:
+        return "dim_level_types", tuple(map(str, tokens))
 
-        def levels(self, *tokens: Any) -> Any:
-            return "dim_level_types", tuple(map(str, tokens))
+    def tiles(self, *tiles: Any) -> Any:
+        return "tiles", tuple(tiles)
 
-        def tiles(self, *tiles: Any) -> Any:
-            return "tiles", tuple(tiles)
+    def tile(self, *dims: Any) -> Any:
+        return tuple(d[0] for d in dims if d is not None)
 
-        def tile(self, *dims: Any) -> Any:
-            return tuple(d[0] for d in dims if d is not None)
+    def combine(self) -> Any:
+        return COMBINE, False
 
-        def combine(self) -> Any:
-            return COMBINE, False
+    def padding(self, token: Any) -> Any:
+        return "tail_padding_alignment", int(token)
 
-        def padding(self, token: Any) -> Any:
-            return "tail_padding_alignment", int(token)
+    def index_type(self, token: Any) -> Any:
+        return "index_type", _unsigned(token)
 
-        def index_type(self, token: Any) -> Any:
-            return "index_type", _unsigned(token)
+    def pointer_type(self, token: Any) -> Any:
+        return "pointer_type", _unsigned(token)
 
-        def pointer_type(self, token: Any) -> Any:
-            return "pointer_type", _unsigned(token)
+    def element_size(self, token: Any) -> Any:
+        return "element_size", int(token)
 
-        def element_size(self, token: Any) -> Any:
-            return "element_size", int(token)
+    def memory_space(self, token: Any) -> Any:
+        return "memory_space", int(token)
 
-        def memory_space(self, token: Any) -> Any:
-            return "memory_space", int(token)
+    def splits(self, *splits: SplitConfig) -> Any:
+        return "split_configs", tuple(splits)
 
-        def splits(self, *splits: SplitConfig) -> Any:
-            return "split_configs", tuple(splits)
+    def split(self, dim: Any, *indices: Any) -> SplitConfig:
+        return SplitConfig(int(dim), tuple(map(int, indices)))
 
-        def split(self, dim: Any, *indices: Any) -> SplitConfig:
-            return SplitConfig(int(dim), tuple(map(int, indices)))
+    def physical(self, shape: Shape) -> Any:
+        return "physical_shape", shape
 
-        def physical(self, shape: Shape) -> Any:
-            return "physical_shape", shape
+    def prefix(self, token: Any) -> Any:
+        return "dynamic_shape_metadata_prefix", int(token)
 
-        def prefix(self, token: Any) -> Any:
-            return "dynamic_shape_metadata_prefix", int(token)
+    def shapes(self, *shapes: Any) -> Any:
+        return tuple(s for s in shapes if s is not None)
 
-        def shapes(self, *shapes: Any) -> Any:
-            return tuple(s for s in shapes if s is not None)
-
-        def entry_layout(self, *shapes: Any) -> EntryLayout:
-            return EntryLayout(tuple(s for s in shapes[:-1] if s is not None), shapes[-1])
-
-    return ShapeTransformer()
+    def entry_layout(self, *shapes: Any) -> EntryLayout:
+        return EntryLayout(tuple(s for s in shapes[:-1] if s is not None), shapes[-1])
 
 
 def _checked(token: Any) -> int:
     if int(token) > _INT64_MAX:
-        raise PhraseError(BAD_SHAPE, f"{token} is too large for a dimension", token.start_pos, token.end_pos)
+        raise PhraseError(BAD_SHAPE, f"{token} is too large for a dimension", *place_of(token))
     return int(token)
 
 
 def _unsigned(token: Any) -> str:
     if token not in DTYPES or DTYPES[token].family != "unsigned":
-        raise PhraseError(BAD_LAYOUT, f"{token} is not an unsigned type", token.start_pos, token.end_pos)
+        raise PhraseError(BAD_LAYOUT, f"{token} is not an unsigned type", *place_of(token))
     return str(token)
 
 
@@ -268,14 +178,14 @@ def _array(name: str, dims: tuple[tuple[int, bool], ...], layout: Layout | None,
     sizes = tuple(size for size, _ in dims)
     if name not in DTYPES:
         if sizes:
-            raise PhraseError(BAD_SHAPE, f"{name} has no dimensions", token.start_pos, token.end_pos)
+            raise PhraseError(BAD_SHAPE, f"{name} has no dimensions", *place_of(token))
         return Shape(name)
     if layout is not None and len(layout.minor_to_major) != len(sizes):
         if not layout.minor_to_major and str(layout) == "{}":
             layout = None
         else:
             raise PhraseError(BAD_LAYOUT, f"the shape has {len(sizes)} dimensions, its layout orders "
-                              f"{len(layout.minor_to_major)}", token.start_pos, token.end_pos)
+                              f"{len(layout.minor_to_major)}", *place_of(token))
     if not sizes and layout is not None and str(layout) == "{}":
         layout = None
     return Shape.array(name, sizes, layout, tuple(dynamic for _, dynamic in dims))
@@ -287,3 +197,6 @@ def has_orders(shape: Shape) -> bool:
     layout = shape.layout
     return all(map(has_orders, shape.elements)) and (
         layout is None or sorted(layout.minor_to_major) == list(range(shape.rank)))
+
+
+SHAPES = PhraseReader("shape", _ShapeBuilder, remembers=("shape", "layout"))

@@ -2,209 +2,157 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import re
 from typing import Any
 
 from hlotool.ir import AxisRef, DimSharding, Domain, IotaTile, Mesh, ReplicaGroups, Sharding
 from hlotool.text.phrase_errors import BAD_SHARDING, WHOLE, PhraseError
-from hlotool.text.phrase_grammar import unquote
+from hlotool.text.phrase_reading import PhraseReader
+from hlotool.text.quoting import unquote
 
 _KINDS = ("replicated", "maximal", "manual", "unknown", "unreduced")
-
-
-#: device shardings as compilers print them, and lists of replica groups: read without waiting for the grammar's tables
-_INTS = r"\d+(?:,\d+)*+"
-_DEVICES = re.compile(rf"\{{(?:(replicated|manual)|maximal device=(\d+)|devices=\[({_INTS})\]"
-                      rf"(?:<=\[({_INTS})\](?:T\(({_INTS})\))?|({_INTS}))( last_tile_dim_replicate)?)\}}")
-_GROUPS = re.compile(rf"\{{(?:\{{(?:{_INTS})?\}}(?:,\{{(?:{_INTS})?\}})*+)?\}}")
-_GROUP = re.compile(rf"\{{({_INTS})?\}}")
-_IOTA_GROUPS = re.compile(rf"\[(\d+,\d+)\]<=\[({_INTS})\](?:T\(({_INTS})\))?")
 
 
 def _wrong(message: str) -> PhraseError:
     return PhraseError(BAD_SHARDING, message, 0, WHOLE)
 
 
-def quick_sharding(text: str) -> Sharding | None:
-    """A sharding of the first two generations in its usual form; None for every other text, and for a wrong one."""
-    match = _DEVICES.fullmatch(text)
-    try:
-        return _read_devices(match) if match else None
-    except PhraseError:
-        # The grammar says where in the text the mistake is.
-        return None
+class _ShardingBuilder:
+    """One method for each rule of sharding.lark."""
 
+    def empty(self) -> Sharding:
+        return Sharding("tuple")
 
-def _read_devices(match: re.Match[str]) -> Sharding:
-    flag, device, dims, reshape, permutation, ids, partial = match.groups()
-    if flag:
-        return _device_sharding([("flag", flag)])
-    if device:
-        return _device_sharding([("flag", "maximal"), ("device", int(device))])
-    tiles = _numbers(dims)
-    devices = _numbers(ids) if ids else _iota(tiles, _numbers(reshape), _numbers(permutation) if permutation else None)
-    return _device_sharding([("devices", (tiles, devices)), *([("flag", partial.strip())] if partial else [])])
+    def tuple(self, *elements: Sharding) -> Sharding:
+        return Sharding("tuple", elements=elements)
 
+    def flags(self, *items: Any) -> Sharding:
+        return _device_sharding(list(items))
 
-def quick_groups(text: str) -> ReplicaGroups | None:
-    """Replica groups as a list of lists or an iota; None for every other text, and for a wrong one."""
-    iota = _IOTA_GROUPS.fullmatch(text)
-    if iota is not None:
-        dims, reshape, permutation = iota.groups()
-        try:
-            return ReplicaGroups(iota=_iota(_numbers(dims), _numbers(reshape),
-                                            _numbers(permutation) if permutation else None))
-        except PhraseError:
-            return None
-    if _GROUPS.fullmatch(text) is None:
-        return None
-    return ReplicaGroups(tuple(_numbers(group) if group else () for group in _GROUP.findall(text[1:-1])))
+    def flag(self, token: Any) -> Any:
+        return "flag", str(token)
 
+    def device(self, token: Any) -> Any:
+        return "device", int(token)
 
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(",")))
+    def device_list(self, dims: Any, devices: Any) -> Any:
+        return "devices", (dims, devices)
 
+    def iota_devices(self, iota: IotaTile) -> Any:
+        return "devices", (iota.dims, iota)
 
-@functools.cache
-def sharding_transformer() -> Any:
-    """The transformer that builds values out of sharding.lark."""
-    from lark import Transformer, v_args
+    def last_tile_dims(self, *tokens: Any) -> Any:
+        return "last_tile_dims", tuple(str(t) for t in tokens if t is not None)
 
-    @v_args(inline=True)
-    class ShardingTransformer(Transformer):  # type: ignore[type-arg]
-        """One method for each rule of sharding.lark."""
+    def shard_group(self, word: Any, number: Any) -> Any:
+        return "shard_group", (str(word), int(number))
 
-        def empty(self) -> Sharding:
-            return Sharding("tuple")
+    def braces(self, *pieces: str) -> str:
+        return "".join(pieces)
 
-        def tuple(self, *elements: Sharding) -> Sharding:
-            return Sharding("tuple", elements=elements)
+    inner_braces = braces
 
-        def flags(self, *items: Any) -> Sharding:
-            return _device_sharding(list(items))
+    def metadata(self, text: Any) -> Any:
+        return "metadata", str(text)
 
-        def flag(self, token: Any) -> Any:
-            return "flag", str(token)
+    def tile_shape(self, *ignored: Any) -> Any:
+        return "tile_shape", None
 
-        def device(self, token: Any) -> Any:
-            return "device", int(token)
+    def ints(self, *tokens: Any) -> Any:
+        return tuple(map(int, tokens))
 
-        def device_list(self, dims: Any, devices: Any) -> Any:
-            return "devices", (dims, devices)
+    def iota(self, dims: Any, reshape: Any, permutation: Any) -> IotaTile:
+        return _iota(dims, reshape, permutation)
 
-        def iota_devices(self, iota: IotaTile) -> Any:
-            return "devices", (iota.dims, iota)
+    def mesh(self, *parts: Any) -> Mesh:
+        *axes, ids = parts
+        return _mesh(tuple(a for a in axes if a is not None), ids)
 
-        def last_tile_dims(self, *tokens: Any) -> Any:
-            return "last_tile_dims", tuple(str(t) for t in tokens if t is not None)
+    def axis(self, name: Any, size: Any) -> Any:
+        return name, int(size)
 
-        def shard_group(self, word: Any, number: Any) -> Any:
-            return "shard_group", (str(word), int(number))
+    def axis_name(self, token: Any) -> str:
+        return unquote(token) if token[0] in "\"'" else str(token)
 
-        def metadata(self, text: Any) -> Any:
-            return "metadata", str(text)
+    def iota_ids(self, reshape: Any, permutation: Any) -> Any:
+        return "iota", reshape, permutation
 
-        def tile_shape(self, *ignored: Any) -> Any:
-            return "tile_shape", None
+    def maximal_mesh(self, device: Any) -> Mesh:
+        return Mesh((), maximal_device=int(device))
 
-        def ints(self, *tokens: Any) -> Any:
-            return tuple(map(int, tokens))
+    def named_maximal(self, mesh: Mesh, metadata: Any) -> Sharding:
+        return Sharding("named", mesh=mesh, metadata=metadata[1] if metadata else None)
 
-        def iota(self, dims: Any, reshape: Any, permutation: Any) -> IotaTile:
-            return _iota(dims, reshape, permutation)
+    def bare_mesh(self, mesh: Mesh) -> Sharding:
+        raise _wrong("expected the dimensions' axes, replicated, unreduced or manual after the mesh")
 
-        def mesh(self, *parts: Any) -> Mesh:
-            *axes, ids = parts
-            return _mesh(tuple(a for a in axes if a is not None), ids)
+    def named(self, mesh: Mesh, rest: dict[str, Any]) -> Sharding:
+        return _named(mesh, rest)
 
-        def axis(self, name: Any, size: Any) -> Any:
-            return name, int(size)
+    def whole(self, flag: Any, metadata: Any = None) -> dict[str, Any]:
+        return {"whole": str(flag), "metadata": metadata[1] if metadata else None}
 
-        def axis_name(self, token: Any) -> str:
-            return unquote(token) if token[0] in "\"'" else str(token)
+    def parts(self, *items: Any) -> dict[str, Any]:
+        dims = tuple(i for i in items if isinstance(i, DimSharding))
+        return {"dim_shardings": dims, **_unique([i for i in items if type(i) is not DimSharding and i])}
 
-        def iota_ids(self, reshape: Any, permutation: Any) -> Any:
-            return "iota", reshape, permutation
+    def dim(self, *items: Any) -> DimSharding:
+        *axes, priority = items
+        axes = [a for a in axes if a is not None]
+        if any(a == "?" for a in axes[:-1]):
+            raise _wrong("'?' must stand last in a dimension")
+        is_open = bool(axes) and axes[-1] == "?"
+        refs = tuple(axes[:-1] if is_open else axes)
+        return DimSharding(refs, is_open, int(priority[1:]) if priority else None)
 
-        def maximal_mesh(self, device: Any) -> Mesh:
-            return Mesh((), maximal_device=int(device))
+    def open(self) -> str:
+        return "?"
 
-        def named_maximal(self, mesh: Mesh, metadata: Any) -> Sharding:
-            return Sharding("named", mesh=mesh, metadata=metadata[1] if metadata else None)
+    def axes_part(self, name: Any, reduction: Any, refs: Any) -> Any:
+        if reduction is not None and name != "unreduced=":
+            raise _wrong(f"only unreduced axes take a reduction, not {name[:-1]}")
+        return str(name)[:-1], (refs or (), str(reduction) if reduction else None)
 
-        def bare_mesh(self, mesh: Mesh) -> Sharding:
-            raise _wrong("expected the dimensions' axes, replicated, unreduced or manual after the mesh")
+    def axis_refs(self, *refs: Any) -> Any:
+        return refs
 
-        def named(self, mesh: Mesh, rest: dict[str, Any]) -> Sharding:
-            return _named(mesh, rest)
+    def axis_ref(self, name: str, pre: Any, size: Any) -> AxisRef:
+        return AxisRef(name, None if pre is None else int(pre), None if size is None else int(size))
 
-        def whole(self, flag: Any, metadata: Any = None) -> dict[str, Any]:
-            return {"whole": str(flag), "metadata": metadata[1] if metadata else None}
+    def group(self, ids: Any) -> Any:
+        return ids or ()
 
-        def parts(self, *items: Any) -> dict[str, Any]:
-            dims = tuple(i for i in items if isinstance(i, DimSharding))
-            return {"dim_shardings": dims, **_unique([i for i in items if type(i) is not DimSharding and i])}
+    def group_list(self, *groups: Any) -> ReplicaGroups:
+        return ReplicaGroups(tuple(g for g in groups if g is not None))
 
-        def dim(self, *items: Any) -> DimSharding:
-            *axes, priority = items
-            axes = [a for a in axes if a is not None]
-            if any(a == "?" for a in axes[:-1]):
-                raise _wrong("'?' must stand last in a dimension")
-            is_open = bool(axes) and axes[-1] == "?"
-            refs = tuple(axes[:-1] if is_open else axes)
-            return DimSharding(refs, is_open, int(priority[1:]) if priority else None)
+    def group_iota(self, iota: IotaTile) -> ReplicaGroups:
+        if len(iota.dims) != 2:
+            raise _wrong(f"replica groups have two dimensions, groups and members, not {len(iota.dims)}")
+        return ReplicaGroups(iota=iota)
 
-        def open(self) -> str:
-            return "?"
+    def group_mesh(self, mesh: Mesh, axes: Any) -> ReplicaGroups:
+        _check_axes(mesh, axes or ())
+        return ReplicaGroups(mesh=mesh, axes=axes or ())
 
-        def axes_part(self, name: Any, reduction: Any, refs: Any) -> Any:
-            if reduction is not None and name != "unreduced=":
-                raise _wrong(f"only unreduced axes take a reduction, not {name[:-1]}")
-            return str(name)[:-1], (refs or (), str(reduction) if reduction else None)
+    def domain(self, *parts: Any) -> Domain:
+        found = dict(parts)
+        missing = [k for k in ("kind", "entry", "exit") if k not in found]
+        if missing or len(parts) != 3:
+            raise PhraseError(BAD_SHARDING, f"a domain needs kind, entry and exit, each once; missing: "
+                              f"{', '.join(missing) or 'nothing'}", 0, WHOLE)
+        if found["kind"] != "sharding":
+            raise PhraseError(BAD_SHARDING, f"unsupported kind of domain: {found['kind']}", 0, WHOLE)
+        return Domain(found["kind"], found["entry"], found["exit"])
 
-        def axis_refs(self, *refs: Any) -> Any:
-            return refs
+    def domain_kind(self, token: Any) -> Any:
+        return "kind", unquote(token)
 
-        def axis_ref(self, name: str, pre: Any, size: Any) -> AxisRef:
-            return AxisRef(name, None if pre is None else int(pre), None if size is None else int(size))
+    def domain_entry(self, sharding: Any) -> Any:
+        return "entry", sharding
 
-        def group(self, ids: Any) -> Any:
-            return ids or ()
+    def domain_exit(self, sharding: Any) -> Any:
+        return "exit", sharding
 
-        def group_list(self, *groups: Any) -> ReplicaGroups:
-            return ReplicaGroups(tuple(g for g in groups if g is not None))
-
-        def group_iota(self, iota: IotaTile) -> ReplicaGroups:
-            if len(iota.dims) != 2:
-                raise _wrong(f"replica groups have two dimensions, groups and members, not {len(iota.dims)}")
-            return ReplicaGroups(iota=iota)
-
-        def group_mesh(self, mesh: Mesh, axes: Any) -> ReplicaGroups:
-            _check_axes(mesh, axes or ())
-            return ReplicaGroups(mesh=mesh, axes=axes or ())
-
-        def domain(self, *parts: Any) -> Domain:
-            found = dict(parts)
-            missing = [k for k in ("kind", "entry", "exit") if k not in found]
-            if missing or len(parts) != 3:
-                raise PhraseError(BAD_SHARDING, f"a domain needs kind, entry and exit, each once; missing: "
-                                  f"{', '.join(missing) or 'nothing'}", 0, WHOLE)
-            if found["kind"] != "sharding":
-                raise PhraseError(BAD_SHARDING, f"unsupported kind of domain: {found['kind']}", 0, WHOLE)
-            return Domain(found["kind"], found["entry"], found["exit"])
-
-        def domain_kind(self, token: Any) -> Any:
-            return "kind", unquote(token)
-
-        def domain_entry(self, sharding: Any) -> Any:
-            return "entry", sharding
-
-        def domain_exit(self, sharding: Any) -> Any:
-            return "exit", sharding
-
-    return ShardingTransformer()
 
 
 def _iota(dims: tuple[int, ...], reshape: tuple[int, ...], permutation: tuple[int, ...] | None) -> IotaTile:
@@ -293,3 +241,6 @@ def _check_tiles(dims: tuple[int, ...], devices: Any) -> None:
         raise _wrong(f"{list(dims)} are {math.prod(dims)} tiles, the list has {len(devices)} devices")
     if len(devices) < 2:
         raise _wrong("a tiled sharding needs more than one device")
+
+
+SHARDINGS = PhraseReader("sharding", _ShardingBuilder)

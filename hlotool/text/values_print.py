@@ -29,7 +29,7 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.text.literals_print import print_literal
-from hlotool.text.phrase_grammar import quote
+from hlotool.text.quoting import quote
 
 
 def print_value(kind: Kind, value: Any, *, percent: bool = True) -> str:

@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, shortened
+from hlotool.grammars import terminal
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Kind, Raw, kind_of
 from hlotool.text.phrases import PhraseError, print_value, read_value
-from hlotool.text.scan import NAME, OPCODE, STRING, Cut, CutError, cut_attributes
-from hlotool.text.terminals import terminals
+from hlotool.text.scan import Cut, cut_attributes
+from hlotool.text.syntax_errors import CutError
+from hlotool.text.tokens import NAME, OPCODE, STRING
 
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
                     "down, it would read back as something else.")
 
 _NAME = re.compile(NAME, re.ASCII)
 _OPCODE = re.compile(OPCODE, re.ASCII)
-_MODULE_NAME = re.compile(terminals("hlo")["MODULE_NAME"], re.ASCII)
+_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
 _ROW = re.compile(rf"\d+\s+(?:{STRING}|\{{[\w=, ]*\}})", re.S)
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,

@@ -1,0 +1,141 @@
+"""Reading a phrase by its grammar: with expressions compiled from the rules, and with Lark where those do not match.
+
+Both ways build values with the same builders: a class for each grammar, with one method for each rule, which gets the
+rule's children: tokens as text, rules as their values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+from hlotool.grammars import Child, Form, forms, terminal
+from hlotool.text.phrase_errors import PhraseError
+
+_COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
+
+
+def blank_comments(text: str) -> str:
+    """The text with every comment replaced by as many blanks, so that offsets stay what they are."""
+    if "/*" not in text and "//" not in text:
+        return text
+    return _COMMENT_OR_STRING.sub(lambda m: m[0] if m[1] is not None else " " * len(m[0]), text)
+
+
+def place_of(token: str) -> tuple[int, int]:
+    """Where a token stands in its phrase; only Lark's tokens know, and Lark reads again what a builder refuses."""
+    return getattr(token, "start_pos", 0) or 0, getattr(token, "end_pos", 0) or len(token)
+
+
+class NoMatch(Exception):
+    """The text is no sentence of the rule, or one that only Lark reads."""
+
+
+class PhraseReader:
+    """Reads phrases of one grammar, building values with `builder`."""
+
+    def __init__(self, grammar: str, builder: type, *, remembers: tuple[str, ...] = ()) -> None:
+        """Values of the rules in `remembers`, which repeat, are kept by their text."""
+        self.grammar = grammar
+        self.builder = builder
+        self._made = builder()
+        self._remembers = remembers
+        self._rules: dict[str, Callable[[str], Any]] = {}
+
+    def read(self, rule: str, text: str, *, code: str, what: str) -> Any:
+        """The value of a phrase without comments; PhraseError with `code`, calling the phrase `what`, for others."""
+        try:
+            return (self._rules.get(rule) or self.reader_of(rule))(text)
+        except (NoMatch, PhraseError, ValueError, RecursionError):
+            pass  # Lark says what is wrong, and where; and it reads what is nested deeper than expressions go
+        from hlotool.text.phrase_grammar import parse_phrase
+
+        return parse_phrase(self.grammar, rule, text, self.builder, code=code, what=what)
+
+    def match(self, rule: str, text: str) -> Any:
+        """The value of a phrase by the compiled expressions alone; NoMatch, or what a builder raises, otherwise."""
+        return (self._rules.get(rule) or self.reader_of(rule))(text)
+
+    def reader_of(self, rule: str) -> Callable[[str], Any]:
+        """What `match` does, for one rule."""
+        if rule not in self._rules:
+            self._rules[rule] = self._compiled(rule)
+        return self._rules[rule]
+
+    def _compiled(self, rule: str) -> Callable[[str], Any]:
+        alternatives = list(map(self._form, forms(self.grammar, rule)))
+        read = alternatives[0] if len(alternatives) == 1 else _first_of(alternatives)
+        return functools.lru_cache(4096)(read) if rule in self._remembers else read
+
+    def _form(self, form: Form) -> Callable[[str], Any]:
+        """A function from the text of one alternative to its value."""
+        build = getattr(self._made, form.builder, None)
+        children: list[Callable[[str | None, list[Any]], None]] = []
+        match: Callable[[str], re.Match[str] | None] | None = None
+
+        is_one_token = len(form.children) == 1 and form.children[0] == Child()
+
+        def read(text: str) -> Any:
+            nonlocal match
+            if match is None:
+                match = re.compile(form.expression).fullmatch
+                children.extend(map(self._child, form.children))
+            found = match(text)
+            if found is None:
+                raise NoMatch
+            if is_one_token:
+                return build(found[1]) if build is not None else found[1]
+            if form.keeps_all:
+                return text.strip() if build is None else build(text.strip())
+            values: list[Any] = []
+            for child, piece in zip(children, found.groups(), strict=True):
+                child(piece, values)
+            return values[0] if build is None or (form.is_transparent and len(values) == 1) else build(*values)
+
+        return read
+
+    def _child(self, child: Child) -> Callable[[str | None, list[Any]], None]:
+        """A function that appends what a group holds to the children's values."""
+        if child.search is not None:
+            return self._stretch(child)
+        leaves_none, rule, match = child.leaves_none, child.rule, self.match
+
+        def append(piece: str | None, values: list[Any]) -> None:
+            if piece is not None:
+                values.append(match(rule, piece) if rule else piece)
+            elif leaves_none:
+                values.append(None)
+
+        return append
+
+    def _stretch(self, child: Child) -> Callable[[str | None, list[Any]], None]:
+        assert child.search is not None
+        find, inner, match = child.search.finditer, child.inner, self.match
+        if len(inner) == 1 and not inner[0].rule:
+            find_all = child.search.findall
+            return lambda piece, values: values.extend(find_all(piece)) if piece else None
+
+        def extend(piece: str | None, values: list[Any]) -> None:
+            for found in find(piece) if piece else ():
+                rule = inner[(found.lastindex or 1) - 1].rule
+                values.append(match(rule, found[found.lastindex or 1]) if rule else found[found.lastindex or 1])
+
+        return extend
+
+
+def _first_of(alternatives: list[Callable[[str], Any]]) -> Callable[[str], Any]:
+    """A function from a text to the value of the first alternative that takes it."""
+
+    def read(text: str) -> Any:
+        for alternative in alternatives:
+            with contextlib.suppress(NoMatch):
+                return alternative(text)
+        raise NoMatch
+
+    return read
+
+
+__all__ = ["NoMatch", "PhraseReader", "blank_comments", "place_of"]
