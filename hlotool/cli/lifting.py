@@ -37,14 +37,18 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-chlo", action="store_true", help="write CHLO operations in StableHLO's own")
     group.add_argument("--no-library-calls", action="store_true",
                        help="leave the library calls of compilers as they are")
+    group.add_argument("--library-calls", metavar="PACKAGE", action="append", default=[],
+                       help="lift library calls by the rules of an installed package as well; may be repeated")
     group.add_argument("--no-loss-attributes", action="store_true",
                        help="drop what StableHLO cannot hold, instead of carrying it as discardable attributes")
 
 
 def lift_options(args: argparse.Namespace) -> LiftOptions:
-    """The choices that were made."""
+    """The choices that were made. Raises HloError for packages that declare no library calls."""
     from hlotool.mlir import LiftOptions
+    from hlotool.passes.lift import load_library_calls
 
+    load_library_calls(args.library_calls)
     return LiftOptions(strict=args.strict, opaque=args.allow_opaque, elided=args.elided, fusions=args.fusions,
                        asynchronous=args.asynchronous, chlo=not args.no_chlo, library=not args.no_library_calls,
                        shardy=not args.no_shardy and not getattr(args, "target", None),

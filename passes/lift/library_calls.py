@@ -26,11 +26,28 @@ Rule: TypeAlias = "Callable[[Call], HloInstruction | tuple[HloInstruction, ...]]
 RULES: dict[str, Rule] = {}
 
 
-def on_target(*targets: str) -> Callable[[Rule], Rule]:
-    """Declare the rule of library calls."""
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A module that makes a library call, and what it computes: for tests to execute, lifted and not."""
+
+    #: HLO text; its parameters have the names of `operands`
+    text: str
+    #: an expression of NumPy's functions and `math` over the operands
+    wanted: str
+    operands: tuple[str, ...]
+
+
+#: target of a custom call -> what proves its rule
+PROOFS: dict[str, Proof] = {}
+
+
+def on_target(*targets: str, proof: Proof | None = None) -> Callable[[Rule], Rule]:
+    """Declare the rule of library calls, and what proves it for the first target."""
 
     def declare(rule: Rule) -> Rule:
         RULES.update(dict.fromkeys(targets, rule))
+        if proof is not None:
+            PROOFS[targets[0]] = proof
         return rule
 
     return declare
@@ -62,10 +79,14 @@ class Call:
         if not holds:
             raise Unclear(message)
 
+    def config_text(self) -> str:
+        """The configuration as it stands."""
+        found: BackendConfig | None = self.instruction.attributes.get("backend_config")
+        return found.text if found is not None else ""
+
     def config(self, *keys: str) -> dict[str, Any]:
         """The configuration, or the part of it under the first of `keys` that it has; names_with_underscores."""
-        found: BackendConfig | None = self.instruction.attributes.get("backend_config")
-        whole = _read_config(found.text if found is not None else "")
+        whole = _read_config(self.config_text())
         for key in keys:
             if isinstance(whole.get(key), dict):
                 return dict(whole[key])

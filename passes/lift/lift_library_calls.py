@@ -16,9 +16,10 @@ is a pass of its own.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from hlotool.diagnostics import Severity, define
+from hlotool.diagnostics import Diagnostic, HloError, Severity, define
 from hlotool.ir import HloComputation, HloInstruction, HloModule, clone_module
 from hlotool.ops import ConstraintError
 from hlotool.passes.instruction_findings import report
@@ -28,7 +29,13 @@ from hlotool.passes.rewriting import ComputationEditor, ModuleEditor
 UNCLEAR = define("L201", "unclear-library-call", "a library call whose configuration does not say what it computes",
                  "XLA, custom calls of its CPU and GPU compilers")
 
-_FAMILIES = ("lift_library_matmul", "lift_library_convolution", "lift_library_linalg", "lift_library_other")
+NO_CALLS = define("L202", "no-library-calls", "a package that should declare library calls, and does not")
+
+#: the group of entry points under which packages declare library calls
+GROUP = "hlotool.library_calls"
+
+_FAMILIES = ("lift_library_matmul", "lift_library_convolution", "lift_library_linalg", "lift_library_other",
+             "lift_library_neuron")
 
 #: what a rule may stumble over in a configuration that is not as compilers write it
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ConstraintError)
@@ -65,6 +72,34 @@ def known_targets() -> frozenset[str]:
     for family in _FAMILIES:
         importlib.import_module(f"hlotool.passes.lift.{family}")
     return frozenset(RULES)
+
+
+def load_library_calls(packages: Iterable[str]) -> None:
+    """Declare the rules of installed packages: what their entry points of the group `hlotool.library_calls` load.
+
+        [project.entry-points."hlotool.library_calls"]
+        house = "house_kernels.hlo"          a module that declares rules with @on_target
+
+    Only packages that somebody names are loaded. Raises HloError for one that is not installed, declares nothing, or
+    cannot be loaded.
+    """
+    from importlib import metadata
+
+    problems = []
+    for package in packages:
+        try:
+            points = metadata.distribution(package).entry_points.select(group=GROUP)
+            if not points:
+                problems.append(Diagnostic(NO_CALLS, f"{package} declares no library calls ({GROUP})"))
+            for point in points:
+                point.load()
+        except metadata.PackageNotFoundError:
+            problems.append(Diagnostic(NO_CALLS, f"no package {package} is installed"))
+        except Exception as error:  # whatever another package raises
+            problems.append(Diagnostic(NO_CALLS, f"the library calls of {package} cannot be loaded: "
+                                                 f"{type(error).__name__}: {error}"))
+    if problems:
+        raise HloError(problems)
 
 
 def without_library_calls(module: HloModule) -> tuple[HloModule, list[Lifted]]:

@@ -88,11 +88,16 @@ def softmax(call: Call) -> HloInstruction:
     axis += shape.rank if axis < 0 else 0
     call.expect(0 <= axis < shape.rank, f"its axis is {axis}")
     wide = call.cast(operand, wide_type(operand.shape))
-    powers = call.add("exponential", [call.add("subtract", [wide, _folded(call, wide, axis, "maximum")])])
-    return call.cast(call.add("divide", [powers, _folded(call, powers, axis, "add")]), shape.element_type)
+    return call.cast(softmax_along(call, wide, axis), shape.element_type)
 
 
-def _folded(call: Call, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
+def softmax_along(call: Call, value: HloInstruction, axis: int) -> HloInstruction:
+    """The softmax of a value along one dimension."""
+    powers = call.add("exponential", [call.add("subtract", [value, folded(call, value, axis, "maximum")])])
+    return call.add("divide", [powers, folded(call, powers, axis, "add")])
+
+
+def folded(call: Call, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
     """The sum or largest element along one dimension, in its place again."""
     shape = value.shape
     start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(shape.element_type))
@@ -112,9 +117,9 @@ def layer_norm(call: Call) -> HloInstruction:
     call.expect("epsilon_typecast" in config, "its configuration has no epsilon")
     axis, count = shape.rank - 1, shape.dims[-1]
     wide = call.cast(call.operands[0], wide_type(call.operands[0].shape))
-    centred = call.add("subtract", [wide, call.scaled(_folded(call, wide, axis, "add"), 1 / count)])
+    centred = call.add("subtract", [wide, call.scaled(folded(call, wide, axis, "add"), 1 / count)])
     square = call.add("multiply", [centred, centred])
-    variance = call.scaled(_folded(call, square, axis, "add"), 1 / count)
+    variance = call.scaled(folded(call, square, axis, "add"), 1 / count)
     epsilon = call.splat(float_of(int(config["epsilon_typecast"])), variance.shape)
     value = call.add("multiply", [centred, call.add("rsqrt", [call.add("add", [variance, epsilon])])])
     for opcode, operand in zip(("multiply", "add") if words != "SHIFT" else ("add",), call.operands[1:], strict=False):
