@@ -17,6 +17,7 @@ _R = np.random.default_rng(5)
 X = _R.normal(size=(3, 4)).astype(np.float32)
 CUBE = _R.normal(size=(2, 3, 4)).astype(np.float32)
 N = np.array([[3, 1, 2, 1], [5, 5, 0, 4], [2, 7, 7, 1]], np.int32)
+SQUARE = _R.normal(size=(3, 3)).astype(np.float32)
 IMAGE = _R.normal(size=(2, 6, 6, 3)).astype(np.float32)
 SPECIAL = np.array([1.5, -0.0, math.inf, -math.inf, math.nan, 0.0], np.float32)
 I = np.array([2, 0, 2], np.int32)  # noqa: E741
@@ -155,6 +156,20 @@ LOOPS: dict[str, Case] = {
     "MapRows of columns": (lambda b, x: b.MapRows(x, lambda v: v[::-1], 1), [X], X[::-1].T),
     "ThreeFry2x32": (lambda b: b.ThreeFry2x32([0, 0], [0, 0])[0], [], 0x6B200159),
     "Philox4x32": (lambda b: b.Philox4x32([0, 0], [0, 0, 0, 0])[3], [], 0x9B00DBD8)}
+MATRICES |= {
+    "Triangle": (lambda b, x: b.Triangle(x, False), [X], np.triu(X)),
+    "Symmetrize": (lambda b, x: b.Symmetrize(x), [SQUARE], np.tril(SQUARE) + np.tril(SQUARE, -1).T),
+    "Symmetrize upper": (lambda b, x: b.Symmetrize(x, False), [SQUARE], np.triu(SQUARE) + np.triu(SQUARE, 1).T),
+    **{f"GetMatrixDiagonal {k}": (lambda b, x, k=k: b.GetMatrixDiagonal(x, k), [CUBE], np.diagonal(CUBE, k, -2, -1))
+       for k in (-2, -1, 1, 3, 4)},
+    "SetMatrixDiagonal 1": (lambda b, x: b.SetMatrixDiagonal(x, [7.0, 8.0, 9.0], 1), [X], np.where(
+        np.eye(3, 4, 1) > 0, np.float32([0, 7, 8, 9]), X)),
+    "SetMatrixDiagonal -1": (lambda b, x: b.SetMatrixDiagonal(x, [7.0, 8.0], -1), [X], np.where(
+        np.eye(3, 4, -1) > 0, np.float32([[0], [7], [8]]), X)),
+    **{f"Einsum {e}": (lambda b, *p, e=e: b.Einsum(e, *p), given, np.einsum(e, *given)) for e, given in (
+        ("ii", [SQUARE]), ("ii->i", [SQUARE]), ("ij,jk", [SQUARE, SQUARE]), ("ba", [X]), ("...ij->...ji", [CUBE]),
+        ("...ij,kj->...ik", [CUBE, X]), ("ii,ij->j", [SQUARE, SQUARE]), ("bij,bij", [CUBE, CUBE]),
+        ("...ij,...kj", [CUBE, CUBE]), ("ij->", [X]))}}
 GROUPS = {"constants": CONSTANTS, "reducers": REDUCERS, "slicing": SLICING, "matrices": MATRICES, "pooling": POOLING,
           "specials": SPECIALS, "loops": LOOPS}
 #: tested below
@@ -221,6 +236,23 @@ def test_decompositions() -> None:
     near(square @ inverse, np.eye(4))
 
 
+def test_eigenvalues_read_one_triangle_and_complex_matrices() -> None:
+    """The lower triangle, unless told otherwise; Hermitian matrices, equal eigenvalues and none at all."""
+    given = _R.normal(size=(2, 4, 4)) + 1j * _R.normal(size=(2, 4, 4))
+    equal = np.diag([2.0, 2, 5]).astype(np.complex128)
+    real = given.real[0].copy()
+    vectors, values, _, twice, none, nothing, lower, upper = on_pjrt(
+        lambda b, p: b.Eigh(p[0]), lambda b, p: b.SelfAdjointEig(p[1]), lambda b, p: b.Eigh(p[2]),
+        lambda b, p: b.GetTupleElement(b.Eigh(p[3]), 1), lambda b, p: b.GetTupleElement(b.Eigh(p[3], False), 1),
+        arguments=[given, equal, np.zeros((0, 0), np.float32), real])
+    whole = np.tril(given, -1) + np.tril(given, -1).conj().swapaxes(1, 2) + np.eye(4) * given.real
+    np.testing.assert_allclose(whole @ vectors, vectors * values[:, None], 1e-10, 1e-10)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(given), 1e-10, 1e-10)
+    assert twice.tolist() == [2, 2, 5] and none.shape == (0, 0) and nothing.shape == (0,)
+    np.testing.assert_allclose(lower, np.linalg.eigvalsh(real), 1e-9)
+    np.testing.assert_allclose(upper, np.linalg.eigvalsh(real, UPLO="U"), 1e-9)
+
+
 def test_random_numbers_of_keys() -> None:
     key = np.array([1, 2], np.uint32)
     bits, wide, again, uniform, normal, integers, chosen = on_pjrt(
@@ -240,7 +272,8 @@ def test_random_numbers_of_keys() -> None:
 
 
 @pytest.mark.parametrize("call", [
-    lambda b, x: b.Einsum("ij,jk->ik", x, x), lambda b, x: b.Eigh(x), lambda b, x: b.RandomBits(x, "u32[2]"),
+    lambda b, x: b.Einsum("ij,jk->ik", x, x), lambda b, x: b.Einsum("ii", x), lambda b, x: b.Einsum("ij->k", x),
+    lambda b, x: b.Einsum("i", x), lambda b, x: b.Eigh(x), lambda b, x: b.RandomBits(x, "u32[2]"),
     lambda b, x: b.GetMatrixDiagonal(b.Constant(1.0)), lambda b, x: b.RandomIntegers(1, 4, 4, "s32[2]"),
     lambda b, x: b.QR(b.Constant([[1]])), lambda b, x: b.RandomBits(1, "f32[2]")])
 def test_what_does_not_fit_is_refused_at_the_call(call: Callable[..., Any]) -> None:

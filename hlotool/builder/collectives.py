@@ -175,10 +175,16 @@ def _group_size(groups: Any) -> int:
 
 
 @function("CollectiveBroadcast")
-def collective_broadcast(b: Core, operand: Any, replica_groups: Any = None, channel_id: Any = None) -> XlaOp:
-    """Every member of a group gets the first member's operand."""
-    return b.emit("collective-broadcast", _operands(b, "CollectiveBroadcast", operand),
-                  _common(replica_groups, channel_id))
+def collective_broadcast(b: Core, operand: Any, replica_groups: Any = None, channel_id: Any = None,
+                         root: Any = None) -> XlaOp:
+    """Every member of a group gets the first member's operand, or that of the member whose place `root` computes."""
+    made, found = _operands(b, "CollectiveBroadcast", operand), _common(replica_groups, channel_id)
+    if root is None:
+        return b.emit("collective-broadcast", made, found)
+    place = b.operand(root, "s32")
+    if place.shape.is_scalar:
+        place = b.emit("broadcast", [place], {"dimensions": ()}, Shape.array("s32", (len(made),)))
+    return b.emit("collective-broadcast", [*made, place], {**found, "has_dynamic_root": True})
 
 
 @function()

@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from hlotool.builder import broadcasting, callees
 from hlotool.builder.call_places import Place, caller, place_of
-from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
+from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_ATTRIBUTE, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
@@ -21,6 +21,7 @@ from hlotool.ir import (
     Aliasing,
     Attributes,
     BufferDonor,
+    FrontendAttributes,
     HloComputation,
     HloInstruction,
     HloModule,
@@ -142,7 +143,7 @@ class Core:
         before, self._place = self._place, Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place()
         length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
-            return self._bound(function, args, dict(keywords))
+            return _with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
         except (Refused, ConstraintError) as error:
             body.cut(length, last)
             self._depth = 0
@@ -260,13 +261,16 @@ class Core:
 
     def _surround(self, instruction: HloInstruction) -> None:
         """What the contexts around the call say."""
-        body, added = self.body, {}
+        body = self.body
+        added: dict[str, Any] = {}
         if body.sharding is not None and "sharding" not in instruction.attributes:
             fitting = _fitting(body.sharding, instruction.shape)
             if fitting is not None:
                 added["sharding"] = fitting
         if body.frontend:
-            added["frontend_attributes"] = attribute_value("frontend_attributes", body.frontend)
+            added["frontend_attributes"] = _joined(
+                attribute_value("frontend_attributes", body.frontend),
+                instruction.attributes.get("frontend_attributes"))
         if added:
             instruction.attributes = instruction.attributes | added
 
@@ -292,9 +296,13 @@ class Core:
                 result.body.rename(instruction, value)
             elif name == "metadata":
                 instruction.metadata = metadata_of(value)
+            elif name == "frontend_attributes":
+                joined = _joined(instruction.attributes.get(name), attribute_value(name, value))
+                instruction.attributes = instruction.attributes | {name: joined}
             else:
                 text = name.replace("_", "-") if name == "control_predecessors" else name
-                instruction.attributes = instruction.attributes | {text: attribute_value(text, value)}
+                given = [self.operand(v) for v in value] if name == "control_predecessors" else value
+                instruction.attributes = instruction.attributes | {text: attribute_value(text, given)}
 
     def last_token(self) -> XlaOp:
         """The token that transfers without one of their own wait for: they keep the order of their calls."""
@@ -433,7 +441,10 @@ class Core:
 
     def root(self, value: Any) -> None:
         """Make a value the result of the computation in the making."""
-        self.body.root = callees.result_of(self, value).instruction
+        try:
+            self.body.root = callees.result_of(self, value).instruction
+        except Refused as error:
+            self.refuse(error)
 
     # What stands around calls
 
@@ -612,6 +623,26 @@ def laid_out(shape: Shape) -> Shape:
     if not shape.rank or shape.layout is not None:
         return shape
     return shape.with_layout(Layout.descending(shape.rank))
+
+
+def _joined(first: FrontendAttributes | None, second: FrontendAttributes | None) -> FrontendAttributes:
+    """The entries of both; of one name those of the second. What a composite is called stays as its call says."""
+    found: dict[str, str] = {}
+    for given in (first, second):
+        for name, value in given.entries if given is not None else ():
+            if not (name in found and name.startswith("composite.")):
+                found[name] = value
+    return FrontendAttributes(tuple(found.items()))
+
+
+def _with_sharding(value: Any, sharding: Sharding | None) -> Any:
+    """The result of a call; refused where it cannot have the sharding that was set. What it is built of may not."""
+    if sharding is None or not isinstance(value, XlaOp) or not value.is_valid or value.shape.is_token:
+        return value
+    demand("sharding" in value.instruction.attributes, NO_ATTRIBUTE,
+           f"the sharding that is set does not fit {value.name}, which is {value.shape.text(False)}",
+           "sharding= of the call, or a `with` around fewer calls, says it for those that it fits")
+    return value
 
 
 def _fitting(sharding: Sharding, shape: Shape) -> Sharding | None:

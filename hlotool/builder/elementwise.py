@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hlotool.builder.functions import BROADCAST, Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.python_values import attribute_value, element_type_of
-from hlotool.ir import Shape
+from hlotool.ir import HloInstruction, Shape
+from hlotool.ops import OPS
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -39,8 +43,6 @@ def _comparison(name: str, words: str, is_total: bool) -> None:
         # Only floats have two orders; XLA's TotalOrder functions fall back likewise.
         total = left.shape.is_array and left.shape.dtype.is_floating
         return compare(b, left, right, broadcast_dimensions, name, "TOTALORDER" if total else None)
-
-    import inspect
 
     order = " in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN" if is_total else ""
     add(Function(name + ("TotalOrder" if is_total else ""), call,
@@ -89,6 +91,48 @@ def stochastic_convert_type(b: Core, operand: Any, random: Any, new_element_type
     """Convert floats to a narrower type, rounding up as often as the random bits say."""
     made = b.operand(operand)
     return b.emit("stochastic-convert", [made, random], shape=_retyped(made, element_type_of(new_element_type)))
+
+
+def _of_several(name: str) -> None:
+    def call(b: Core, lhs: Any, rhs: Any, *others: Any, broadcast_dimensions: Iterable[int] = ()) -> XlaOp:
+        given = list(others)
+        if len(given) == 1 and not isinstance(given[0], (XlaOp, bool, np.ndarray, np.generic)):
+            broadcast_dimensions, given = given[0], []
+        found = b.broadcasting(name.lower(), lhs, rhs, broadcast_dimensions)
+        for other in given:
+            found = b.broadcasting(name.lower(), found, other)
+        return found
+
+    add(Function(name, call, f"Element by element {name.lower()}: of bits, or of predicates; of two operands, with "
+                 "broadcast_dimensions, or of more.", without_builder(inspect.signature(call)), synonyms=BROADCAST))
+
+
+for _name in ("And", "Or"):
+    _of_several(_name)
+
+
+@function()
+def is_constant(b: Core, operand: Any) -> bool:
+    """Whether a value depends on nothing that is known only when the program runs. XLA: XlaBuilder::IsConstant."""
+    seen: set[HloInstruction] = set()
+    stack = [b.operand(operand).instruction]
+    while stack:
+        one = stack.pop()
+        if one in seen or (one.opcode == "get-dimension-size" and one.operands[0].shape.is_static):
+            continue
+        seen.add(one)
+        record = OPS.get(one.opcode)
+        if record is None or one.opcode in _RUN_TIME or "collective" in record.flags:
+            return False
+        called = [i for c in one.called_computations() for i in c.instructions]
+        seen.update(i for i in called if i.opcode == "parameter")  # those get the operands
+        stack += [*one.operands, *called]
+    return True
+
+
+#: what is known only when the program runs; XLA's folder runs no loop
+_RUN_TIME = frozenset(("parameter", "infeed", "recv", "recv-done", "rng", "rng-get-and-update-state", "custom-call",
+                       "while", "replica-id", "partition-id", "all-reduce", "outfeed", "send", "send-done"))
 
 
 @function()
@@ -150,8 +194,6 @@ def constant_literal(b: Core, literal: Any, element_type: Any = None) -> XlaOp:
         return b.constant_of(attribute_value("literal", literal))
     if element_type is None:
         return b.constant_of(literal)
-    import numpy as np
-
     from hlotool.builder.python_values import is_weak
     from hlotool.ir import DTYPES
 

@@ -99,8 +99,14 @@ def AllToAll(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another."""
-def And(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
-    """Logical and of pred, of the bits of integers."""
+def And(
+        lhs: Operand,
+        rhs: Operand,
+        *others: typing.Any,
+        broadcast_dimensions: Iterable[int] = (),
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Element by element and: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
 def Any(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """Whether one of the predicates holds."""
 def ArgMax(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp:
@@ -282,9 +288,10 @@ def CollectiveBroadcast(
         operand: Operand,
         replica_groups: typing.Any = None,
         channel_id: typing.Any = None,
+        root: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp:
-    """Every member of a group gets the first member's operand."""
+    """Every member of a group gets the first member's operand, or that of the member whose place `root` computes."""
 def CollectivePermute(
         operand: Operand,
         source_target_pairs: Sequence[builtins.tuple[int, int]],
@@ -636,10 +643,23 @@ def DynamicUpdateSliceInMinorDims(
         **common: Unpack[Common]
 ) -> XlaOp:
     """DynamicUpdateSlice of the last dimensions."""
-def Eigh(a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp:
+def Eigh(
+        a: Operand,
+        lower: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-05,
+        sort_eigenvalues: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp:
     """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w)."""
-def Einsum(subscripts: str, lhs: Operand, rhs: typing.Any | None = None, **common: Unpack[Common]) -> XlaOp:
-    """An Einstein sum of one operand or two: "ij,jk->ik"."""
+def Einsum(
+        subscripts: str,
+        lhs: Operand,
+        rhs: typing.Any | None = None,
+        precision_config: typing.Any = None,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """An Einstein sum of one operand or two: "ij,jk->ik", "ii", "...ij->...ji"."""
 def Epsilon(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The distance from 1 to the next float."""
 def Eq(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
@@ -753,8 +773,9 @@ def Gelu(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """x times the probability that a normal number is below it."""
 def GetDimensionSize(operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
     """The size that a dimension has when the program runs, s32[]."""
-def GetMatrixDiagonal(operand: Operand, **common: Unpack[Common]) -> XlaOp:
-    """The elements of the diagonal."""
+def GetMatrixDiagonal(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp:
+    """The elements of a diagonal: the main one, the k-th above it, or the -k-th below."""
+def GetMatrixDiagonalViaGather(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def GetTupleElement(tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp:
     """The element of a tuple at an index that is a number."""
 def Gt(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
@@ -795,6 +816,8 @@ def Inverse(a: Operand, **common: Unpack[Common]) -> XlaOp:
     """The inverse of square matrices."""
 def Iota(builder: XlaBuilder, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp:
     """Numbers that count up along one dimension; also `Iota(element_type, size)`."""
+def IsConstant(operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """Whether a value depends on nothing that is known only when the program runs. XLA: XlaBuilder::IsConstant."""
 def IsFinite(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Whether each element is neither infinite nor NaN."""
 def IsInf(operand: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -980,8 +1003,14 @@ def OnesLike(operand: Operand, **common: Unpack[Common]) -> XlaOp:
 def OptBarrier(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def OptimizationBarrier(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """The same value, that no optimisation moves anything across."""
-def Or(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
-    """Logical or of pred, of the bits of integers."""
+def Or(
+        lhs: Operand,
+        rhs: Operand,
+        *others: typing.Any,
+        broadcast_dimensions: Iterable[int] = (),
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Element by element or: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
 def Outfeed(
         operand: Operand,
         shape_with_layout: ShapeLike | None = None,
@@ -1278,7 +1307,14 @@ def SelectAndScatterWithGeneralPadding(
         **common: Unpack[Common]
 ) -> XlaOp:
     """SelectAndScatter with padding in pairs."""
-def SelfAdjointEig(a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+def SelfAdjointEig(
+        a: Operand,
+        lower: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-05,
+        sort_eigenvalues: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def Send(operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
 def SendDone(context: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -1298,8 +1334,8 @@ def SendWithToken(operand: Operand, token: Operand, handle: typing.Any, **common
 def SendWithTokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def SetDimensionSize(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
     """Let a dimension have a size that is computed; its present size becomes the bound."""
-def SetMatrixDiagonal(operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp:
-    """The operand with another diagonal."""
+def SetMatrixDiagonal(operand: Operand, diagonal: typing.Any, k: int = 0, **common: Unpack[Common]) -> XlaOp:
+    """The operand with another diagonal: the main one, the k-th above it, or the -k-th below."""
 def ShiftLeft(
         lhs: Operand,
         rhs: Operand,
@@ -1434,6 +1470,8 @@ def Switch(
         branch_operands: typing.Any,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def Symmetrize(operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp:
+    """The symmetric (of complex elements Hermitian) matrices whose lower, or upper, triangle the operand holds."""
 def TakeAlong(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
     """For each place of the indices, the element that stands there along an axis, and at that place along others."""
 def Tan(
@@ -1463,6 +1501,8 @@ def Transpose(operand: Operand, permutation: Iterable[int] | None = None, **comm
     """Dimension i of the result is dimension permutation[i] of the operand; by default the order is reversed."""
 def TransposeInMinorDims(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """The last two dimensions exchanged."""
+def Triangle(operand: Operand, lower: bool, **common: Unpack[Common]) -> XlaOp:
+    """The elements on and below the diagonal, or on and above it; zeros elsewhere."""
 def TriangleMask(operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
     """Where column - row is at most `diagonal`."""
 def TriangularSolve(
@@ -1574,7 +1614,13 @@ def all_to_all(
         channel_id: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
-def and_(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
+def and_(
+        lhs: Operand,
+        rhs: Operand,
+        *others: typing.Any,
+        broadcast_dimensions: Iterable[int] = (),
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def any(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def arg_max(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp: ...
 def arg_min(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp: ...
@@ -1727,6 +1773,7 @@ def collective_broadcast(
         operand: Operand,
         replica_groups: typing.Any = None,
         channel_id: typing.Any = None,
+        root: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def collective_permute(
@@ -2031,8 +2078,21 @@ def dynamic_update_slice_in_minor_dims(
         starts: Sequence[typing.Any],
         **common: Unpack[Common]
 ) -> XlaOp: ...
-def eigh(a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-def einsum(subscripts: str, lhs: Operand, rhs: typing.Any | None = None, **common: Unpack[Common]) -> XlaOp: ...
+def eigh(
+        a: Operand,
+        lower: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-05,
+        sort_eigenvalues: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def einsum(
+        subscripts: str,
+        lhs: Operand,
+        rhs: typing.Any | None = None,
+        precision_config: typing.Any = None,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def epsilon(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def eq(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def eq_total_order(
@@ -2123,7 +2183,8 @@ def ge_total_order(
 ) -> XlaOp: ...
 def gelu(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def get_dimension_size(operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
-def get_matrix_diagonal(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def get_matrix_diagonal(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def get_matrix_diagonal_via_gather(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def get_tuple_element(tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
 def gettupleelement(tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
 def gt(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
@@ -2152,6 +2213,7 @@ def infeed(builder: XlaBuilder, shape: ShapeLike, config: str = '', **common: Un
 def infeed_with_token(token: Operand, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
 def inverse(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def iota(builder: XlaBuilder, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def is_constant(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def is_finite(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def is_inf(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def is_nan(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2291,7 +2353,13 @@ def one_hot(indices: typing.Any, depth: int, element_type: typing.Any = 'f32', *
 def ones_like(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def opt_barrier(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def optimization_barrier(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
-def or_(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
+def or_(
+        lhs: Operand,
+        rhs: Operand,
+        *others: typing.Any,
+        broadcast_dimensions: Iterable[int] = (),
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def outfeed(
         operand: Operand,
         shape_with_layout: ShapeLike | None = None,
@@ -2542,7 +2610,14 @@ def select_and_scatter_with_general_padding(
         scatter: Applied,
         **common: Unpack[Common]
 ) -> XlaOp: ...
-def self_adjoint_eig(a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+def self_adjoint_eig(
+        a: Operand,
+        lower: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-05,
+        sort_eigenvalues: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def send(operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def send_done(context: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def send_start(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2556,7 +2631,7 @@ def send_to_host(
 def send_with_token(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def send_with_tokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def set_dimension_size(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
-def set_matrix_diagonal(operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def set_matrix_diagonal(operand: Operand, diagonal: typing.Any, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def shift_left(
         lhs: Operand,
         rhs: Operand,
@@ -2673,6 +2748,7 @@ def switch(
         branch_operands: typing.Any,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def symmetrize(operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def take_along(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def tan(
         operand: Operand,
@@ -2695,6 +2771,7 @@ def torch_gather(operand: Operand, indices: typing.Any, axis: int = 0, **common:
 def torch_index_select(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def transpose(operand: Operand, permutation: Iterable[int] | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def transpose_in_minor_dims(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def triangle(operand: Operand, lower: bool, **common: Unpack[Common]) -> XlaOp: ...
 def triangle_mask(operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def triangular_solve(
         a: Operand,

@@ -158,10 +158,11 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
+            *others: typing.Any,
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp:
-        """Logical and of pred, of the bits of integers."""
+        """Element by element and: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
     def Any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """Whether one of the predicates holds."""
     def ArgMax(
@@ -378,9 +379,11 @@ class Methods:
             operand: Operand,
             replica_groups: typing.Any = None,
             channel_id: typing.Any = None,
+            root: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
-        """Every member of a group gets the first member's operand."""
+        """Every member of a group gets the first member's operand, or that of the member whose place `root`
+        computes."""
     def CollectivePermute(
             self,
             operand: Operand,
@@ -784,16 +787,25 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """DynamicUpdateSlice of the last dimensions."""
-    def Eigh(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp:
+    def Eigh(
+            self,
+            a: Operand,
+            lower: bool = True,
+            max_iter: int = 15,
+            tol: float = 1e-05,
+            sort_eigenvalues: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w)."""
     def Einsum(
             self,
             subscripts: str,
             lhs: Operand,
             rhs: typing.Any | None = None,
+            precision_config: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp:
-        """An Einstein sum of one operand or two: "ij,jk->ik"."""
+        """An Einstein sum of one operand or two: "ij,jk->ik", "ii", "...ij->...ji"."""
     def Epsilon(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The distance from 1 to the next float."""
     def Eq(
@@ -936,8 +948,9 @@ class Methods:
         """x times the probability that a normal number is below it."""
     def GetDimensionSize(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """The size that a dimension has when the program runs, s32[]."""
-    def GetMatrixDiagonal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
-        """The elements of the diagonal."""
+    def GetMatrixDiagonal(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """The elements of a diagonal: the main one, the k-th above it, or the -k-th below."""
+    def GetMatrixDiagonalViaGather(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def GetTupleElement(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp:
         """The element of a tuple at an index that is a number."""
     def Gt(
@@ -994,6 +1007,8 @@ class Methods:
         """The inverse of square matrices."""
     def Iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp:
         """Numbers that count up along one dimension; also `Iota(element_type, size)`."""
+    def IsConstant(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Whether a value depends on nothing that is known only when the program runs. XLA: XlaBuilder::IsConstant."""
     def IsFinite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Whether each element is neither infinite nor NaN."""
     def IsInf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -1248,10 +1263,11 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
+            *others: typing.Any,
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp:
-        """Logical or of pred, of the bits of integers."""
+        """Element by element or: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
     def Outfeed(
             self,
             operand: Operand,
@@ -1649,7 +1665,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """SelectAndScatter with padding in pairs."""
-    def SelfAdjointEig(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def SelfAdjointEig(
+            self,
+            a: Operand,
+            lower: bool = True,
+            max_iter: int = 15,
+            tol: float = 1e-05,
+            sort_eigenvalues: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def Send(self, operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
     def SendDone(self, context: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -1682,8 +1706,14 @@ class Methods:
     ) -> XlaOp: ...
     def SetDimensionSize(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """Let a dimension have a size that is computed; its present size becomes the bound."""
-    def SetMatrixDiagonal(self, operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """The operand with another diagonal."""
+    def SetMatrixDiagonal(
+            self,
+            operand: Operand,
+            diagonal: typing.Any,
+            k: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The operand with another diagonal: the main one, the k-th above it, or the -k-th below."""
     def ShiftLeft(
             self,
             lhs: Operand,
@@ -1845,6 +1875,8 @@ class Methods:
             branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def Symmetrize(self, operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp:
+        """The symmetric (of complex elements Hermitian) matrices whose lower, or upper, triangle the operand holds."""
     def TakeAlong(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
         """For each place of the indices, the element that stands there along an axis, and at that place along
         others."""
@@ -1888,6 +1920,8 @@ class Methods:
         """Dimension i of the result is dimension permutation[i] of the operand; by default the order is reversed."""
     def TransposeInMinorDims(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """The last two dimensions exchanged."""
+    def Triangle(self, operand: Operand, lower: bool, **common: Unpack[Common]) -> XlaOp:
+        """The elements on and below the diagonal, or on and above it; zeros elsewhere."""
     def TriangleMask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
         """Where column - row is at most `diagonal`."""
     def TriangularSolve(
@@ -2043,6 +2077,7 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
+            *others: typing.Any,
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -2238,6 +2273,7 @@ class Methods:
             operand: Operand,
             replica_groups: typing.Any = None,
             channel_id: typing.Any = None,
+            root: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def collective_permute(
@@ -2589,12 +2625,21 @@ class Methods:
             starts: Sequence[typing.Any],
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def eigh(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def eigh(
+            self,
+            a: Operand,
+            lower: bool = True,
+            max_iter: int = 15,
+            tol: float = 1e-05,
+            sort_eigenvalues: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def einsum(
             self,
             subscripts: str,
             lhs: Operand,
             rhs: typing.Any | None = None,
+            precision_config: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def epsilon(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2716,7 +2761,8 @@ class Methods:
     ) -> XlaOp: ...
     def gelu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def get_dimension_size(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
-    def get_matrix_diagonal(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def get_matrix_diagonal(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def get_matrix_diagonal_via_gather(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def get_tuple_element(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
     def gettupleelement(self, tuple_data: Operand, index: int, **common: Unpack[Common]) -> XlaOp: ...
     def gt(
@@ -2760,6 +2806,7 @@ class Methods:
     ) -> XlaOp: ...
     def inverse(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def is_constant(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def is_finite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def is_inf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def is_nan(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2967,6 +3014,7 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
+            *others: typing.Any,
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -3316,7 +3364,15 @@ class Methods:
             scatter: Applied,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def self_adjoint_eig(self, a: Operand, sort_eigenvalues: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def self_adjoint_eig(
+            self,
+            a: Operand,
+            lower: bool = True,
+            max_iter: int = 15,
+            tol: float = 1e-05,
+            sort_eigenvalues: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def send(self, operand: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def send_done(self, context: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def send_start(self, operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -3343,7 +3399,13 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def set_dimension_size(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
-    def set_matrix_diagonal(self, operand: Operand, diagonal: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def set_matrix_diagonal(
+            self,
+            operand: Operand,
+            diagonal: typing.Any,
+            k: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def shift_left(
             self,
             lhs: Operand,
@@ -3482,6 +3544,7 @@ class Methods:
             branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def symmetrize(self, operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def take_along(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def tan(
             self,
@@ -3517,6 +3580,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def transpose_in_minor_dims(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def triangle(self, operand: Operand, lower: bool, **common: Unpack[Common]) -> XlaOp: ...
     def triangle_mask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def triangular_solve(
             self,

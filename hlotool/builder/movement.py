@@ -101,6 +101,8 @@ def _reshape_to(b: Core, operand: Any, shape: Shape, inferred: int | None) -> Xl
 
 def _carried_flags(shape: Shape, sizes: Sequence[int], inferred: int | None) -> tuple[bool, ...]:
     """Which dimensions of the result are dynamic. XLA: ShapeInference::InferReshapeShape."""
+    if not sizes:
+        return ()  # XLA: the one element of a bounded array becomes a scalar
     flags = [False] * len(sizes)
     ones = {d for d in range(shape.rank) if shape.is_dynamic_dim(d) and shape.dims[d] == 1}
     for d in ones:

@@ -305,7 +305,7 @@ _NAMES_BY_KIND: dict[Kind, str] = {
         concat_dimension split_dimension feature_index exponent_bits mantissa_bits delta k num_carries
         inferred_dimension cross_program_prefetch_index async_group_id all_reduce_id parameter_number
         replica_count num_partitions""",
-    Kind.BOOL: """is_stable is_reverse is_associative largest use_global_device_ids constrain_layout
+    Kind.BOOL: """has_dynamic_root is_stable is_reverse is_associative largest use_global_device_ids constrain_layout
         custom_call_has_side_effect is_host_transfer indices_are_sorted unique_indices lower left_side
         unit_diagonal is_composite is_cross_program_prefetch has_dynamic_root
         is_scheduled alias_passthrough_params keep_original_sequence_order_in_group""",

@@ -266,13 +266,21 @@ def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_si
 # collective-broadcast, collective-permute
 
 
-def collective_broadcast_shape(*operands: Shape) -> Shape:
-    """Constraint 1 of collective-broadcast."""
+def collective_broadcast_shape(*operands: Shape, has_dynamic_root: bool = False) -> Shape:
+    """Constraints 1 and 2 of collective-broadcast."""
     require_arrays("collective-broadcast", operands)
-    return one_or_tuple(operands)
+    if not has_dynamic_root:
+        return one_or_tuple(operands)
+    *values, roots = operands
+    require(bool(values) and roots.element_type == "s32" and roots.dims == (len(values),), "collective-broadcast-c2",
+            f"has_dynamic_root=true takes operands and a root for each, s32[{len(values)}]; the last operand is "
+            f"{roots.text(False)}")
+    return one_or_tuple(values)
 
 
 def _emit_collective_broadcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if instruction.attributes.get("has_dynamic_root"):
+        e.refuse(instruction, "its root is computed, which StableHLO's collective_broadcast does not have")
     return packed([e.op("stablehlo.collective_broadcast", [value], operand.shape, group_attributes(instruction))
                     for operand, value in zip(instruction.operands, operands, strict=True)])
 
@@ -290,15 +298,24 @@ def _draw_collective_broadcast(d: Draw) -> None:
     _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
     draw=_draw_collective_broadcast)
 def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,
-                         channel_id: int | None = None, world: Any) -> Any:
+                         channel_id: int | None = None, has_dynamic_root: bool = False, world: Any) -> Any:
     """Every device of a group gets the operand of the group's first member; devices in no group get zeros.
 
+    With has_dynamic_root the last operand holds, for each of the others, the place in the group of the member whose
+    operand counts. Source: XLA, pull request 44145.
+
     C1  At least one operand, all arrays.
+    C2  With has_dynamic_root the last operand is s32[n], for n operands before it.
     """
+    values = operands[:-1] if has_dynamic_root else operands
     members = group_of(world, replica_groups, channel_id, None)
     if members is None:
-        return packed([np.zeros_like(a) for a in operands])
-    return packed(world.exchange(operands, members)[0])
+        return packed([np.zeros_like(a) for a in values])
+    everybodys = world.exchange(values, members)
+    roots = operands[-1].tolist() if has_dynamic_root else [0] * len(values)
+    if not all(0 <= root < len(members) for root in roots):
+        raise EvaluationError(f"the roots are {roots}, the group has {len(members)} members")
+    return packed([everybodys[root][i] for i, root in enumerate(roots)])
 
 
 def collective_permute_shape(*operands: Shape, source_target_pairs: tuple[tuple[int, int], ...],

@@ -7,6 +7,7 @@ Each is a builder function like all: a method, `b.ArgMax(x, 0)`, and free, `ArgM
 import hlotool.builder.library.constants
 import hlotool.builder.library.decompositions
 import hlotool.builder.library.distributions
+import hlotool.builder.library.einsum
 import hlotool.builder.library.loops
 import hlotool.builder.library.matrices
 import hlotool.builder.library.networks

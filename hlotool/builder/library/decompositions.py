@@ -14,7 +14,13 @@ import numpy as np
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.library.matrices import batch_dot, get_matrix_diagonal, identity_matrix, transpose_in_minor_dims
+from hlotool.builder.library.matrices import (
+    batch_dot,
+    get_matrix_diagonal,
+    identity_matrix,
+    symmetrize,
+    transpose_in_minor_dims,
+)
 from hlotool.builder.problems import demand
 from hlotool.ir import Shape
 
@@ -144,7 +150,7 @@ def _rotation(b: Core, alpha: XlaOp, beta: XlaOp, gamma: XlaOp) -> tuple[XlaOp, 
     is_turned = today(b, "Ne", gamma, 0.0)
     zeta = (beta - alpha) / (2.0 * today(b, "Select", is_turned, gamma, 1.0))
     root = today(b, "Sqrt", 1.0 + zeta * zeta)
-    t = today(b, "Select", zeta >= 0.0, 1.0, -1.0) / (today(b, "Abs", zeta) + root)
+    t = today(b, "Select", zeta >= 0.0, b.operand(1.0, zeta.element_type), -1.0) / (today(b, "Abs", zeta) + root)
     t = today(b, "Select", is_turned & today(b, "IsFinite", t), t, 0.0)
     c = today(b, "Rsqrt", 1.0 + t * t)
     return c, c * t
@@ -155,11 +161,22 @@ def _tolerance(made: XlaOp) -> float:
 
 
 @function("SelfAdjointEig")
-def eigh(b: Core, a: Any, sort_eigenvalues: bool = True) -> XlaOp:
-    """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w)."""
-    given = _matrix(b, a, "Eigh", is_square=True)
+def eigh(b: Core, a: Any, lower: bool = True, max_iter: int = 15, tol: float = 1e-5, sort_eigenvalues: bool = True
+         ) -> XlaOp:
+    """Eigenvectors (columns) and eigenvalues (rising) of symmetric matrices: a tuple (v, w); A v = v diag(w).
+
+    Only the lower triangle is read, or the upper one; of complex (Hermitian) matrices likewise. `max_iter` and `tol`
+    stand for XLA's: the rotations end where nothing is left to turn.
+    """
+    given = b.operand(a)
+    if given.shape.is_array and given.rank >= 2 and given.dims[-1] == given.dims[-2] == 0:
+        kind = {"c64": "f32", "c128": "f64"}.get(given.element_type, given.element_type)
+        return today(b, "Tuple", [given, today(b, "Full", Shape.array(kind, given.dims[:-1]), 0.0)])
+    if given.shape.is_array and given.shape.dtype.is_complex:
+        return _hermitian(b, symmetrize(b, given, lower), sort_eigenvalues)
+    given = _matrix(b, given, "Eigh", is_square=True)
     size = given.dims[-1]
-    made = (given + transpose_in_minor_dims(b, given)) * 0.5
+    made = symmetrize(b, given, lower)
     eye = _eye(b, made, size)
     if size > 1:
         first, second = _pairs(b, size)
@@ -181,6 +198,56 @@ def eigh(b: Core, a: Any, sort_eigenvalues: bool = True) -> XlaOp:
         made, eye, _, _ = _while(b, _ROUNDS * count, step, [made, eye, first, second], is_needed)
     values = get_matrix_diagonal(b, made)
     return _in_order(b, eye, values, False) if sort_eigenvalues else today(b, "Tuple", [eye, values])
+
+
+def _hermitian(b: Core, a: XlaOp, sort_eigenvalues: bool) -> XlaOp:
+    """Eigenvalues of Hermitian matrices, from the symmetric [[Re, -Im], [Im, Re]], which has each of them twice."""
+    size = a.dims[-1]
+    real, imag = today(b, "Real", a), today(b, "Imag", a)
+    last = a.rank - 1
+    upper, under = (today(b, "ConcatInDim", row, dimension=last) for row in ([real, -imag], [imag, real]))
+    found = eigh(b, today(b, "ConcatInDim", [upper, under], dimension=last - 1))
+    vectors, values = (today(b, "GetTupleElement", found, i) for i in range(2))
+    # Of each pair of equal values one vector is taken, made orthogonal to those before: a Gram-Schmidt sweep over all.
+    parts = [today(b, "SliceInDim", vectors, i * size, (i + 1) * size, 1, last - 1) for i in range(2)]
+    columns = today(b, "Complex", *parts)
+    start = Shape.array(a.element_type, (*a.dims[:-2], size, 2 * size))
+    basis = today(b, "Full", start, 0.0)
+
+    def step(k: XlaOp, basis: XlaOp, count: XlaOp, chosen: XlaOp, columns: XlaOp) -> list[XlaOp]:
+        column = _line(b, columns, k, -1)
+        rest = column
+        for _ in range(2):  # twice is enough
+            share = today(b, "Einsum", "...ij,...i->...j", today(b, "Conj", basis), rest)
+            rest = rest - today(b, "Einsum", "...ij,...j->...i", basis, share)
+        length = today(b, "Sqrt", today(b, "Sum", today(b, "Real", rest * today(b, "Conj", rest)), [rest.rank - 1]))
+        taken = today(b, "And", today(b, "Gt", length, 0.5), today(b, "Lt", count, size))
+        safe = today(b, "Select", taken, length, 1.0)
+        unit = today(b, "Div", rest, today(b, "Complex", _spread(b, safe, rest.dims, -1),
+                                           today(b, "Full", Shape.array(safe.element_type, rest.dims), 0.0)))
+        mask = _spread(b, taken, rest.dims, -1)
+        basis = _with_line(b, basis, today(b, "Select", mask, unit, today(b, "ZerosLike", unit)), k, -1)
+        chosen = _with_row(b, chosen, taken, k)
+        return [basis, count + today(b, "ConvertElementType", taken, "s32"), chosen, columns]
+
+    batch = a.dims[:-2]
+    count = today(b, "Full", Shape.array("s32", batch), 0)
+    chosen = today(b, "Full", Shape.array("pred", (*batch, 2 * size)), False)
+    basis, _, chosen, _ = _while(b, 2 * size, step, [basis, count, chosen, columns])
+    # Those that are taken go to the front, in order.
+    places = today(b, "Select", chosen, today(b, "Iota", Shape.array("s32", chosen.dims), chosen.rank - 1), 2 * size)
+    kept = [today(b, "SliceInDim", today(b, "GetTupleElement", today(b, "SortByKey", keys, value, axis), 1), 0, size, 1,
+                  axis)
+            for keys, value, axis in ((_spread(b, places, basis.dims, -2), basis, basis.rank - 1),
+                                      (places, values, values.rank - 1))]
+    return today(b, "Tuple", kept)
+
+
+def _with_row(b: Core, line: XlaOp, value: XlaOp, at: XlaOp) -> XlaOp:
+    """Rows with another element at an index."""
+    zero = b.operand(0, "s32")
+    return today(b, "DynamicUpdateSlice", line, today(b, "Reshape", value, [*value.dims, 1]),
+                 [zero] * (line.rank - 1) + [at])
 
 
 def _element(b: Core, line: XlaOp, at: XlaOp) -> XlaOp:
@@ -273,7 +340,7 @@ def _sign_of(b: Core, q: XlaOp, size: int) -> XlaOp:
         head = _element(b, row, j)
         factors = _line(b, moved, j, -1) / _spread(b, head, column.dims, -1)
         factors = today(b, "Select", place > j, factors, 0.0)
-        turned = today(b, "Select", today(b, "Eq", pivot, j), 1.0, -1.0)
+        turned = today(b, "Select", today(b, "Eq", pivot, j), b.operand(1.0, matrix.element_type), -1.0)
         sign = sign * turned * today(b, "Sign", head)
         return [moved - _spread(b, factors, matrix.dims, -1) * _spread(b, row, matrix.dims, -2), sign]
 

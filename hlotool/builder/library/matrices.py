@@ -55,28 +55,58 @@ def upper_triangle(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
 
 
 @function()
-def get_matrix_diagonal(b: Core, operand: Any) -> XlaOp:
-    """The elements of the diagonal."""
-    made = matrix(b, operand, "GetMatrixDiagonal")
-    size = min(made.dims[-2:])
-    limits = [*made.dims[:-2], size, size]
-    square = today(b, "Slice", made, [0] * made.rank, limits)
-    eye = identity_matrix(b, "pred", size)
-    mask = today(b, "BroadcastInDim", eye, limits, [made.rank - 2, made.rank - 1])
-    kept = today(b, "Select", mask, square, today(b, "ZerosLike", square))
-    return today(b, "Sum", kept, [made.rank - 1])
+def triangle(b: Core, operand: Any, lower: bool) -> XlaOp:
+    """The elements on and below the diagonal, or on and above it; zeros elsewhere."""
+    return lower_triangle(b, operand) if lower else upper_triangle(b, operand)
 
 
 @function()
-def set_matrix_diagonal(b: Core, operand: Any, diagonal: Any) -> XlaOp:
-    """The operand with another diagonal."""
+def symmetrize(b: Core, operand: Any, lower: bool = True) -> XlaOp:
+    """The symmetric (of complex elements Hermitian) matrices whose lower, or upper, triangle the operand holds."""
+    made = matrix(b, operand, "Symmetrize")
+    demand(made.dims[-1] == made.dims[-2], ARGUMENTS, f"Symmetrize takes square matrices; it is given "
+           f"{made.shape.text(False)}")
+    other = today(b, "Conj", transpose_in_minor_dims(b, made))
+    mask = triangle_mask(b, made, 0)
+    if made.shape.dtype.is_complex:  # the diagonal of a Hermitian matrix is real
+        on_diagonal = mask & today(b, "Not", triangle_mask(b, made, -1))
+        real = today(b, "Complex", today(b, "Real", made), today(b, "ZerosLike", today(b, "Real", made)))
+        made = today(b, "Select", on_diagonal, real, made)
+    above = made if not lower else other
+    below = made if lower else other
+    mask = mask if lower else triangle_mask(b, made, -1)
+    return today(b, "Select", mask, below, above)
+
+
+def _diagonal_mask(b: Core, made: XlaOp, k: int) -> XlaOp:
+    """Where column - row is k."""
+    shape = Shape.array("s32", made.dims)
+    row, column = (today(b, "Iota", shape, made.rank - n) for n in (2, 1))
+    return today(b, "Eq", column, today(b, "Add", row, k))
+
+
+@function("GetMatrixDiagonalViaGather")
+def get_matrix_diagonal(b: Core, operand: Any, k: int = 0) -> XlaOp:
+    """The elements of a diagonal: the main one, the k-th above it, or the -k-th below."""
+    made = matrix(b, operand, "GetMatrixDiagonal")
+    rows, columns = made.dims[-2:]
+    size = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+    kept = today(b, "Select", _diagonal_mask(b, made, k), made, today(b, "ZerosLike", made))
+    # Of each column on the diagonal (each row, where the diagonal lies below) one element is left.
+    line = today(b, "Sum" if made.element_type != "pred" else "Any", kept, [made.rank - 1 if k >= 0 else made.rank - 2])
+    return today(b, "SliceInDim", line, 0, size, 1, line.rank - 1)
+
+
+@function()
+def set_matrix_diagonal(b: Core, operand: Any, diagonal: Any, k: int = 0) -> XlaOp:
+    """The operand with another diagonal: the main one, the k-th above it, or the -k-th below."""
     made = matrix(b, operand, "SetMatrixDiagonal")
     new = b.operand(diagonal, made.element_type)
-    eye = today(b, "BroadcastInDim", identity_matrix(b, "pred", *made.dims[-2:]), made.dims,
-                [made.rank - 2, made.rank - 1])
-    wide = made.dims[-1] <= made.dims[-2]
-    kept = [d for d in range(made.rank) if d != made.rank - (2 if wide else 1)]
-    return today(b, "Select", eye, today(b, "BroadcastInDim", new, made.dims, kept), made)
+    along = made.rank - 2 if k >= 0 else made.rank - 1  # rows count along diagonals that begin in the first row
+    padded = today(b, "PadInDim", new, False if made.element_type == "pred" else 0, new.rank - 1, 0,
+                   made.dims[along] - new.dims[-1])
+    wide = today(b, "BroadcastInDim", padded, made.dims, [*range(made.rank - 2), along])
+    return today(b, "Select", _diagonal_mask(b, made, k), wide, made)
 
 
 @function()
@@ -96,42 +126,3 @@ def batch_dot(b: Core, lhs: Any, rhs: Any, transpose_lhs: bool = False, transpos
                "rhs_contracting_dimensions": (right.rank - (1 if transpose_rhs else 2),),
                "lhs_batch_dimensions": batch, "rhs_batch_dimensions": batch}
     return today(b, "DotGeneral", left, right, numbers, precision_config, preferred_element_type)
-
-
-@function()
-def einsum(b: Core, subscripts: str, lhs: Any, rhs: Any | None = None) -> XlaOp:
-    """An Einstein sum of one operand or two: "ij,jk->ik"."""
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    parts = inputs.split(",")
-    given = [b.operand(o) for o in (lhs, rhs) if o is not None]
-    demand(bool(arrow) and len(parts) == len(given) and all(
-        len(p) == o.rank and len(set(p)) == len(p) for p, o in zip(parts, given, strict=True)) and
-        len(set(output)) == len(output) and set(output) <= set("".join(parts)), ARGUMENTS,
-        f"{subscripts!r} does not fit {', '.join(o.shape.text(False) for o in given)}",
-        'each operand has one different letter a dimension, and "->" stands before the result')
-    if len(given) == 1:
-        return _arranged(b, *_summed(b, given[0], parts[0], set(output)), output)
-    left, right = parts
-    one, left = _summed(b, given[0], left, set(output) | set(right))
-    two, right = _summed(b, given[1], right, set(output) | set(left))
-    batch = [c for c in left if c in right and c in output]
-    summed = [c for c in left if c in right and c not in output]
-    numbers = {"lhs_contracting_dimensions": tuple(map(left.index, summed)),
-               "rhs_contracting_dimensions": tuple(map(right.index, summed)),
-               "lhs_batch_dimensions": tuple(map(left.index, batch)),
-               "rhs_batch_dimensions": tuple(map(right.index, batch))}
-    letters = "".join([*batch, *(c for c in left if c not in right), *(c for c in right if c not in left)])
-    return _arranged(b, today(b, "DotGeneral", one, two, numbers), letters, output)
-
-
-def _summed(b: Core, operand: XlaOp, letters: str, kept: set[str]) -> tuple[XlaOp, str]:
-    """The operand summed over the letters that nobody else has."""
-    axes = [i for i, c in enumerate(letters) if c not in kept]
-    if not axes:
-        return operand, letters
-    return today(b, "Sum", operand, axes), "".join(c for c in letters if c in kept)
-
-
-def _arranged(b: Core, operand: XlaOp, letters: str, output: str) -> XlaOp:
-    order = [letters.index(c) for c in output]
-    return operand if order == sorted(order) else today(b, "Transpose", operand, order)

@@ -6,11 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.problems import demand
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
+
+
+def real(b: Core, value: Any, what: str) -> XlaOp:
+    """An operand of floats. XLA: EnsureOperandIsRealFp."""
+    made = b.operand(value)
+    demand(made.shape.is_array and made.shape.dtype.is_floating, ARGUMENTS,
+           f"{what} takes floats; the operand is {made.shape.text(False)}")
+    return made
 
 
 def _where(b: Core, condition: Any, yes: Any, no: Any) -> XlaOp:
@@ -41,32 +51,32 @@ def reciprocal(b: Core, operand: Any) -> XlaOp:
 @function()
 def is_nan(b: Core, operand: Any) -> XlaOp:
     """Where a float is not a number."""
-    made = b.operand(operand)
+    made = real(b, operand, "IsNan")
     return today(b, "Ne", made, made)
 
 
 @function()
 def is_inf(b: Core, operand: Any) -> XlaOp:
     """Where a float is infinite, of either sign."""
-    return today(b, "Eq", today(b, "Abs", operand), math.inf)
+    return today(b, "Eq", today(b, "Abs", real(b, operand, "IsInf")), math.inf)
 
 
 @function()
 def is_pos_inf(b: Core, operand: Any) -> XlaOp:
     """Where a float is plus infinity."""
-    return today(b, "Eq", operand, math.inf)
+    return today(b, "Eq", real(b, operand, "IsPosInf"), math.inf)
 
 
 @function()
 def is_neg_inf(b: Core, operand: Any) -> XlaOp:
     """Where a float is minus infinity."""
-    return today(b, "Eq", operand, -math.inf)
+    return today(b, "Eq", real(b, operand, "IsNegInf"), -math.inf)
 
 
 @function()
 def is_neg_zero(b: Core, operand: Any) -> XlaOp:
     """Where a float is -0."""
-    made = b.operand(operand)
+    made = real(b, operand, "IsNegZero")
     found: XlaOp = (made == 0.0) & (today(b, "Div", 1.0, made) < 0.0)
     return found
 
@@ -106,7 +116,7 @@ _ERF_INV_FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 
 @function()
 def erf_inv(b: Core, operand: Any) -> XlaOp:
     """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
-    given = b.operand(operand)
+    given = real(b, operand, "ErfInv")
     is_double = given.element_type == "f64"
     made = given if is_double else today(b, "ConvertElementType", given, "f32")
     w = -today(b, "Log1p", -(made * made))
@@ -133,7 +143,7 @@ _ERFC = (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.186288
 @function()
 def erfc(b: Core, operand: Any) -> XlaOp:
     """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
-    made = b.operand(operand)
+    made = real(b, operand, "Erfc")
     z = today(b, "Abs", made)
     t = 1.0 / (1.0 + 0.5 * z)
     # exp(-z*z) loses digits of z*z: the part that rounding cut off is put back.
@@ -147,16 +157,16 @@ _LANCZOS = (676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150
             -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7)
 
 
-def _wide(b: Core, operand: Any) -> tuple[XlaOp, XlaOp]:
+def _wide(b: Core, operand: Any, what: str) -> tuple[XlaOp, XlaOp]:
     """The operand, and the same in a type that is wide enough to compute in."""
-    made = b.operand(operand)
+    made = real(b, operand, what)
     return made, made if made.element_type == "f64" else today(b, "ConvertElementType", made, "f32")
 
 
 @function()
 def lgamma(b: Core, operand: Any) -> XlaOp:
     """The logarithm of the gamma function's magnitude."""
-    given, x = _wide(b, operand)
+    given, x = _wide(b, operand, "Lgamma")
     is_small = x < 0.5
     z = _where(b, is_small, -x, x - 1.0)
     total: Any = b.operand(_LANCZOS_BASE, x.element_type)
@@ -177,7 +187,7 @@ def lgamma(b: Core, operand: Any) -> XlaOp:
 @function()
 def digamma(b: Core, operand: Any) -> XlaOp:
     """The slope of Lgamma; NaN at 0, -1, -2, ..."""
-    given, x = _wide(b, operand)
+    given, x = _wide(b, operand, "Digamma")
     is_small = x < 0.5
     z = _where(b, is_small, -x, x - 1.0)
     above: Any = b.operand(0.0, x.element_type)
