@@ -422,3 +422,8 @@ def test_programs_that_stablehlo_refuses_are_refused(start):
     found = {(name, i): is_refused(text) for name, i, text in programs}
     assert sum(refused is not None for refused in found.values()) > 100
     assert {key for key, refused in found.items() if refused is False} <= TAKEN
+
+
+def test_counts_of_devices_that_are_no_numbers() -> None:
+    with pytest.raises(HloError, match=r"mhlo.num_replicas is \"two\", which is no number.*X203"):
+        hlotool.from_stablehlo('module attributes {mhlo.num_replicas = "two"} { func.func @main() { return } }')

@@ -132,3 +132,27 @@ def test_sizes() -> None:
     for text in ("", "-1", "MB", "5 bytes", "1e9"):
         with pytest.raises(ValueError, match="is no size"):
             bytes_in(text)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_several_modules_at_a_time_end_with_a_signal(number: signal.Signals, tmp_path: pathlib.Path) -> None:
+    for n in range(3):
+        (tmp_path / f"{n}.hlo").write_text(ENDLESS)
+    with subprocess.Popen([*HLOTOOL, "roundtrip", "-j", "2", str(tmp_path)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:
+        found: set[int] = set()
+        deadline = time.monotonic() + 60
+        while len(found) < 3 and time.monotonic() < deadline:  # the work, and two processes for it
+            found = descendants(process.pid)
+            time.sleep(0.05)
+        assert len(found) >= 3
+        begun = time.monotonic()
+        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+        process.wait(20)
+        while (left := {p for p in found if is_alive(p)}) and time.monotonic() < begun + 20:
+            time.sleep(0.05)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+    assert process.returncode == (130 if number == signal.SIGINT else -number)

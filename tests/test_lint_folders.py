@@ -267,8 +267,9 @@ def test_arguments_that_folders_have() -> None:
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_every_process(folder: pathlib.Path) -> None:
-    code = ("import time; from hlotool.cli import main, lint_run; import sys\n"
-            "def slow(given): print('begun', flush=True); time.sleep(1.5); raise KeyError\n"
+    # One write for each word and its line feed: two processes may write at once.
+    code = ("import os, time; from hlotool.cli import main, lint_run; import sys\n"
+            "def slow(given): os.write(1, b'begun\\n'); time.sleep(60); raise KeyError\n"
             "lint_run.module_of = slow\n"
             "sys.exit(main(['lint', '--no-config', '-j', '2', sys.argv[1]]))")
     with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -276,5 +277,5 @@ def test_an_interrupt_ends_every_process(folder: pathlib.Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=20)
     assert process.returncode == 130 and err == "hlotool lint: interrupted\n" and out.count("begun") <= 3

@@ -78,26 +78,13 @@ def run(args: argparse.Namespace) -> int:
 def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
     """The rows in order, several modules at a time."""
     jobs = min(args.jobs or min(os.cpu_count() or 1, _MOST_JOBS), len(wanted))
-    # A process whose runtime is started must not be forked.
-    if jobs < 2 or "jaxlib" in sys.modules or not hasattr(os, "fork"):
+    if jobs < 2:
         yield from (take(loaded, args) for loaded in wanted)
         return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from hlotool.isolation import process_pool
 
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _ignore_interrupts) as pool:
-        try:
-            yield from pool.map(take, wanted, [args] * len(wanted))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _ignore_interrupts() -> None:
-    """An interrupt is the parent's affair."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with process_pool(jobs) as pool:
+        yield from pool.map(take, wanted, [args] * len(wanted))
 
 
 def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:

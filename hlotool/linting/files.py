@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source, no_collection
+from hlotool.isolation import process_pool
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.dumps import dump_name, read_folder
 from hlotool.linting.linter import lint_module
@@ -186,37 +186,29 @@ def _jobs_for(paths: Sequence[str]) -> int:
 def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple[str, FileFindings]]:
     """Each path with its findings, as they are done; a process that dies costs one file."""
     # Half of the files that are linted are alone: they need not pay for this.
-    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
 
     left = dict.fromkeys(paths)
-    pool = ProcessPoolExecutor(number, initializer=_leave_interrupts)
     try:
-        # The largest first, so that no process is left with a long one at the end.
-        running = {pool.submit(job, p): p for p in _largest_first(paths)}
-        for future in as_completed(running):
-            found = future.result()
-            left.pop(running[future])
-            yield running[future], found
+        with process_pool(number) as pool:
+            # The largest first, so that no process is left with a long one at the end.
+            running = {pool.submit(job, p): p for p in _largest_first(paths)}
+            for future in as_completed(running):
+                found = future.result()
+                left.pop(running[future])
+                yield running[future], found
     except BrokenProcessPool:
         for path in left:
             yield path, _alone(path, job)
-    finally:  # also after an interrupt: what has not begun never does
-        pool.shutdown(cancel_futures=True)
-
-
-def _leave_interrupts() -> None:
-    """Interrupts are for the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _alone(path: str, job: Job) -> FileFindings:
     """The findings of a file that may end the process that looks at it."""
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with ProcessPoolExecutor(1) as pool:
+        with process_pool(1) as pool:
             return pool.submit(job, path).result()
     except BrokenProcessPool:
         return FileFindings(path, [Diagnostic(

@@ -197,8 +197,13 @@ def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
         found["buffer_donor"] = tuple(donors)
     attributes = program.operation.attributes
     for name, mlir in COUNTS.items():
-        if mlir in attributes and attributes[mlir].value != 1:
-            found[name] = attributes[mlir].value
+        if mlir not in attributes:
+            continue
+        value = getattr(attributes[mlir], "value", None)
+        if not isinstance(value, int):
+            raise HloError([Diagnostic(codes.REFUSED, f"{mlir} is {attributes[mlir]}, which is no number")])
+        if value != 1:
+            found[name] = value
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
     meshes = [f"{view.operation.attributes['sym_name'].value} = {view.operation.attributes['mesh']}"
               for view in program.body.operations if view.operation.name == MESH]
