@@ -27,6 +27,8 @@ class DType:
     #: stored mantissa and exponent bits, for floats only
     mantissa_bits: int = 0
     exponent_bits: int = 0
+    #: the least n for which 2^n is more than the type holds, for floats only
+    overflow_exponent: int = -1
 
     @property
     def numpy(self) -> Any:
@@ -54,7 +56,7 @@ class DType:
 
 
 _ROWS = (
-    # name, family, bits, numpy, mlir, proto number, mantissa bits, exponent bits
+    # name, family, bits, numpy, mlir, proto number, mantissa bits, exponent bits, overflow exponent
     ("pred", "pred", 8, "bool", "i1", 1),
     ("s1", "signed", 1, "int1", "i1", 30),
     ("s2", "signed", 2, "int2", "i2", 26),
@@ -70,21 +72,21 @@ _ROWS = (
     ("u16", "unsigned", 16, "uint16", "ui16", 7),
     ("u32", "unsigned", 32, "uint32", "ui32", 8),
     ("u64", "unsigned", 64, "uint64", "ui64", 9),
-    ("f16", "float", 16, "float16", "f16", 10, 10, 5),
-    ("f32", "float", 32, "float32", "f32", 11, 23, 8),
-    ("bf16", "float", 16, "bfloat16", "bf16", 16, 7, 8),
-    ("f64", "float", 64, "float64", "f64", 12, 52, 11),
-    ("f8e5m2", "float", 8, "float8_e5m2", "f8E5M2", 19, 2, 5),
-    ("f8e4m3", "float", 8, "float8_e4m3", "f8E4M3", 28, 3, 4),
-    ("f8e4m3fn", "float", 8, "float8_e4m3fn", "f8E4M3FN", 20, 3, 4),
-    ("f8e4m3b11fnuz", "float", 8, "float8_e4m3b11fnuz", "f8E4M3B11FNUZ", 23, 3, 4),
-    ("f8e3m4", "float", 8, "float8_e3m4", "f8E3M4", 29, 4, 3),
-    ("f8e5m2fnuz", "float", 8, "float8_e5m2fnuz", "f8E5M2FNUZ", 24, 2, 5),
-    ("f8e4m3fnuz", "float", 8, "float8_e4m3fnuz", "f8E4M3FNUZ", 25, 3, 4),
-    ("f8e8m0fnu", "float", 8, "float8_e8m0fnu", "f8E8M0FNU", 33, 0, 8),
-    ("f4e2m1fn", "float", 4, "float4_e2m1fn", "f4E2M1FN", 32, 1, 2),
-    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 34, 3, 2),
-    ("f6e3m2fn", "float", 6, "float6_e3m2fn", "f6E3M2FN", 35, 2, 3),
+    ("f16", "float", 16, "float16", "f16", 10, 10, 5, 16),
+    ("f32", "float", 32, "float32", "f32", 11, 23, 8, 128),
+    ("bf16", "float", 16, "bfloat16", "bf16", 16, 7, 8, 128),
+    ("f64", "float", 64, "float64", "f64", 12, 52, 11, 1024),
+    ("f8e5m2", "float", 8, "float8_e5m2", "f8E5M2", 19, 2, 5, 16),
+    ("f8e4m3", "float", 8, "float8_e4m3", "f8E4M3", 28, 3, 4, 8),
+    ("f8e4m3fn", "float", 8, "float8_e4m3fn", "f8E4M3FN", 20, 3, 4, 9),
+    ("f8e4m3b11fnuz", "float", 8, "float8_e4m3b11fnuz", "f8E4M3B11FNUZ", 23, 3, 4, 5),
+    ("f8e3m4", "float", 8, "float8_e3m4", "f8E3M4", 29, 4, 3, 4),
+    ("f8e5m2fnuz", "float", 8, "float8_e5m2fnuz", "f8E5M2FNUZ", 24, 2, 5, 16),
+    ("f8e4m3fnuz", "float", 8, "float8_e4m3fnuz", "f8E4M3FNUZ", 25, 3, 4, 8),
+    ("f8e8m0fnu", "float", 8, "float8_e8m0fnu", "f8E8M0FNU", 33, 0, 8, 128),
+    ("f4e2m1fn", "float", 4, "float4_e2m1fn", "f4E2M1FN", 32, 1, 2, 3),
+    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 34, 3, 2, 3),
+    ("f6e3m2fn", "float", 6, "float6_e3m2fn", "f6E3M2FN", 35, 2, 3, 5),
     ("c64", "complex", 64, "complex64", "complex<f32>", 15),
     ("c128", "complex", 128, "complex128", "complex<f64>", 18),
 )

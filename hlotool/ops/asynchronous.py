@@ -6,6 +6,7 @@ every parameter is bound, which is the value that done gives.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -75,7 +76,7 @@ def require_results(label: str, results: Shape, whole: Shape) -> None:
 def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     calls: HloComputation = instruction.attributes["calls"]
 
-    def run(values: Sequence[Value], _: Sequence[HloInstruction]) -> Value:
+    def run(values: Sequence[Value], _: Sequence[HloInstruction], __: Shape) -> Value:
         return e.inline(calls, values)
 
     return _bound(e, run, len(calls.parameters()), operands, instruction.operands, instruction.shape)
@@ -85,16 +86,16 @@ def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
 class _Pending:
     """What an asynchronous operation will write once all of its operands are bound."""
 
-    run: Callable[[Sequence[Value], Sequence[HloInstruction]], Value]
+    run: Callable[[Sequence[Value], Sequence[HloInstruction], Shape], Value]
     arity: int
     instructions: tuple[HloInstruction, ...]
 
 
-def _bound(e: Emitter, run: Callable[[Sequence[Value], Sequence[HloInstruction]], Value], arity: int,
+def _bound(e: Emitter, run: Callable[[Sequence[Value], Sequence[HloInstruction], Shape], Value], arity: int,
            operands: Sequence[Value], instructions: Sequence[HloInstruction], shape: Shape) -> Value:
     """The state of an operation: with its results when every operand is there, else with fillers."""
     complete = len(operands) == arity
-    result = run(operands, instructions) if complete else _filler(e, shape.elements[1])
+    result = run(operands, instructions, shape.elements[1]) if complete else _filler(e, shape.elements[1])
     return AsyncState.of((tuple(operands), result, *contexts(e, shape)),
                          _Pending(run, arity, tuple(instructions)), operands)
 
@@ -159,11 +160,22 @@ def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "ma
     return _advanced(calls, operands, shape)
 
 
-def _advanced(run: Callable[..., Any], bound: Sequence[Any], shape: Shape) -> AsyncState:
+@dataclass(frozen=True, slots=True)
+class _Deferred:
+    """An operation that waits for operands: `run(shape, *operands)` once there are `arity` of them."""
+
+    run: Callable[..., Any]
+    arity: int
+
+
+def _advanced(run: Callable[..., Any] | _Deferred, bound: Sequence[Any], shape: Shape) -> AsyncState:
     """The state after binding: with the results where all operands are there."""
     computation = getattr(run, "computation", None)
-    complete = computation is None or len(computation.parameters()) == len(bound)
-    result = run(*bound) if complete else zeros(shape.elements[1])
+    needed = run.arity if isinstance(run, _Deferred) else len(bound) if computation is None else len(
+        computation.parameters())
+    complete = needed == len(bound)
+    results = shape.elements[1]
+    result = zeros(results) if not complete else run.run(results, *bound) if isinstance(run, _Deferred) else run(*bound)
     state = AsyncState.of((tuple(bound), result, *map(zeros, shape.elements[2:])), run, bound)
     return state
 
@@ -263,49 +275,61 @@ def derived(opcode: str) -> Op | None:
     plain = OPS[f"async-{step}"]
     doc = f"{record.opcode}, {'awaited' if step == 'done' else 'under way'}. {plain.doc}"
     own = {a.name for a in plain.attributes}
-    return replace(plain, opcode=opcode, doc=doc, attributes=(
+    others = {a.name for a in record.attributes} - own
+    return replace(plain, opcode=opcode, doc=doc, evaluate=_without(plain.evaluate, others), attributes=(
         *plain.attributes, *(a for a in record.attributes_optional() if a.name not in own)))
+
+
+def _without(evaluate: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
+    """The function of a later link, which leaves alone what the operation's start has read."""
+    @functools.wraps(evaluate)
+    def run(*operands: Any, **attributes: Any) -> Any:
+        return evaluate(*operands, **{k: v for k, v in attributes.items() if k not in names})
+
+    return run
 
 
 def _start_of(record: Op, opcode: str) -> Op:
     """The record of an operation started asynchronously."""
     wanted = inspect.signature(record.evaluate).parameters
+    arity = len(record.operands) - record.is_variadic
 
     def infer(*operands: Shape, declared: Shape | None = None, **attributes: Any) -> Shape:
         state, bound, results = _require_state("async-start", declared, 1)
         _require_bound("async-start", bound, operands, 2)
         attributes.pop("async_execution_thread", None)
-        if len(bound.elements) == len(operands) and not (results.is_tuple and not results.elements):
+        if arity <= len(bound.elements) == len(operands) and not (results.is_tuple and not results.elements):
             require_results("async-start-c4", results, record.infer(*operands, declared=results, **attributes))
         return state
 
     def evaluate(*operands: Any, shape: Shape, world: Any = None, **attributes: Any) -> Any:
         attributes.pop("async_execution_thread", None)
-        given = {k: v for k, v in (("shape", shape.elements[1]), ("world", world)) if k in wanted}
 
-        def run(*values: Any) -> Any:
+        def run(results: Shape, *values: Any) -> Any:
+            given = {k: v for k, v in (("shape", results), ("world", world)) if k in wanted}
             return record.evaluate(*values, **given, **attributes)
 
-        return _advanced(run, operands, shape)
+        return _advanced(_Deferred(run, max(arity, len(operands))), operands, shape)
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         attributes = Attributes(instruction.attributes).without("async_execution_thread")
         called = instruction.called_computations()
 
-        def run(values: Sequence[Value], given: Sequence[HloInstruction]) -> Value:
-            shape = called[0].root.shape if record.opcode in _CALLING else instruction.shape.elements[1]
+        def run(values: Sequence[Value], given: Sequence[HloInstruction], results: Shape) -> Value:
+            shape = called[0].root.shape if record.opcode in _CALLING else results
             inner = HloInstruction(instruction.name, record.opcode, shape, tuple(given), attributes,
                                    instruction.metadata, instruction.offset)
             return record.lowering.emit(e, inner, values)
 
-        arity = len(called[0].parameters()) if record.opcode in _CALLING and called else len(operands)
-        return _bound(e, run, arity, operands, instruction.operands, instruction.shape)
+        needed = len(called[0].parameters()) if record.opcode in _CALLING and called else max(arity, len(operands))
+        return _bound(e, run, needed, operands, instruction.operands, instruction.shape)
 
     thread = Attribute("async_execution_thread", KINDS["async_execution_thread"], "main")
     attributes = record.attributes if record.attribute(thread.name) else (*record.attributes, thread)
     return replace(record, opcode=opcode, attributes=attributes, infer=infer, evaluate=evaluate,
                    lowering=Lowering(emit), doc=f"{record.opcode}, started asynchronously. {record.doc}",
-                   flags=record.flags | {"async"}, constraints=OPS["async-start"].constraints | record.constraints)
+                   flags=record.flags | {"async", "deferred"},
+                   constraints=OPS["async-start"].constraints | record.constraints)
 
 
 OPS.derive = derived

@@ -141,7 +141,8 @@ def select_shape(pred: Shape, on_true: Shape, on_false: Shape) -> Shape:
     require(not pred.dims or same_dims(pred, on_true), "select-c1",
             f"the predicate is {pred.text(False)}, on_true is {on_true.text(False)}; "
             "it must be a scalar or have the same dimensions")
-    return merged(on_true, on_false)
+    found = merged(on_true, on_false)
+    return merged(found, pred) if pred.dims else found
 
 
 def _draw_select(d: Draw) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -330,10 +331,7 @@ def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[in
                 f"source_target_pairs has {{{listed(pair)}}}; it is a source and a target, neither negative")
     if slice_sizes is None:
         require_arrays(opcode, operands)
-        for side, what in ((0, "source"), (1, "target")):
-            ends = [pair[side] for pair in pairs]
-            twice = [e for i, e in enumerate(ends) if e in ends[:i]]
-            require(not twice, f"{opcode}-c2", f"{twice and twice[0]} is a {what} twice in source_target_pairs")
+        _require_ends(opcode, pairs, 1)
         return one_or_tuple(operands)
     require(len(operands) == 4, f"{opcode}-c3", f"in place it takes 4 operands (input, output, and their offsets), "
             f"{len(operands)} given")
@@ -345,7 +343,21 @@ def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[in
         require(offsets.is_tuple, f"{opcode}-c3", f"the offsets in the {what} are {offsets.text(False)}, no tuple")
         if buffer.is_array:
             _require_offsets(opcode, buffer, offsets, what)
+    _require_ends(opcode, pairs, max(1, len(slice_sizes) // max(1, len(source.elements))))
     return target
+
+
+def _require_ends(opcode: str, pairs: Sequence[Sequence[int]], slices: int) -> None:
+    """A device sends each slice once, and gets each once."""
+    for side, what in ((0, "source"), (1, "target")):
+        device, count = max(collections.Counter(pair[side] for pair in pairs).items(), key=lambda e: e[1],
+                            default=(0, 0))
+        require(count <= slices, f"{opcode}-c2", f"{device} is a {what} {_times(count)} in source_target_pairs"
+                + (f"; {slices} slices are sent" if slices > 1 else ""))
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
 
 
 def _require_offsets(opcode: str, buffer: Shape, offsets: Shape, what: str) -> None:
@@ -441,7 +453,8 @@ def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int
     written at the target's. Devices that are no target keep their output.
 
     C1  At least one operand, all arrays.
-    C2  Pairs hold a source and a target that are not negative; none is a source twice, or a target twice.
+    C2  Pairs hold a source and a target that are not negative; none is a source or a target more often than there are
+        slices, which is once where nothing is sent in place.
     C3  In place (slice_sizes=) it takes an input, an output and the offsets in both.
     """
     if slice_sizes is not None:
@@ -518,7 +531,8 @@ def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[in
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
 
     C1  At least one operand, all arrays.
-    C2  Pairs hold a source and a target that are not negative; none is a source twice, or a target twice.
+    C2  Pairs hold a source and a target that are not negative; none is a source or a target more often than there are
+        slices, which is once where nothing is sent in place.
     C3  In place (slice_sizes=) it takes an input, an output and the offsets in both.
     C4  The result is the operands, the results, and contexts.
     """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Shape
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.conversion import cast
 from hlotool.ops.elementwise import SPECIFICATION
@@ -16,20 +16,32 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array, computed, converted, narrow, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
-from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_in_range, require_unique, same_size
+from hlotool.ops.rules import (
+    ANY,
+    COMPONENT,
+    flags_of,
+    listed,
+    require_array,
+    require_in_range,
+    require_unique,
+    same_size,
+)
 
 Ints = tuple[int, ...]
 
-#: element types by precision, the least first: what the product of two types is when no result says otherwise
-_PRECISION = ("f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e8m0fnu", "f8e4m3fn", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fnuz",
-              "f8e3m4", "f8e5m2", "f8e5m2fnuz", "bf16", "f16", "f32", "f64", "c64", "c128")
-
-
 def higher_precision(a: str, b: str) -> str:
-    """The element type of the two that holds more. Source: XLA, ShapeUtil::HigherPrecisionElementType."""
-    if a in _PRECISION and b in _PRECISION:
-        return max(a, b, key=_PRECISION.index)
-    return a
+    """The element type that the product of two has: complex before float before integer, then what reaches further.
+
+    Source: XLA, primitive_util::HigherPrecisionType.
+    """
+    return max(a, b, key=_precision)
+
+
+def _precision(name: str) -> tuple[bool, int, int, int, bool]:
+    dtype = DTYPES[name]
+    part = DTYPES[COMPONENT[name]] if dtype.is_complex else dtype
+    return (dtype.is_complex, part.overflow_exponent, part.mantissa_bits + 1 if part.is_floating else -1, part.bits,
+            dtype.family == "signed")
 
 
 def result_type(a: Shape, b: Shape, declared: Shape | None) -> str:

@@ -192,7 +192,7 @@ def _output(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], rows: Seq
     dims[out.second] = rhs.dims[kernel.second]
     for i, row in enumerate(rows):
         dims[out.spatial[i]] = window_output(lhs.dims[image.spatial[i]], row)
-        flags[out.spatial[i]] = lhs.is_dynamic_dim(image.spatial[i])
+        flags[out.spatial[i]] = lhs.is_dynamic_dim(image.spatial[i]) or rhs.is_bounded_dim(kernel.spatial[i])
     return lhs.with_dims(tuple(dims), tuple(flags))
 
 

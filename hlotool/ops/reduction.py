@@ -63,8 +63,8 @@ def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputati
     require_unique(dimensions, "reduce-c3", "dimensions=")
     results = require_reducer(to_apply, inputs, inits, "reduce-c4")
     kept = [d for d in range(rank) if d not in dimensions]
-    return gathered([Shape.array(r.element_type, tuple(i.dims[d] for d in kept), None,
-                                 tuple(flags_of(i)[d] for d in kept)) for r, i in zip(results, inputs, strict=True)])
+    dims, flags = tuple(inputs[0].dims[d] for d in kept), tuple(flags_of(inputs[0])[d] for d in kept)
+    return gathered([Shape.array(r.element_type, dims, None, flags) for r in results])
 
 
 def _emit_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -130,8 +130,9 @@ def reduce_window_shape(*operands: Shape, window: Window = Window(), to_apply: H
     inputs, inits = halves("reduce-window", operands, "reduce-window-c1")
     require_one_size(inputs, "reduce-window-c2")
     dims = windowed_dims("reduce-window", inputs[0], window, 3)
-    results = require_reducer(to_apply, inputs, inits, "reduce-window-c4")
-    return gathered([Shape.array(r.element_type, dims, None, i.dynamic) for r, i in zip(results, inputs, strict=True)])
+    require_reducer(to_apply, inputs, inits, "reduce-window-c4")
+    # Unlike reduce's, the element type is that of the initial value. XLA: ShapeInference::InferReduceWindowShape.
+    return gathered([Shape.array(v.element_type, dims, None, i.dynamic) for v, i in zip(inits, inputs, strict=True)])
 
 
 def window_attributes(window: Window) -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.ops import OPS
 from hlotool.passes.codes import (
     ASYNC_ALIASING,
     ASYNC_BODY,
@@ -16,6 +17,7 @@ from hlotool.passes.codes import (
     WRONG_SHAPE,
 )
 from hlotool.passes.instruction_findings import SHAPE_PART, report
+from hlotool.passes.verify.async_chains import Chains
 from hlotool.passes.verify.call_checks import MAIN, thread_of
 from hlotool.passes.verify.shape_checks import agrees
 
@@ -43,12 +45,46 @@ def step_of(opcode: str) -> tuple[str, str]:
 
 def verify_async(module: HloModule) -> Iterator[Diagnostic]:
     """What is wrong with asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
+    carried: list[HloInstruction] = []
     for computation in module.computations:
         links = [i for i in computation.instructions if i.opcode.endswith(("-start", "-update", "-done"))]
         if links:
             users = uses(computation)
             for instruction in links:
                 yield from _link(module, computation, instruction, users)
+            carried += filter(_is_carried, links)
+    if carried:
+        chains = Chains(module)
+        for instruction in carried:
+            yield from _one_start(module, instruction, chains)
+
+
+def _is_carried(link: HloInstruction) -> bool:
+    """Whether what a link goes on with came to it through a tuple, a loop, a branch or a call."""
+    return step_of(link.opcode)[1] in ("update", "done") and bool(link.operands) and _carries(link.operands[0])
+
+
+def _one_start(module: HloModule, link: HloInstruction, chains: Chains) -> Iterator[Diagnostic]:
+    """Whatever way was taken, the same operation is under way. Source: XLA, CheckAsyncOpComputation."""
+    starts = chains.starts_of(link.operands[0])
+    said = link.attributes.get("calls")
+    for start in starts:
+        runs = start.attributes.get("calls")
+        other = next((s for s in starts if _runs(s) != _runs(start)), None)
+        if other is not None:
+            yield report(module, link, ASYNC_SOURCE, f"{link.operands[0].name} was started by {start.name} or by "
+                         f"{other.name}, which run different operations")
+            return
+        if said is not None and runs is not None and said is not runs:
+            yield report(module, link, ASYNC_SOURCE, f"{start.name} runs {runs.name}, this says {said.name}",
+                         part="calls")
+            return
+
+
+def _runs(start: HloInstruction) -> object:
+    """What tells the operation that a start runs: its computation, else its opcode."""
+    calls = start.attributes.get("calls")
+    return calls if isinstance(calls, HloComputation) else start.opcode
 
 
 def _link(module: HloModule, computation: HloComputation, instruction: HloInstruction,
@@ -118,6 +154,8 @@ def _source(module: HloModule, computation: HloComputation, instruction: HloInst
         if step == "done":
             yield from _unbound(module, instruction)
             yield from _result(module, instruction)
+        else:
+            yield from _too_many(module, instruction)
     elif link == "done" or not _carries(before) or (before.opcode == "parameter" and computation is module.entry):
         yield report(module, instruction, ASYNC_SOURCE,
                      f"the operand {before.name} is {before.opcode}, which starts nothing")
@@ -148,12 +186,24 @@ def _started_by(done: HloInstruction) -> HloComputation | None:
 
 def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
     calls, last = _started_by(done), done.operands[0]
-    if calls is None or last.shape is None:
+    base = step_of(done.opcode)[0]
+    if calls is None and (base == "async" or base not in OPS):
         return
-    wanted = len(calls.parameters())
-    if last.shape.is_tuple and last.shape.elements and len(last.shape.elements[0].elements) < wanted:
-        yield report(module, done, ASYNC_SOURCE, f"{calls.name} takes {wanted} operands, "
+    wanted = len(calls.parameters()) if calls is not None else len(OPS[base].operands) - OPS[base].is_variadic
+    if last.shape is not None and last.shape.is_tuple and last.shape.elements \
+            and len(last.shape.elements[0].elements) < wanted:
+        name = calls.name if calls is not None else base
+        yield report(module, done, ASYNC_SOURCE, f"{name} takes {wanted} operands, "
                      f"{len(last.shape.elements[0].elements)} are bound by now", help="bind the rest with async-update")
+
+
+def _too_many(module: HloModule, update: HloInstruction) -> Iterator[Diagnostic]:
+    calls = _started_by(update)
+    if calls is None or update.shape is None or not update.shape.elements:
+        return
+    wanted, bound = len(calls.parameters()), len(update.shape.elements[0].elements)
+    if bound > wanted:
+        yield report(module, update, ASYNC_SOURCE, f"{calls.name} takes {wanted} operands, {bound} are bound here")
 
 
 def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:

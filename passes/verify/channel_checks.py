@@ -74,6 +74,12 @@ def _host(module: HloModule, instruction: HloInstruction,
     if first.shape is not None and instruction.shape is not None and not first.shape.compatible(instruction.shape):
         yield report(module, instruction, CHANNEL_SHARED, f"channel {channel} carries "
                      f"{first.shape.text(False)} at {first.name}, {instruction.shape.text(False)} here")
+        return
+    for name in sorted({*first.attributes, *instruction.attributes} - {"control-predecessors"}):
+        if first.attributes.get(name) != instruction.attributes.get(name):
+            yield report(module, instruction, CHANNEL_SHARED, f"{name} is not what it is at {first.name}, which is on "
+                         f"channel {channel} too", part=name)
+            return
 
 
 def pairs_of(instruction: HloInstruction) -> Pairs | None:

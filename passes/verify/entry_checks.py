@@ -8,6 +8,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, EntryLayout, HloModule, Shape
 from hlotool.passes.codes import ALIAS, ENTRY_LAYOUT
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.layout_checks import layout_of
 from hlotool.passes.verify.shape_checks import verify_shape
 
 
@@ -19,6 +20,8 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
         for shape in dict.fromkeys((layout.result, *layout.parameters)):
             for finding in verify_shape(shape)[:1]:
                 yield report(module, None, ENTRY_LAYOUT, finding.message, part="entry_computation_layout")
+        if is_laid_out:
+            yield from _layouts_of_entry(module, layout)
         for pair in pairs:
             if pair.kind == "must-alias" and pair.parameter < len(layout.parameters):
                 yield from _same(module, pair, layout.parameters[pair.parameter].at(pair.parameter_index),
@@ -33,6 +36,29 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
                     _bits(inside) != _bits(outside)):
                 yield report(module, None, ALIAS, f"{inside.text(False)} and {outside.text(False)} are aliased; "
                              "they have different sizes", part="input_output_alias")
+
+
+def _layouts_of_entry(module: HloModule, layout: EntryLayout) -> Iterator[Diagnostic]:
+    """What parameters and the result are laid out as is what the entry's layout says; tiles and memory may differ."""
+    if module.entry is None:
+        return
+    for parameter in module.entry.parameters():
+        number = parameter.parameter_number
+        said = layout.parameters[number] if number is not None and 0 <= number < len(layout.parameters) else None
+        if said is not None and _laid_out_otherwise(parameter.shape, said):
+            yield report(module, parameter, ENTRY_LAYOUT,
+                         f"parameter {number} is {parameter.shape}, entry_computation_layout says {said}")
+    root = module.entry.root
+    if root is not None and _laid_out_otherwise(root.shape, layout.result):
+        yield report(module, root, ENTRY_LAYOUT,
+                     f"the result is {root.shape}, entry_computation_layout says {layout.result}")
+
+
+def _laid_out_otherwise(shape: Shape | None, said: Shape) -> bool:
+    if shape is None or not shape.compatible(said):
+        return False  # that is another finding
+    return any(a.is_array and layout_of(a).minor_to_major != layout_of(b).minor_to_major
+               for (_, a), (_, b) in zip(shape.leaves(), said.leaves(), strict=True))
 
 
 def _same(module: HloModule, pair: Aliasing, inside: Shape | None, outside: Shape | None) -> Iterator[Diagnostic]:

@@ -21,17 +21,20 @@ from hlotool.passes.instruction_findings import report
 
 #: memory space numbers. Source: XLA, xla/layout.h
 FAST, HOST = 1, 5
-#: operations whose result may be laid out unlike their operands. XLA: LayoutAssignment::InstructionCanChangeLayout
+#: operations whose result may be laid out unlike their operands; all others keep the layout of every operand of the
+#: result's rank. Source: XLA, LayoutAssignment::InstructionCanChangeLayout
 _CHANGES = frozenset({
-    "bitcast", "broadcast", "call", "concatenate", "constant", "convolution", "copy", "custom-call", "dot",
-    "ragged-dot", "scaled-dot", "fusion", "gather", "iota", "parameter", "reduce", "reduce-window", "reshape",
-    "dynamic-reshape", "rng", "rng-bit-generator", "scatter", "select-and-scatter", "sort", "transpose",
-    "triangular-solve", "cholesky", "fft", "pad", "topk", "scan", "all-gather", "all-to-all", "ragged-all-to-all",
-    "reduce-scatter", "bitcast-convert", "get-dimension-size", "tuple", "get-tuple-element", "while", "conditional",
-    "infeed", "outfeed", "recv", "recv-done", "send", "send-done", "after-all", "add-dependency", "domain",
-    "partition-id", "replica-id", "rng-get-and-update-state", "batch-norm-training", "batch-norm-inference",
-    "batch-norm-grad", "map", "opt-barrier", "collective-permute", "collective-broadcast", "all-reduce",
+    "after-all", "batch-norm-grad", "batch-norm-inference", "batch-norm-training", "bitcast", "broadcast",
+    "call", "collective-permute-done", "collective-permute-start", "conditional", "constant", "convolution",
+    "copy", "copy-done", "copy-start", "custom-call", "domain", "dot", "dynamic-reshape", "fusion", "gather",
+    "get-dimension-size", "get-tuple-element", "infeed", "iota", "outfeed", "parameter", "partition-id",
+    "ragged-dot", "recv", "recv-done", "reduce", "replica-id", "reshape", "rng", "rng-bit-generator",
+    "rng-get-and-update-state",
+    "scaled-dot", "scan", "send", "send-done", "topk", "transpose", "tuple",
 })
+#: asynchronous operations that keep layouts; the others may change them
+_ASYNCHRONOUS = ("-start", "-done", "-update")
+_KEEPING_STARTS = frozenset({"all-reduce-start", "all-reduce-done", "all-gather-start", "all-gather-done"})
 #: operations that pass their operand on, layout and all: the first operand's, at a tuple index where there is one
 _PASSES = frozenset({"opt-barrier", "copy-done", "domain", "add-dependency"})
 
@@ -59,7 +62,7 @@ def _space(shape: Shape) -> int:
 
 def _findings(i: HloInstruction, is_fused: bool, profile: str) -> Iterator[tuple[str, str]]:
     yield from _wrong_layout(i, is_fused)
-    if i.opcode not in _CHANGES and not i.opcode.endswith(("-start", "-done", "-update")):
+    if i.opcode in _KEEPING_STARTS or (i.opcode not in _CHANGES and not i.opcode.endswith(_ASYNCHRONOUS)):
         yield from _changed_layout(i)
     yield from _memory(i)
     name = i.metadata.fields.get("scheduling_name") if i.metadata is not None else None
@@ -94,7 +97,7 @@ def _wrong_layout(i: HloInstruction, is_fused: bool) -> Iterator[tuple[str, str]
 
 
 def _changed_layout(i: HloInstruction) -> Iterator[tuple[str, str]]:
-    if not i.shape.is_array or i.opcode == "dynamic-update-slice":
+    if not i.shape.is_array:
         return
     own = layout_of(i.shape).minor_to_major
     for number, operand in enumerate(i.operands):
