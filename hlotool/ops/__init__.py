@@ -29,7 +29,8 @@ from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
-from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require, value_of
+from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
+from hlotool.ops.table import OPS
 
 __all__ = [
     "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",

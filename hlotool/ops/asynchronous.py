@@ -17,7 +17,8 @@ from hlotool.ops.called import parameter_shapes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
-from hlotool.ops.registry import OPS, Attribute, Op, op, require
+from hlotool.ops.registry import Attribute, Op, op, require
+from hlotool.ops.table import OPS
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 
 SOURCE = "XLA, docs/async_ops.md and xla/hlo/ir/hlo_instructions.h: HloAsyncInstruction"
