@@ -440,3 +440,10 @@ ENTRY e { v = f32[3] parameter(0)  r = s32[3] parameter(1)  c = s32[3] parameter
     # [[1, 2], [0, 3]] times [10, 100]
     (found,) = execute(text, [[1, 2, 3], [0, 2, 3], [0, 1, 1], [[10], [100]]])
     assert found.tolist() == [[210], [300]]
+
+
+def test_many_arguments_that_do_not_fit_together() -> None:
+    rows = " ".join(f"a{n} = f32[100000,10000] parameter({n})" for n in range(2000))
+    program = Program(hlotool.parse(f"HloModule m\nENTRY e {{ {rows} ROOT t = () tuple() }}"))
+    with pytest.raises(HloError, match=r"the arguments take 8 TB.*E112"):
+        arguments_for(program)

@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
-from hlotool.execution.sizes import MOST_DEVICES, leaves, too_large
+from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
+from hlotool.isolation import available_memory, format_bytes
 from hlotool.ops import OPS
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
@@ -67,7 +68,12 @@ class Program:
         parameters = self.module.entry.parameters()
         if problems := [found for p in parameters if (found := self._without_argument(p)) is not None]:
             raise HloError(problems)
-        return tuple(s for p in parameters for s in leaves(p.shape))
+        found = tuple(s for p in parameters for s in leaves(p.shape))
+        if (size := sum(map(bytes_of, found))) > available_memory():
+            raise HloError([Diagnostic(MEMORY, f"the arguments take {format_bytes(size)}, and "
+                                               f"{format_bytes(available_memory())} may be taken",
+                                       filename=_filename(self))])
+        return found
 
     def _without_argument(self, parameter: HloInstruction) -> Diagnostic | None:
         said = f"parameter {parameter.parameter_number} ({parameter.name})"

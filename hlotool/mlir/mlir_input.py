@@ -87,10 +87,12 @@ def _parsed(source: str | bytes, context: Any) -> Any:
         return ir.Module.parse(source, context)
     except ir.MLIRError as error:
         locations = Locations()
-        raise HloError([Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
-                                   end_column=at[1] + 1)
-                        for d in error.error_diagnostics
-                        for at in [locations.line_and_column(d.location)]]) from None
+        found = [Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
+                            end_column=at[1] + 1)
+                 for d in error.error_diagnostics for at in [locations.line_and_column(d.location)]]
+        # Some bytecode is refused without a word.
+        raise HloError(found or [Diagnostic(codes.UNREADABLE, "MLIR cannot read the program, and does not say why")]
+                       ) from None
 
 
 def read_unverified(text: str) -> Any:
