@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hlotool.builder import XlaBuilder
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
-    from hlotool.execution import compare, execute  # type: ignore[no-redef]  # submodules have these names
+    from hlotool.execution import execute
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
     from hlotool.linting import lint
     from hlotool.mlir import from_stablehlo, to_stablehlo
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
     from hlotool.text import PrintOptions, print_module
+    from hlotool.verdict import compare
 
 __version__ = "0.1.0"
 
@@ -48,7 +49,7 @@ _PUBLIC = {
     "Severity": ("hlotool.diagnostics", "Severity"),
     "Shape": ("hlotool.ir", "Shape"),
     "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
-    "compare": ("hlotool.execution", "compare"),
+    "compare": ("hlotool.verdict", "compare"),
     "diff": ("hlotool.passes.equality", "diff"),
     "execute": ("hlotool.execution", "execute"),
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),

@@ -19,7 +19,6 @@ from hlotool.execution import (
     Options,
     Program,
     arguments_for,
-    compare,
     difference,
     execute,
     executor_name,
@@ -127,7 +126,7 @@ ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] custom-call(a), custom_call_t
 def test_other_names_of_an_executor() -> None:
     assert execute(SMALL, [[1] * 4, [2] * 4], "numpy")[0].tolist() == [3] * 4
     assert executor_name("numpy") == "reference" and executor_name("pjrt:cpu") == "pjrt:cpu"
-    assert executor_names() == ("pjrt:PLATFORM", "reference", "stablehlo")
+    assert executor_names() == ("pjrt:PLATFORM", "reference", "shadow", "stablehlo", "stored:FILE")
 
 
 class Doubled(Executor):
@@ -259,36 +258,6 @@ def test_difference_reports_the_worst_element() -> None:
     assert not difference(large, small, 4.0, strict=True).is_equal
     # No budget makes 1 and 2 equal.
     assert not difference(np.ones(1, np.float16), np.full(1, 2, np.float16), 1e9).is_equal
-
-
-def test_compare_agrees() -> None:
-    found = compare(SMALL)
-    assert found and found.compared == 3 and not found.diagnostics
-    assert compare(SMALL, executors=("pjrt:cpu", "stablehlo"), ulps=0)
-
-
-def test_compare_two_modules() -> None:
-    found = compare(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"))
-    assert not found
-    assert [d.code for d in found.diagnostics] == ["E109"]
-    worst = found.worst
-    assert worst is not None and worst.result == 0 and worst.ulps > 1000
-
-
-def test_compare_names_the_first_instruction_that_differs() -> None:
-    # tanh is within its budget, but not equal between the two.
-    text = SMALL.replace("ROOT root = (f32[4], f32[4]) tuple(sum, a)",
-                         "exact = f32[4] negate(sum)\n  t = f32[4] tanh(exact)\n  ROOT u = f32[4] add(t, t)")
-    found = compare(text, executors=("pjrt:cpu", "stablehlo"), ulps=0)
-    assert not found
-    (problem,) = found.diagnostics
-    assert "differ first at t:" in problem.message and problem.line == 7
-    assert compare(text, executors=("pjrt:cpu", "stablehlo"))
-
-
-def test_a_failure_to_run_is_no_agreement() -> None:
-    found = compare(SMALL, executors=("pjrt:cpu", "pjrt:nothing"))
-    assert not found and found.compared == 0 and found.diagnostics
 
 
 # Arguments.

@@ -18,7 +18,8 @@ BAD_ARRAYS = define("R110", "unreadable-arrays", "A file of arguments is no .npy
 
 def add_argument_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--args", nargs="+", metavar="FILE", dest="argument_files",
-                        help="arguments: .npy files, or an .npz file whose arrays are taken in the order of its names")
+                        help="arguments: .npy files, or an .npz or .safetensors file whose arrays are taken in the "
+                             "order of its names")
     parser.add_argument("--seed", type=int, default=0, help="seed of the arguments that are made otherwise")
 
 
@@ -31,6 +32,10 @@ def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[An
 
     arrays: list[Any] = []
     for file in files:
+        if file.endswith(".safetensors"):
+            held = _safetensors(file)
+            arrays.extend(held[k] for k in sorted(held, key=_natural))
+            continue
         try:
             loaded = np.load(file, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -38,6 +43,20 @@ def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[An
             raise HloError([Diagnostic(BAD_ARRAYS, f"{file} cannot be read: {reason}", filename=file)]) from error
         arrays.extend([loaded] if isinstance(loaded, np.ndarray) else [loaded[k] for k in sorted(loaded, key=_natural)])
     return [_typed(a, s) for a, s in zip(arrays, parameters, strict=False)] + arrays[len(parameters):]
+
+
+def _safetensors(file: str) -> dict[str, Any]:
+    """The tensors of a safetensors file, by name. Raises HloError."""
+    try:
+        from safetensors.numpy import load_file
+    except ImportError as error:
+        raise HloError([Diagnostic(BAD_ARRAYS, f"{file}: reading it needs the package safetensors",
+                                   filename=file)]) from error
+    try:
+        found: dict[str, Any] = load_file(file)
+    except Exception as error:  # the package has errors of its own
+        raise HloError([Diagnostic(BAD_ARRAYS, f"{file} cannot be read: {error}", filename=file)]) from error
+    return found
 
 
 def _typed(array: Any, shape: Shape) -> Any:
@@ -50,6 +69,15 @@ def _typed(array: Any, shape: Shape) -> Any:
 def _natural(name: str) -> list[Any]:
     """`arg2` before `arg10`."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
+    """An .npz file with arg0, arg1, ..., as --args reads it."""
+    import numpy as np
+
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
+    write_whole(path, out.getvalue())
 
 
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:

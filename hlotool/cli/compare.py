@@ -1,36 +1,62 @@
-"""Compares values: a module on two executors, or two modules on one.
+"""Compares values: a module on several executors, or two modules.
 
     hlotool compare model.hlo                               pjrt:cpu against the reference
-    hlotool compare before.hlo after.hlo                    two modules on pjrt:cpu
+    hlotool compare before.hlo after.hlo                    two modules, on the reference and on pjrt:cpu
     hlotool compare models/ --executors pjrt:cpu stablehlo  each module
+    hlotool compare model.hlo --args x.npz --format json
 
-Exit code 0: equal within the budget; 1: different; 2: one of them does not run.
+What a program's own precision costs decides what is a difference; --ulps, --rtol, --atol and --preset set a budget by
+hand. Exit code 0: they agree; 1: they differ, or agreement is vacuous or leaves a side of a choice untried (see
+--allow-vacuous); 2: nothing was compared.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.arrays import add_argument_files, read_arguments
+from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.execution import Comparison
+    from hlotool.verdict import Comparison, Tolerance
+
+#: kinds of argument sets, as hlotool.verdict.argument_sets lists them
+KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
+PRESETS = ("xla", "numpy", "stablehlo", "bitwise")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules; exactly two are compared with each other")
-    parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
-                        help="pjrt:cpu, reference, stablehlo; two modules run on the first")
-    parser.add_argument("--each", action="store_true", help="two modules: each on both executors, not with each other")
-    parser.add_argument("--inputs", nargs="+", choices=("random", "positive", "special"),
-                        default=("random", "positive", "special"), help="the sets of arguments to make")
-    parser.add_argument("--ulps", type=float, help="the budget in units in the last place; 0: equal")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS")
+    parser.add_argument("--executors", nargs="+", default=("pjrt:cpu", "reference"), metavar="NAME",
+                        help="pjrt:cpu, reference, stablehlo, shadow, stored:FILE.npz; several, all against the first "
+                             "principles of the reference")
+    parser.add_argument("--each", action="store_true", help="two modules: each on the executors, not with each other")
+    parser.add_argument("--inputs", nargs="+", choices=KINDS, metavar="KIND",
+                        help=f"the sets of arguments to make: {', '.join(KINDS)} (default: all, until time is over)")
+    parser.add_argument("--time-budget", type=float, default=10.0, metavar="SECONDS",
+                        help="for the search of arguments that show a difference, a module (default 10)")
+    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="of one run on an executor")
+    parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
+                        help="count differences at the ends of the range (default: in small programs)")
+    parser.add_argument("--allow-vacuous", action="store_true",
+                        help="exit 0 also where agreement means little: all is NaN, nothing depends on the arguments, "
+                             "a side of a choice was never taken")
+    parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the difference")
+    budget = parser.add_argument_group("budget by hand, in place of the error model")
+    budget.add_argument("--ulps", type=float, help="units in the last place; 0: equal")
+    budget.add_argument("--rtol", type=float, help="relative error")
+    budget.add_argument("--atol", type=float, help="absolute error")
+    budget.add_argument("--preset", choices=PRESETS, help="what others allow: xla 1e-3, numpy 1e-5, stablehlo 3 ULPs, "
+                                                          "bitwise nothing")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     add_argument_files(parser)
 
 
@@ -38,46 +64,83 @@ def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     wanted = list(load(args.paths, sources))
     pairs = [(wanted[0], wanted[1])] if len(wanted) == 2 and not args.each else [(w, None) for w in wanted]
-    code = 0
+    code, records = 0, []
     for one, other in pairs:
+        name = one.name if other is None else f"{one.name}, {other.name}"
         try:
             found = _compared(one, other, args)
         except HloError as error:
-            code = max(code, report(error.diagnostics, sources))
+            code = max(code, report(error.diagnostics, sources) or 2)
+            records.append(_failed(name, error))
             continue
-        print(_verdict(found))
-        # A failure to run is no difference: nothing was compared.
-        code = max(code, report(found.diagnostics, sources) if found.compared else 2 * bool(_shown(found, sources)))
+        if args.save_arguments is not None and found.witness is not None:
+            write_arguments(Path(args.save_arguments), found.witness[0])
+        code = max(code, _exit_code(found, args.allow_vacuous))
+        records.append(_shown(name, found, sources, args.format))
+    if args.format == "json":
+        print(json.dumps(records[0] if len(records) == 1 else records, indent=2, ensure_ascii=True))
     return code
 
 
-def _shown(found: Comparison, sources: dict[str, Source]) -> bool:
-    report(found.diagnostics, sources)
-    return bool(found.diagnostics)
-
-
 def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Comparison:
-    from hlotool.execution import Program, compare
+    from hlotool.execution import Program
+    from hlotool.verdict import compare
 
     module = one.module()
     arguments = None
     if args.argument_files:
         arguments = read_arguments(args.argument_files, Program(module).parameters)
     return compare(module, other.module() if other is not None else None, arguments=arguments, inputs=args.inputs,
-                   executors=args.executors, seed=args.seed, ulps=args.ulps, time_limit=args.time_limit)
+                   executors=args.executors, seed=args.seed, tolerance=_tolerance(args), time_limit=args.time_limit,
+                   time_budget=args.time_budget, counts_extremes=args.extremes)
 
 
-def _verdict(found: Comparison) -> str:
+def _tolerance(args: argparse.Namespace) -> Tolerance | None:
+    """The budget by hand; None for the error model."""
+    from hlotool.verdict import PRESETS as NAMED
+    from hlotool.verdict import Tolerance
+
+    if args.ulps is None and args.rtol is None and args.atol is None:
+        return NAMED[args.preset] if args.preset else None
+    return Tolerance(args.ulps or 0.0, args.rtol or 0.0, args.atol or 0.0)
+
+
+def _exit_code(found: Comparison, allow_vacuous: bool) -> int:
+    if found.findings:
+        return 1
     if not found.compared:
-        return f"{visible(found.left)} and {visible(found.right)}: not compared"
-    worst = found.worst
-    verdict = "agree" if found.is_equal else "differ"
-    text = (f"{visible(found.left)} and {visible(found.right)} {verdict}: {found.compared} sets of arguments, "
-            f"budget {found.budget:g} ULPs")
-    if worst is None or worst.problem or not worst.size:
-        return text
-    shares = ", ".join(f"{'≤ ' if k.isdigit() else ''}{k} {v:.1%}" for k, v in worst.spread.items())
-    place = ",".join(map(str, worst.index))
-    scaled = f" ({worst.error:.3g} of the largest element's)" if worst.error < worst.ulps else ""
-    return (f"{text}\n  worst: result {worst.result}[{place}] ({worst.inputs}): {worst.left} and {worst.right}, "
-            f"{worst.ulps:g} ULPs{scaled}\n  spread in ULPs: {shares}")
+        return 2
+    return int(bool(found.vacuous or found.untaken) and not allow_vacuous)
+
+
+def _failed(name: str, error: HloError) -> dict[str, Any]:
+    said = [{"code": d.code, "message": d.message, "line": d.line or None} for d in error.diagnostics]
+    return {"module": name, "verdict": "none", "kind": "failed", "instruction": None, "line": None, "iteration": None,
+            "worst": None, "elements": {}, "arguments": {"sets": 0, "kinds": []},
+            "coverage": {"choices": 0, "covered": 0, "untaken": [], "vacuous": []}, "diagnostics": said}
+
+
+def _shown(name: str, found: Comparison, sources: dict[str, Source], form: str) -> dict[str, Any]:
+    from hlotool.verdict import comparison_json
+
+    if form == "text":
+        print(_text(found))
+        report(found.diagnostics, sources)
+    return comparison_json(name, found)
+
+
+def _text(found: Comparison) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
+    verb = {"agree": "agree", "differ": "differ", "none": "were not compared" if not found.compared else "no verdict"}
+    lines = [f"{found.left} and {found.right} {verb[found.verdict]}: {found.kind}",
+             f"  {found.compared} sets of arguments; elements: {kinds or 'none'}"]
+    lines += [f"  vacuous: {reason}" for reason in found.vacuous]
+    if found.untaken:
+        lines.append(f"  never taken ({found.covered} of {found.choices} choices are covered): "
+                     + "; ".join(found.untaken[:8]) + ("; ..." if len(found.untaken) > 8 else ""))
+    if found.noted and not found.findings:
+        lines.append(f"  at the ends of the range they differ, which decides nothing in a program of this size "
+                     f"(--extremes): {found.noted[0]}")
+    if found.worst is not None:
+        lines.append(f"  {found.worst.right} is right: {found.worst.why}")
+    return "\n".join(lines)

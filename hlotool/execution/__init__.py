@@ -1,62 +1,25 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
 from hlotool.execution.arguments import arguments_for, random_arguments
-from hlotool.execution.compare import (
-    Comparison,
-    ResultDifference,
-    budget_of,
-    compare,
-    difference,
-    differences,
-    explain_difference,
-)
+from hlotool.execution.blame import exposing
+from hlotool.execution.codes import ARGUMENTS, DIFFERENCE
+from hlotool.execution.compare import ResultDifference, budget_of, difference, differences, explain_difference
 from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
 from hlotool.execution.executor import Executor, Options
 from hlotool.execution.executors import executor_name, executor_named, executor_names
 from hlotool.execution.program import Program, fitted, flat
 from hlotool.execution.rounding import mantissa_bits, sample_program, ulp_of
-from hlotool.execution.running import execute, run_program
+from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.shadow import own, shadow_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves
 from hlotool.execution.texts import describe_executor, run_text, text_arguments, text_findings
-from hlotool.execution.ulps import ulp_distance
+from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
-    "MOST_DEVICES",
-    "Call",
-    "Comparison",
-    "Executor",
-    "Moment",
-    "Observer",
-    "Options",
-    "Path",
-    "Program",
-    "Rebinding",
-    "ResultDifference",
-    "arguments_for",
-    "budget_of",
-    "compare",
-    "describe_executor",
-    "difference",
-    "differences",
-    "evaluate_program",
-    "execute",
-    "executor_name",
-    "executor_named",
-    "executor_names",
-    "explain_difference",
-    "fitted",
-    "flat",
-    "leaves",
-    "mantissa_bits",
-    "own",
-    "random_arguments",
-    "run_program",
-    "run_text",
-    "sample_program",
-    "shadow_program",
-    "text_arguments",
-    "text_findings",
-    "ulp_distance",
+    "ARGUMENTS", "DIFFERENCE", "MOST_DEVICES", "Call", "Executor", "Moment", "Observer", "Options", "Path", "Program",
+    "Rebinding", "ResultDifference", "arguments_for", "budget_of", "describe_executor", "difference", "differences",
+    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "explain_difference",
+    "exposing", "fitted", "flat", "is_nan", "leaves", "mantissa_bits", "own", "random_arguments", "read_module",
+    "run_program", "run_text", "sample_program", "shadow_program", "text_arguments", "text_findings", "ulp_distance",
     "ulp_of",
 ]

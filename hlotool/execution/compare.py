@@ -23,13 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.execution.arguments import KINDS, arguments_for
+from hlotool.diagnostics import Diagnostic, Note
 from hlotool.execution.codes import DIFFERENCE
 from hlotool.execution.executor import TIME_LIMIT
-from hlotool.execution.executors import executor_named
-from hlotool.execution.program import Program, fitted
-from hlotool.execution.running import read_module
+from hlotool.execution.program import Program
 from hlotool.execution.ulps import ulp_distance
 from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ops import OPS
@@ -76,39 +73,6 @@ class ResultDifference:
                 f"{self.ulps:g} ULPs apart; {self.outside} of {self.size} elements are outside the budget")
 
 
-@dataclass
-class Comparison:
-    """What `compare` found."""
-
-    left: str
-    right: str
-    budget: float
-    results: list[ResultDifference] = field(default_factory=list)
-    #: findings with a place: the first instruction that differs, or why an execution failed
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    #: sets of arguments that were compared
-    compared: int = 0
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether something was compared, and all of it agrees."""
-        return self.compared > 0 and not self.diagnostics and all(r.is_equal for r in self.results)
-
-    @property
-    def worst(self) -> ResultDifference | None:
-        """The worst result: one outside the budget where there is one."""
-        return max(self.results, key=lambda r: (not r.is_equal, bool(r.problem), r.error, r.size), default=None)
-
-    def __bool__(self) -> bool:
-        return self.is_equal
-
-    def __str__(self) -> str:
-        worst = self.worst
-        verdict = "agree" if self.is_equal else "differ"
-        text = f"{self.left} and {self.right} {verdict} (budget {self.budget:g} ULPs)"
-        return f"{text}; worst: {worst}" if worst and not self.is_equal else text
-
-
 def budget_of(module: HloModule) -> float:
     """The default budget in ULPs, before the cap; the rule is in this file's docstring."""
     return BASE_ULPS + 2.0 * math.hypot(*map(_roundings, module.instructions()))
@@ -130,47 +94,6 @@ def _roundings(instruction: HloInstruction) -> float:
 def _is_real_or_complex(instruction: HloInstruction) -> bool:
     shape = instruction.shape
     return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
-
-
-def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
-            inputs: Sequence[str] = KINDS, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
-            ulps: float | None = None, time_limit: float = TIME_LIMIT) -> Comparison:
-    """Compare one module on two executors, or two modules on the first of them.
-
-    `arguments` are flat leaves for every device; without them, sets of arguments are made: `inputs` names them
-    (random, positive, special; see arguments.py). Failures to run are diagnostics of the comparison.
-    """
-    left = Program(read_module(a))
-    right = left if b is None else Program(read_module(b))
-    names = (executors[0], executors[0] if b is not None else executors[-1])
-    found = Comparison(f"{left.module.name} on {names[0]}" if b is None else left.module.name,
-                       f"{right.module.name} on {names[1]}" if b is None else right.module.name,
-                       max(budget_of(left.module), budget_of(right.module)) if ulps is None else ulps)
-    kinds = ["given"] if arguments is not None else list(inputs)
-    try:
-        sets = [_arguments(left, kind, arguments, seed) for kind in kinds]
-        sides = [executor_named(name, time_limit).run(program, sets)
-                 for name, program in zip(names, (left, right), strict=True)]
-    except HloError as error:
-        found.diagnostics.extend(error.diagnostics)
-        return found
-    for kind, one, other in zip(kinds, *sides, strict=True):
-        found.results.extend(differences(one, other, kind, found.budget, strict=ulps is not None))
-        found.compared += 1
-    worst = found.worst
-    if worst is not None and not found.is_equal:
-        given = sets[kinds.index(worst.inputs)] if b is None else None
-        labels = names if b is None else (found.left, found.right)
-        found.diagnostics.append(explain_difference(left, worst, labels, given, found.budget, strict=ulps is not None,
-                                                    time_limit=time_limit))
-    return found
-
-
-def _arguments(program: Program, kind: str, given: Sequence[Array] | None, seed: int) -> list[list[Array]]:
-    """The arguments of every device; each draws numbers of its own."""
-    if given is not None:
-        return [fitted(program, given)] * program.devices
-    return [fitted(program, arguments_for(program, seed + device, kind)) for device in range(program.devices)]
 
 
 def explain_difference(program: Program, worst: ResultDifference, names: tuple[str, str],

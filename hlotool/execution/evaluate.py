@@ -81,10 +81,11 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     """
     import numpy as np
 
-    if program.partitioning == "automatic":
-        raise HloError([_problem(program.module, None, UNSUPPORTED,
-                                 "the reference runs modules as they stand; this one has still to be partitioned")])
-    meeting = Meeting(program.replicas, program.partitions)
+    # What has still to be partitioned means what it computes on whole arrays.
+    is_whole = program.partitioning == "automatic"
+    if is_whole:
+        _refuse_manual_regions(program.module)
+    meeting = Meeting(program.replicas, 1 if is_whole else program.partitions)
 
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
@@ -100,6 +101,16 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
         return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
     except OutOfMemory as error:
         raise HloError([_problem(program.module, None, MEMORY, str(error))]) from error
+
+
+def _refuse_manual_regions(module: HloModule) -> None:
+    """Raise HloError for a region written for one device in a program of whole arrays: it has no value there."""
+    for instruction in module.instructions():
+        target = str(instruction.attributes.get("custom_call_target", ""))
+        if target in ("SPMDFullToShardShape", "SPMDShardToFullShape") or target.startswith("xla.sdy.LocalToGlobal"):
+            raise HloError([_problem(module, instruction, UNSUPPORTED,
+                                     "the reference runs programs of whole arrays or of one device each; this one has "
+                                     "still to be partitioned and holds a region that is partitioned by hand")])
 
 
 def _checked(program: Program, leaf: Array, shape: Shape, typed: bool) -> Array:

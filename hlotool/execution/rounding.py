@@ -29,8 +29,8 @@ from typing import Any, TypeAlias
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.program import Program
 from hlotool.execution.shadow import WideShape, own, wide_kind, widened
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
-from hlotool.ops import OPS
+from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
+from hlotool.ops import OPS, limits
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -47,7 +47,8 @@ def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed:
                    strict: bool = False) -> list[list[Array]]:
     """The results of every device with the roundings of that seed."""
     rounding = RandomRounding(program.module, seed, strict=strict)
-    return evaluate_program(program, arguments, rebind=rounding.rebound)
+    given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
+    return evaluate_program(program, given, rebind=rounding.rebound)
 
 
 class RandomRounding:
@@ -69,6 +70,12 @@ class RandomRounding:
         if not hasattr(self._streams, "numbers"):
             self._streams.numbers = np.random.default_rng((self._seed, 0x6C6F))
         return self._streams.numbers
+
+    def flushed(self, argument: Array, shape: Shape) -> Array:
+        """An argument as a processor reads it that flushes subnormals."""
+        import numpy as np
+
+        return self._flushed(np.asarray(argument), shape.dtype) if _is_real(shape) else argument
 
     def rebound(self, instruction: HloInstruction, function: Function,
                 keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -122,6 +129,7 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         unit, fewer = _accumulation(instruction)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
+        tiny = 2.0 ** _least_exponent(shape.dtype)
 
         def call(*values: Array, **keywords: Any) -> Array:
             wide = _wide_keywords(keywords, shape)
@@ -136,19 +144,39 @@ class RandomRounding:
             exact, size = widened(exact, shape), np.abs(size)
             whole = (exact == np.rint(exact)) & (size == np.rint(size)) & (size * unit <= 0.5)
             single = (size == np.abs(exact)) & (own(exact, shape) == exact)
-            moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * size * unit * math.sqrt(terms))
-            return self._rounded(moved, shape, _error(None, _LEAST_ULPS), near=exact)
+            error = size * unit * math.sqrt(terms)
+            if self._flushes:  # products too small for a normal number may be lost, each of them
+                error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
+            moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)
+            return self._overflowing(self._rounded(moved, shape, _error(None, _LEAST_ULPS)), size, shape.dtype)
 
         return call
 
+    def _overflowing(self, found: Array, size: Array, kind: DType) -> Array:
+        """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
+        import numpy as np
+
+        at_risk = size > _largest(kind)
+        if not at_risk.any():
+            return found
+        drawn = self._random.integers(0, 4, found.shape)
+        ends = np.array([0.0, np.inf, -np.inf, np.nan]).astype(found.dtype)[drawn]
+        return np.where(at_risk & (drawn > 0) & ~np.isnan(size), ends, found).astype(found.dtype, copy=False)
+
     def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
+        import numpy as np
+
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
         def call(*values: Any, **keywords: Any) -> Any:
             moved = [v * (1 + self._uniform(v) * _unit(s.dtype) * 4) if _is_real(s) else v
                      for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
             try:
-                return own(function(*moved, **_wide_keywords(keywords, shape)), shape)
+                found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
+                reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if _is_real(s)]
+                # A norm that overflows leaves everything open.
+                size = max((float(np.sum(a)) for a in reals), default=0.0)
+                return self._overflowing(found, np.full(shape.dims, size), shape.dtype) if _is_real(shape) else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
 
@@ -164,7 +192,7 @@ class RandomRounding:
 
         return call
 
-    def _rounded(self, exact: Array, shape: Shape, error: Function, near: Array | None = None) -> Array:
+    def _rounded(self, exact: Array, shape: Shape, error: Function) -> Array:
         """The wide result in the type of the shape, off by what `error` allows where it has to be rounded."""
         import numpy as np
 
@@ -194,7 +222,7 @@ class RandomRounding:
 
         if not self._flushes or kind.is_complex or kind.bits < 16:
             return array
-        tiny = 2.0 ** (2 - 2 ** (kind.exponent_bits - 1))
+        tiny = 2.0 ** _least_exponent(kind)
         small = np.abs(array.astype(np.float64)) < tiny
         return np.where(small & (array != 0), np.zeros((), array.dtype), array) if small.any() else array
 
@@ -232,6 +260,12 @@ def _unit(kind: DType) -> float:
 def mantissa_bits(kind: DType) -> int:
     """Stored mantissa bits of a float, or of the halves of a complex number."""
     return {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+
+
+@functools.cache
+def _largest(kind: DType) -> float:
+    """The largest finite number of a type, or of the halves of a complex one."""
+    return float(limits(DTYPES[{"c64": "f32", "c128": "f64"}.get(kind.name, kind.name)])[0])
 
 
 @functools.cache

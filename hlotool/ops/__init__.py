@@ -24,6 +24,7 @@ import hlotool.ops.labels
 import hlotool.ops.foreign
 from hlotool.ops.asynchronous import STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
+from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
@@ -34,6 +35,6 @@ from hlotool.ops.table import OPS
 
 __all__ = [
     "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
-    "EvaluationError", "Op", "Place", "Undrawable", "draw_program", "has_foreign", "is_any_foreign", "require",
-    "value_of"]
+    "EvaluationError", "Op", "Place", "Undrawable", "draw_program", "has_foreign", "int_limits", "is_any_foreign",
+    "limits", "require", "specials", "turning_points", "value_of"]
 

@@ -17,6 +17,7 @@ from hlotool.ir import (
     Literal,
     Shape,
 )
+from hlotool.ops.boundaries import of_conditional
 from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lapack import evaluate as evaluate_lapack
@@ -365,7 +366,8 @@ def _draw_conditional(d: Draw) -> None:
 
 
 @op(conditional_shape, flags=("calls",), source=SPECIFICATION,
-    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional)
+    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional,
+    boundaries=of_conditional)
 def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
                 false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
     """The result of one branch: true is the first and false the second, a number counts from 0.

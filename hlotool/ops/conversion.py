@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.ops.boundaries import of_convert
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
@@ -60,7 +61,7 @@ def _draw_convert(d: Draw) -> None:
 
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 

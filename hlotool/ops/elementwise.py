@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hlotool.ir import DTYPES, KINDS, DType, Shape
+from hlotool.ir import DTYPES, KINDS, DType, HloInstruction, Shape
 from hlotool.ops.accuracy import accurate
+from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
 from hlotool.ops.integers import (
     clz,
     divided,
@@ -98,7 +99,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
            lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
            complex_ulps: float = 0.0, draw: Recipe | None = None,
            flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
-           builder: str = "") -> Op:
+           builder: str = "", boundaries: Callable[[HloInstruction], Boundaries] | None = None) -> Op:
     """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
 
     `identity` gives the element that leaves the other operand as it is.
@@ -116,7 +117,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
         flags=frozenset({"elementwise", *flags}), ulps=ulps, complex_ulps=complex_ulps, source=SPECIFICATION,
-        identity=identity, builder=builder, draw=draw))
+        identity=identity, builder=builder, draw=draw, boundaries=boundaries))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -313,7 +314,7 @@ complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_c
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS,
-                builder="Div")
+                builder="Div", boundaries=of_divide)
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
                  identity=_least, builder="Max", draw=draw_ordered)
 minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
@@ -323,17 +324,18 @@ multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; p
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
-               complex_ulps=COMPLEX_ULPS, builder="Pow")
+               complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power)
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem", draw=draw_ordered)
+                   builder="Rem", draw=draw_ordered, boundaries=of_divide)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
-                    identity=_zero)
+                    identity=_zero, boundaries=of_shift)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
                                 "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True,
-                                identity=_zero)
+                                identity=_zero, boundaries=of_shift)
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
-                             "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero)
+                             "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
+                             boundaries=of_shift)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", builder="Sub")
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
              flags=FOLDS, identity=_zero)

@@ -9,6 +9,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.agreement import scattered
+from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -234,7 +235,8 @@ def _draw_gather(d: Draw) -> None:
 @op(gather_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather", "stablehlo.torch_index_select"),
                       (*GATHER_FIELDS, "slice_sizes")),
-    draw=_draw_gather)
+    draw=_draw_gather,
+    boundaries=of_gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -410,7 +412,7 @@ def _draw_scatter(d: Draw) -> None:
 
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
-    draw=_draw_scatter, agreement=scattered)
+    draw=_draw_scatter, agreement=scattered, boundaries=of_scatter)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -120,6 +120,9 @@ class Op:
     source: str = ""
     #: makes random programs of it (see random_programs.py); None: operands of one shape will do
     draw: Recipe | None = None
+    #: operand number -> values at which the operation does something else than beside them (see boundaries.py);
+    #: None: what its element types and its function show
+    boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None
     #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
     identity: Callable[[DType], Any] | None = None
     #: which dimensions of its operands have one size when it runs (see agreement.py); elementwise ones: all
@@ -207,7 +210,8 @@ _CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {4,}.+)*)", re.M)
 
 def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),
        flags: Iterable[str] = (), ulps: float = 0.0, source: str = "", draw: Recipe | None = None,
-       replacement: str = "", builder: str = "", agreement: Agreement | None = None
+       replacement: str = "", builder: str = "", agreement: Agreement | None = None,
+       boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        ) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
@@ -234,7 +238,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
-            replacement=replacement, builder=builder, agreement=agreement))
+            replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries))
 
     return declare
 

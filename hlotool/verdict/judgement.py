@@ -8,8 +8,8 @@ precision), samples (the program with its roundings drawn at random), and d, wha
     EXCESS           so too, and d is nearer to s than r is: computed better than the types ask for, which is permitted
     ILL_CONDITIONED  d lies within the spread, but the spread is so wide that digits mean nothing: no verdict;
                      for integers and pred, samples disagree among each other
-    NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and no sample is
-                     so too: a fold at overflow, a NaN lost or made
+    NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and all samples
+                     are as r is: a fold at overflow, a NaN lost or made
     WRONG            everything else
 
 Integers and pred are exact. A number next to infinity is not near to it. Where r is s to the last bit, and samples with
@@ -114,6 +114,14 @@ class Judgement:
         rank = np.where(self.kinds == self.kind, 1.0 + share, 0.0)
         return tuple(int(i) for i in np.unravel_index(int(np.argmax(rank)), rank.shape))
 
+    def count(self) -> Judgement:
+        """Count the kinds anew; itself."""
+        import numpy as np
+
+        numbers = np.bincount(self.kinds.ravel(), minlength=len(Kind))
+        self.counts = {str(k): int(numbers[k]) for k in Kind if numbers[k]}
+        return self
+
     def __str__(self) -> str:
         if self.problem:
             return self.problem
@@ -146,9 +154,7 @@ def judge(given: Array, evidence: Evidence, *, factor: float = SPREAD_FACTOR,
     with np.errstate(all="ignore"):
         found = (_judged(given, evidence, kind, factor, free_ulps) if kind.is_floating or kind.is_complex
                  else _exact(given, evidence))
-    numbers = np.bincount(found.kinds.ravel(), minlength=len(Kind))
-    found.counts = {str(k): int(numbers[k]) for k in Kind if numbers[k]}
-    return found
+    return found.count()
 
 
 def _exact(given: Array, evidence: Evidence) -> Judgement:
@@ -174,7 +180,7 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     size = np.maximum(_size(d), _size(r))
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
     # A processor may flush what is smaller than the smallest normal number.
-    ulp = np.where(size < _smallest(kind), _smallest(kind), ulp)
+    ulp = np.where(size < 4 * _smallest(kind), _smallest(kind), ulp)
     spread = _spread(r, s, samples)
     tolerance = free_ulps * ulp + factor * spread
     error = _distance(d, r)
@@ -194,11 +200,10 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
         kinds[~np.isfinite(d) & ~np.isfinite(r) & ~_same(d, r)] = Kind.WITHIN
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
-    if unlike.any():
-        likely = np.zeros(d.shape, np.bool_)
-        for sample in samples:
-            likely |= _class(sample) == _class(d)
-        kinds[unlike & likely] = Kind.ILL_CONDITIONED
+    unsettled = np.zeros(d.shape, np.bool_)
+    for sample in samples:
+        unsettled |= _class(sample) != _class(r)
+    kinds[unsettled & (kinds >= Kind.NON_FINITE)] = Kind.ILL_CONDITIONED
     _hold_to_the_exact(kinds, (d, r, s), error, ulp, free_ulps, evidence, kind)
     return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
 
@@ -212,6 +217,8 @@ def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], 
     if s is None or evidence.strict is None:
         return
     excused = (kinds == Kind.ILL_CONDITIONED) | (kinds == Kind.WITHIN)
+    for sample in evidence.samples:
+        excused &= np.isfinite(sample.astype(r.dtype))
     suspect = (excused & np.isfinite(r) & np.isfinite(d) & (error > free_ulps * ulp) & (error > 0.5 * _size(r))
                & (own(s, Shape.array(kind.name, r.shape)).astype(r.dtype) == r))
     if not suspect.any():

@@ -1,0 +1,28 @@
+"""The shadow as an executor: the program at higher precision, its results rounded to their own types at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
+from hlotool.execution.program import Program
+from hlotool.execution.shadow import own, shadow_program
+
+
+class Shadow(Executor):
+    """Evaluates each instruction on f64, and those of f64 on more."""
+
+    names = ("shadow",)
+
+    def runs_here(self, program: Program) -> bool:
+        """Where it is asked for."""
+        return self.options.in_process
+
+    def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        return [[[own(leaf, shape) for leaf, shape in zip(row, work.results, strict=True)]
+                 for row in shadow_program(work, arguments)] for arguments in argument_sets]
+
+    def facts(self) -> dict[str, str]:
+        import numpy as np
+
+        return {**library_versions(), "platform": "numpy", "widest": np.dtype(np.longdouble).name}

@@ -1,0 +1,47 @@
+"""Values from a file as an executor: what a device of the user's own gave, saved as .npz.
+
+The arrays are taken by name where the program's results have names there (result0, result1, ... as `hlotool run
+--output` writes them), else in the order of their names; the same for every set of arguments, so give those too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlotool.execution.executor import Executor, PerDevice, Results
+from hlotool.execution.program import Program
+from hlotool.isolation import Refusal
+
+
+class Stored(Executor):
+    """Gives what a file holds."""
+
+    names = ("stored",)
+    parameter = "FILE"
+
+    def runs_here(self, program: Program) -> bool:
+        """Always: nothing is computed."""
+        return True
+
+    def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
+        arrays = self._arrays(work)
+        count = len(work.results)
+        if len(arrays) not in (count, count * work.devices):
+            raise Refusal("unsupported", f"{self.argument} holds {len(arrays)} arrays, the module has {count} results")
+        rows = [arrays[d * count:(d + 1) * count] if len(arrays) > count else arrays for d in range(work.devices)]
+        return [rows for _ in argument_sets]
+
+    def _arrays(self, work: Program) -> list[object]:
+        import numpy as np
+
+        try:
+            loaded = np.load(self.argument, allow_pickle=False)
+            held = {"0": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
+        except (OSError, ValueError, EOFError) as error:
+            raise Refusal("unsupported", f"{self.argument} cannot be read: {error}") from error
+        names = [f"result{n}" for n in range(len(held))]
+        arrays = [held[n] for n in (names if set(names) == set(held) else sorted(held))]
+        # NumPy stores bf16 and the small floats as raw bytes.
+        shapes = list(work.results) * (len(arrays) // max(1, len(work.results)))
+        return [a.view(s.dtype.numpy) if a.dtype.kind == "V" and a.dtype.itemsize == s.dtype.numpy.itemsize else a
+                for a, s in zip(arrays, shapes, strict=False)]

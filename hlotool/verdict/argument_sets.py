@@ -1,0 +1,309 @@
+"""Sets of arguments that show differences: the same for the same seed, ordinary ones first, then kind after kind.
+
+    plain      floats around 0, scaled so that networks stay finite at depth; valid indices; small integers
+    positive   the same, all above 0
+    negative   all below 0, where the program allows it
+    special    zeros of both signs, ones, extremes, infinities, NaN, drawn for each parameter apart
+    targets    values at which an operation of the program changes its behaviour (wishes.py), among plain ones
+    near       of those the ones that are not large, so that networks stay finite
+    wide       magnitudes over the whole range of the type, so that products overflow and underflow
+    ties       few different values, so that keys are equal
+    whole      floats that hold small whole numbers
+    alike      parameters of one shape hold the same values, or opposite ones, so that differences cancel
+    given      the user's own
+
+What makes a program's plain results infinite or NaN is found in a trial run, and the parameters behind it are kept
+positive, within the unit interval, or small.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import HloError
+from hlotool.execution import Program
+from hlotool.ir import HloInstruction, Shape
+from hlotool.ops import int_limits, limits, specials
+from hlotool.verdict.watching import OutOfTime, Watch, is_finite
+from hlotool.verdict.wishes import Wishes, constants_of
+
+Array: TypeAlias = Any
+Generator: TypeAlias = Any
+
+#: kinds of sets, in the order in which they are tried
+KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
+#: after these, again and again with other numbers
+_FURTHER = ("targets", "wide", "special", "near", "alike", "mixed", "targets", "wide", "ties", "mixed")
+#: wished values up to here keep a network finite
+_NEAR = 300.0
+#: how often a loop may run in arguments made here
+_MOST_ROUNDS = 12
+#: what to keep operands of these operations to, so that they have a value
+_DOMAINS = {"sqrt": "positive", "rsqrt": "positive", "log": "positive", "log-plus-one": "positive", "power": "positive",
+            "divide": "positive", "remainder": "positive", "acos": "unit", "asin": "unit", "atanh": "unit",
+            "acosh": "positive", "cholesky": "definite", "triangular-solve": "positive"}
+_TRIALS = 8
+#: plain floats are not made smaller than by this factor
+_LEAST_SCALE = 1e-3
+
+
+@dataclass(frozen=True)
+class ArgumentSet:
+    """Arguments of every device, leaf by leaf; `name` says how they were made."""
+
+    name: str
+    values: list[list[Array]]
+
+
+@dataclass
+class _Leaf:
+    """What is known of a parameter leaf."""
+
+    shape: Shape
+    wishes: tuple[float, ...] = ()
+    #: the largest valid index, where the leaf serves as one
+    bound: int | None = None
+    is_count: bool = False
+    is_sorted: bool = False
+    is_unique: bool = False
+    #: factor on floats, and the product that positive ones sum up in
+    scale: float = 1.0
+    terms: float = 1.0
+    domains: set[str] = field(default_factory=set)
+
+
+class ArgumentSearch:
+    """Makes sets of arguments for a program, or for two of one signature."""
+
+    def __init__(self, programs: Sequence[Program], seed: int = 0) -> None:
+        self.program = programs[0]
+        self.seed = seed
+        self.leaves = [_Leaf(shape) for shape in self.program.parameters]
+        self.constants = list(dict.fromkeys(c for p in programs for c in constants_of(p.module)))
+        for program in programs:
+            self._learn(Wishes(program))
+        self._is_tried = False
+
+    def _learn(self, wishes: Wishes) -> None:
+        for number, (leaf, values) in enumerate(zip(self.leaves, wishes.values, strict=False)):
+            leaf.wishes = tuple(dict.fromkeys((*leaf.wishes, *values)))
+            if number in wishes.bounds:
+                leaf.bound = min(wishes.bounds[number], leaf.bound if leaf.bound is not None else math.inf)  # type: ignore[assignment]
+            leaf.is_count |= number in wishes.counts and number not in wishes.bounds
+            leaf.is_sorted |= number in wishes.sorted
+            leaf.is_unique |= number in wishes.unique
+        for instruction in wishes.module.instructions():
+            if instruction.opcode in ("dot", "convolution"):
+                self._scale(wishes, instruction)
+
+    def _scale(self, wishes: Wishes, instruction: HloInstruction) -> None:
+        """Weights are divided by the root of how many of them are summed up."""
+        lhs, rhs = (o.shape.size for o in instruction.operands[:2])
+        terms = max(1.0, math.sqrt(lhs * rhs / max(1, instruction.shape.size)))
+        for number in wishes.leaves_behind(instruction.operands[1]):
+            leaf = self.leaves[number]
+            if leaf.shape.is_array and leaf.shape.size == rhs:
+                leaf.scale, leaf.terms = min(leaf.scale, 1 / math.sqrt(terms)), max(leaf.terms, terms)
+
+    def sets(self, kinds: Sequence[str] | None = None) -> Iterator[ArgumentSet]:
+        """Set after set; endless where no kinds are asked for and the program has parameters."""
+        if not self.leaves:
+            yield ArgumentSet("none", [[] for _ in range(self.program.devices)])
+            return
+        self._keep_finite()
+        for number, kind in enumerate(kinds or (*KINDS, *_FURTHER)):
+            yield self.make(kind, number)
+        if kinds is None:
+            for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS) + len(_FURTHER)):
+                yield self.make(kind, number)
+
+    def make(self, kind: str, number: int = 0) -> ArgumentSet:
+        """A set of one kind; `number` is its seed beside that of the search."""
+        import numpy as np
+
+        self._keep_finite()
+        values = []
+        for device in range(self.program.devices):
+            generator = np.random.default_rng((self.seed, number, device))
+            values.append(self._row(kind, number, generator))
+        return ArgumentSet(kind, values)
+
+    def _row(self, kind: str, number: int, generator: Generator) -> list[Array]:
+        made = []
+        chosen = int(generator.integers(0, max(1, len(self.leaves))))
+        for place, leaf in enumerate(self.leaves):
+            own = kind
+            if kind == "mixed":  # one parameter out of the ordinary
+                own = ("special", "targets", "wide", "near")[number % 4] if place == chosen else "plain"
+            made.append(self._leaf(leaf, own, generator))
+        if kind == "alike":
+            self._align(made, number)
+        return made
+
+    def _align(self, made: list[Array], number: int) -> None:
+        """Leaves of one shape and type hold what the first one holds, every other time its negative."""
+        first: dict[tuple[Any, ...], Array] = {}
+        for place, array in enumerate(made):
+            key = (array.dtype, array.shape)
+            if key in first and self.leaves[place].bound is None:
+                opposite = number % 2 == 0 and array.dtype.kind not in "bu"
+                made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
+            first.setdefault(key, array)
+
+    def _leaf(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
+        import numpy as np
+
+        dtype = leaf.shape.dtype
+        if dtype.family == "pred":
+            return generator.integers(0, 2, leaf.shape.dims).astype(np.bool_)
+        if dtype.is_complex:
+            made = np.empty(leaf.shape.dims, dtype.numpy)
+            made.real, made.imag = (self._floats(leaf, kind, generator) for _ in range(2))
+            return made
+        with np.errstate(all="ignore"):
+            if dtype.is_floating:
+                return _normal(np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy), dtype)
+            return self._integers(leaf, kind, generator)
+
+    def _floats(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
+        import numpy as np
+
+        dims, dtype = leaf.shape.dims, leaf.shape.dtype
+        half = _half(dtype)
+        plain = self._plain(leaf, kind, generator)
+        if kind == "special":
+            return _sprinkled(plain, np.array(specials(half)), generator)
+        if kind in ("targets", "near"):
+            wished = [v for v in (*leaf.wishes, *self.constants)
+                      if math.isfinite(v) and (kind == "targets" or abs(v) <= _NEAR)]
+            if kind == "targets":
+                wished = wished or list(specials(half))
+            return _sprinkled(plain, np.array(wished), generator, least=0.5) if wished else plain
+        if kind in ("wide", "alike") and (kind == "wide" or generator.integers(0, 2)):
+            ends = limits(half)
+            powers = generator.uniform(math.log2(ends[2]), math.log2(ends[0]), dims)
+            return np.exp2(powers) * generator.choice([-1.0, 1.0], dims)
+        if kind in ("ties", "whole") and not leaf.domains:
+            few = generator.integers(-1, 3, dims) * leaf.scale if kind == "ties" else generator.integers(-4, 5, dims)
+            return few.astype(np.float64)
+        return plain
+
+    def _plain(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
+        import numpy as np
+
+        dims = leaf.shape.dims
+        drawn = generator.normal(size=dims)
+        if "definite" in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
+            return drawn @ np.swapaxes(drawn, -1, -2) / dims[-1] + np.eye(dims[-1])
+        if "unit" in leaf.domains:
+            return np.tanh(drawn) * 0.95
+        if kind == "positive" or "positive" in leaf.domains:
+            return (np.abs(drawn) + 0.5) * (leaf.scale / math.sqrt(leaf.terms) if kind == "positive" else leaf.scale)
+        if kind == "negative":
+            return -(np.abs(drawn) + 0.5) * leaf.scale
+        return drawn * leaf.scale
+
+    def _integers(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
+        import numpy as np
+
+        dims, dtype = leaf.shape.dims, leaf.shape.dtype
+        low, high = int_limits(dtype)
+        top = min(high, leaf.bound if leaf.bound is not None else 3)
+        drawn = generator.integers(0, max(0, top) + 1, dims).astype(object if dtype.bits == 64 else np.int64)
+        if kind == "special":
+            drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator)
+        elif kind in ("targets", "near"):
+            wished = ([int(v) for v in (*leaf.wishes, *self.constants) if math.isfinite(v)]
+                      or [int(v) for v in specials(dtype)])
+            drawn = _sprinkled(drawn, np.array(wished, object), generator, least=0.5)
+        elif kind in ("wide", "alike"):
+            powers = generator.uniform(0, dtype.bits - dtype.is_signed, dims)
+            sizes = np.exp2(powers).astype(np.float64)
+            drawn = np.floor(sizes * (generator.choice([-1.0, 1.0], dims) if dtype.is_signed else 1.0))
+        elif kind == "negative" and leaf.bound is None and dtype.is_signed:
+            drawn = -1 - drawn
+        elif kind == "whole" and leaf.bound is None:
+            drawn = generator.integers(-4 * dtype.is_signed, 9, dims)
+        if leaf.is_count:
+            low, high = max(low, -2), min(high, _MOST_ROUNDS)
+        return self._settled(leaf, _clipped(drawn, low, high).astype(dtype.numpy))
+
+    def _settled(self, leaf: _Leaf, array: Array) -> Array:
+        """Numbers in the order that the program relies on."""
+        import numpy as np
+
+        if leaf.is_unique and array.size:
+            return np.arange(array.size, dtype=np.int64).reshape(array.shape).astype(array.dtype)
+        return np.sort(array, axis=None).reshape(array.shape) if leaf.is_sorted else array
+
+    def _keep_finite(self) -> None:
+        """Run the program on plain arguments, and mend the leaves behind what makes them infinite or NaN."""
+        if self._is_tried:
+            return
+        self._is_tried = True
+        wishes = Wishes(self.program)
+        for trial in range(_TRIALS):
+            watch = Watch(is_after_origins=True)
+            try:
+                results = watch.run(self.program, self.make("plain", trial).values)
+            except (OutOfTime, HloError):
+                return
+            if all(map(is_finite, itertools.chain(*results))) or not watch.origins:
+                return
+            self._mend(wishes, watch.origins[:4])
+
+    def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction]) -> None:
+        """Keep the leaves behind those instructions to what they have values for."""
+        behind: dict[int, set[str]] = {}
+        for origin in dict.fromkeys(origins):
+            domain = _DOMAINS.get(origin.opcode, "small")
+            operands = origin.operands[1:] if origin.opcode in ("divide", "remainder") else origin.operands
+            for number in (n for o in operands for n in wishes.leaves_behind(o)):
+                if self.leaves[number].shape.is_array and not self.leaves[number].shape.dtype.is_integral:
+                    behind.setdefault(number, set()).add(domain)
+        # Where nothing leads back to a parameter, smaller numbers may do.
+        for number in behind or range(len(self.leaves)):
+            leaf, domains = self.leaves[number], behind.get(number, {"small"})
+            if domains <= leaf.domains | {"small"}:
+                leaf.scale = max(leaf.scale * 0.25, _LEAST_SCALE)
+            leaf.domains |= domains - {"small"}
+
+
+def _normal(array: Array, dtype: Any) -> Array:
+    """Subnormal numbers as zeros: processors may flush them, so they tell nothing."""
+    import numpy as np
+
+    if dtype.bits < 16:
+        return array
+    return np.where(np.abs(array.astype(np.float64)) < limits(dtype)[2], np.zeros((), array.dtype), array)
+
+
+def _half(dtype: Any) -> Any:
+    """The floats that an element is made of."""
+    from hlotool.ir import DTYPES
+
+    return DTYPES[{"c64": "f32", "c128": "f64"}.get(dtype.name, dtype.name)]
+
+
+def _sprinkled(plain: Array, values: Array, generator: Generator, least: float = 0.0) -> Array:
+    """Some elements replaced by values: most of a small array, a few of a large one."""
+    import numpy as np
+
+    share = min(0.6, 8 / max(1, plain.size)) if plain.size > 1 else 0.8
+    share = max(share, least if plain.size <= 64 else 0.0)
+    here = generator.random(plain.shape) < share
+    chosen = np.asarray(values[generator.integers(0, len(values), plain.shape)], values.dtype)
+    return np.where(here, chosen, np.asarray(plain, values.dtype))
+
+
+def _clipped(drawn: Array, low: int, high: int) -> Array:
+    import numpy as np
+
+    if drawn.dtype == object or high > 2**52:
+        bounded: Callable[[Any], int] = lambda v: min(max(int(v), low), high)  # noqa: E731
+        return np.asarray(np.frompyfunc(bounded, 1, 1)(np.asarray(drawn, object)), object)
+    return np.clip(drawn, low, high)

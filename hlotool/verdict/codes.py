@@ -1,0 +1,10 @@
+"""The codes of what a comparison finds."""
+
+from hlotool.diagnostics import define
+from hlotool.execution import DIFFERENCE
+
+VACUOUS = define("E136", "vacuous-agreement", "Agreement would mean nothing: all is NaN, nothing depends on the "
+                                              "arguments, or the results are the same whatever goes in.")
+UNTAKEN = define("E137", "side-not-taken", "A side of a select, clamp, conditional or loop was taken by no arguments.")
+
+__all__ = ["DIFFERENCE", "UNTAKEN", "VACUOUS"]

@@ -1,0 +1,562 @@
+"""Comparison: one module on several executors, or two modules; the verdict, the reason, and the arguments that show it.
+
+Two modules are compared on the reference as well as on the device, as a compiler may make one wrong rewrite in both of
+them. What the first module allows (hlotool.verdict.judgement) is what the second is held against.
+
+    agree    every element is equal, within rounding, or better than the types ask for
+    differ   some are not; `kind` says whether wrong or a non-finite fold
+    none     nothing was decided: an executor failed, nothing depends on the arguments or all is NaN (vacuous), or the
+             spread covers everything (ill-conditioned)
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.execution import (
+    ARGUMENTS,
+    Executor,
+    Program,
+    budget_of,
+    executor_named,
+    fitted,
+    is_nan,
+    read_module,
+    sample_program,
+    shadow_program,
+)
+from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ops import OPS
+from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
+from hlotool.verdict.codes import DIFFERENCE
+from hlotool.verdict.dependence import Dependence
+from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
+from hlotool.verdict.tolerance import Tolerance
+from hlotool.verdict.watching import Coverage, OutOfTime, Watch, sides_of
+
+Array: TypeAlias = Any
+Verdict: TypeAlias = Literal["agree", "differ", "none"]
+
+#: seconds for a module, by default
+TIME_BUDGET = 10.0
+#: sets of arguments at most; samples for a first verdict and to confirm one
+_MOST_SETS, _SAMPLES, _MORE_SAMPLES = 160, 5, 16
+#: sets run at a time, so that a device is asked seldom and an early difference ends the search
+_BATCH = 12
+#: seconds that the first set of each kind may take beyond the budget
+_GRACE = 10.0
+#: ULPs at most where nothing is known of a program's precision
+_UNKNOWN_ULPS = 4096.0
+#: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
+_SMALL = 24
+#: ordinary numbers: at least this from 0 and at most its reciprocal
+_ORDINARY = 1e-9
+#: seconds that one run of the reference may take in a search
+_LONGEST_RUN = 20.0
+
+
+@dataclass
+class Finding:
+    """A result that differs where it may not."""
+
+    #: who gave it, and against whom it is held
+    side: str
+    other: str
+    result: int
+    device: int
+    #: the kind of the arguments, and their number
+    inputs: str
+    number: int
+    judgement: Judgement
+    #: who is right, and why
+    right: str
+    why: str
+
+    def __str__(self) -> str:
+        where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
+        return f"{where} of {self.side}, {self.inputs} arguments: {self.judgement}; {self.why}"
+
+
+@dataclass
+class Comparison:
+    """What `compare` found."""
+
+    left: str
+    right: str
+    executors: tuple[str, ...]
+    findings: list[Finding] = field(default_factory=list)
+    #: findings of large programs on arguments at the ends of the range (`counts_extremes`), which decide nothing
+    noted: list[Finding] = field(default_factory=list)
+    #: why executions failed, and the finding with its place
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: kinds of elements -> how many, over all that was judged
+    counts: Counter[str] = field(default_factory=Counter)
+    #: kinds of argument sets that were compared, in order
+    inputs: list[str] = field(default_factory=list)
+    #: why agreement would mean nothing
+    vacuous: list[str] = field(default_factory=list)
+    #: sides of choices that no arguments have taken: "select %s: on_true"
+    untaken: list[str] = field(default_factory=list)
+    #: choices that depend on the arguments, and those with all sides taken
+    choices: int = 0
+    covered: int = 0
+    #: the arguments of the worst finding, by device and leaf
+    witness: list[list[Array]] | None = None
+    #: the instruction to blame, where one is known
+    instruction: str = ""
+    line: int = 0
+    seconds: float = 0.0
+
+    @property
+    def compared(self) -> int:
+        """How many sets of arguments were compared."""
+        return len(self.inputs)
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.findings:
+            return "differ"
+        return "none" if not self.compared or self.vacuous else "agree"
+
+    @property
+    def kind(self) -> str:
+        """What the verdict rests on: the worst kind of element; of none, why."""
+        if self.worst is not None:
+            return str(self.worst.judgement.kind)
+        if not self.compared:
+            return "failed"
+        if self.vacuous:
+            return "vacuous" if self.vacuous != [_ILL] else "ill-conditioned"
+        return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
+
+    @property
+    def worst(self) -> Finding | None:
+        return max(self.findings, key=lambda f: (f.judgement.kind, f.judgement.problem != ""), default=None)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether something was compared, and all of it agrees."""
+        return self.verdict == "agree"
+
+    def __bool__(self) -> bool:
+        return self.is_equal
+
+    def __str__(self) -> str:
+        text = f"{self.left} and {self.right}: {self.verdict} ({self.kind})"
+        return f"{text}; {self.worst}" if self.worst else text
+
+
+_ILL = "the spread of the roundings covers every element: the arguments' last bits decide"
+
+
+def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
+            inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
+            tolerance: Tolerance | None = None, ulps: float | None = None, time_limit: float = 60.0,
+            time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None) -> Comparison:
+    """Compare one module on several executors, or two modules on the reference and on the other executors.
+
+    `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
+    `inputs` names or of all kinds, until `time_budget` seconds are over. `tolerance` (or `ulps`) is a budget by hand in
+    place of the error model. Failures to run are diagnostics of the comparison.
+
+    In a program of many roundings, arguments at the ends of the range overflow in the first few operations, and what
+    follows says nothing about the rest: what differs there only is noted, and decides nothing unless
+    `counts_extremes` (by default of small programs only).
+    """
+    one = Program(read_module(a))
+    other = one if b is None else Program(read_module(b))
+    if ulps is not None:
+        tolerance = Tolerance(ulps=ulps)
+    _require_one_signature(one, other)
+    work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
+                 counts_extremes)
+    started = time.monotonic()
+    try:
+        work.compare(_sets(one, other, arguments, inputs, seed))
+    except HloError as error:
+        work.found.diagnostics.extend(error.diagnostics)
+    work.found.seconds = time.monotonic() - started
+    return work.found
+
+
+def _require_one_signature(one: Program, other: Program) -> None:
+    """Raise HloError where two modules do not take the same arguments on the same devices."""
+    pair = f"{one.module.name} and {other.module.name} cannot be compared"
+    for what, a, b in (("parameters", one.parameters, other.parameters), ("results", one.results, other.results)):
+        if [(s.element_type, s.dims) for s in a if s.is_array] != [(s.element_type, s.dims) for s in b if s.is_array]:
+            left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
+            raise HloError([Diagnostic(ARGUMENTS, f"{pair}: their {what} are ({left}) and ({right})")])
+    if one.devices != other.devices:
+        raise HloError([Diagnostic(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} "
+                                              "devices")])
+
+
+def _sets(one: Program, other: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None,
+          seed: int) -> Iterator[ArgumentSet]:
+    if given is not None:
+        yield ArgumentSet("given", [fitted(one, given)] * one.devices)
+        return
+    yield from ArgumentSearch([one] if other is one else [one, other], seed).sets(inputs)
+
+
+@dataclass
+class _Case:
+    """One set of arguments and what the reference makes of it; the rest of the evidence when it is asked for."""
+
+    program: Program
+    arguments: ArgumentSet
+    number: int
+    #: None where the reference cannot run the program, until another executor takes its place
+    reference: list[list[Array]] | None
+    _shadow: list[list[Array]] | None = None
+    _samples: list[list[list[Array]]] = field(default_factory=list)
+    _strict: list[list[list[Array]]] = field(default_factory=list)
+
+    def evidence(self, device: int, result: int, samples: int = _SAMPLES) -> Evidence:
+        """What is known of one result."""
+        values = self.arguments.values
+        if self._shadow is None:
+            self._shadow = shadow_program(self.program, values)
+        while len(self._samples) < samples:
+            self._samples.append(sample_program(self.program, values, len(self._samples)))
+
+        assert self.reference is not None
+
+        def strict() -> list[Array]:
+            if not self._strict:
+                self._strict = [sample_program(self.program, values, n, strict=True) for n in range(4)]
+            return [s[device][result] for s in self._strict]
+
+        return Evidence(self.reference[device][result], self._shadow[device][result],
+                        [s[device][result] for s in self._samples], strict)
+
+
+@dataclass
+class _Work:
+    """A comparison under way."""
+
+    one: Program
+    other: Program
+    executors: tuple[str, ...]
+    tolerance: Tolerance | None
+    time_limit: float
+    until: float
+    is_pair: bool
+    counts_extremes: bool | None = None
+
+    def __post_init__(self) -> None:
+        names = self.executors
+        self.found = Comparison(
+            self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
+            self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
+        self.coverage = Coverage()
+        if self.counts_extremes is None:
+            self.counts_extremes = max(roundings(p.module) for p in (self.one, self.other)) <= _SMALL
+        self.running: list[Executor] = [
+            e for e in (executor_named(n, self.time_limit) for n in dict.fromkeys(names)) if e.name != "reference"]
+        self.has_no_reference = False
+        #: the reference is held against nothing but itself
+        self.is_alone = not self.running and not self.is_pair
+        #: of every result leaf: whether it ever held something else than NaN, whether it ever changed, and its first
+        self._seen_number = False
+        self._first: list[list[Array]] | None = None
+        self._varied = False
+        self._decided = False
+
+    def compare(self, sets: Iterator[ArgumentSet]) -> None:
+        """Go through the sets until a difference is found or time is over."""
+        numbered = itertools.islice(enumerate(sets), _MOST_SETS)
+        while batch := self._evaluated(list(itertools.islice(numbered, _BATCH))):
+            self._compare_batch(batch)
+            if not (self.running or self.is_pair or self.is_alone):
+                break
+            if self.found.findings or (time.monotonic() > self.until and self.found.compared):
+                break
+        self._cover()
+        if self.found.findings:
+            self._say()
+
+    def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[_Case]:
+        """The sets with what the reference makes of them; those that take too long, or have no value, left out."""
+        cases = []
+        for number, chosen in sets:
+            is_first = number == 0
+            # The first sets, one of each kind, are not left out because a machine is busy.
+            until = self.until + (len(KINDS) > number) * _GRACE
+            if not is_first and time.monotonic() > until:
+                break
+            if self.has_no_reference:
+                cases.append(_Case(self.one, chosen, number, None))
+                continue
+            watch = Watch(self.coverage, until=max(until, time.monotonic() + (_LONGEST_RUN if is_first else 0)))
+            try:
+                cases.append(_Case(self.one, chosen, number, watch.run(self.one, chosen.values)))
+            except OutOfTime:
+                continue
+            except HloError as error:
+                if not is_first and chosen.name != "given":
+                    continue
+                if not self.is_pair and len(self.running) < 2:
+                    raise
+                # Two executors, or two modules, can be held against each other.
+                self.has_no_reference = True
+                self.found.diagnostics.extend(error.diagnostics)
+                cases.append(_Case(self.one, chosen, number, None))
+        return cases
+
+    def _compare_batch(self, cases: list[_Case]) -> None:
+        values = [c.arguments.values for c in cases]
+        rows: list[tuple[str, list[_Pair | None]]] = []
+        if self.is_pair and not self.has_no_reference:
+            made = [self._reference_of_other(v) for v in values]
+            rows.append(("reference", made))
+        for executor in list(self.running):
+            try:
+                theirs = executor.run(self.other, values)
+                own = executor.run(self.one, values) if self.is_pair else None
+            except HloError as error:
+                self._failed(executor, error)
+                continue
+            rows.append((executor.name, [_Pair(t, own[n] if own else None) for n, t in enumerate(theirs)]))
+        if self.is_alone:
+            rows.append(("reference", [_Pair(c.reference or [], None) for c in cases]))
+        rows = self._held_against(rows, cases)
+        for position, case in enumerate(cases):
+            if time.monotonic() > self.until + (len(KINDS) > case.number) * _GRACE and self.found.compared > 2:
+                break
+            held = [self._judge_case(case, name, found[position]) for name, found in rows]
+            if any(held):
+                self.found.inputs.append(case.arguments.name)
+                self._note(case)
+            if self.found.findings:
+                break
+
+    def _held_against(self, rows: list[tuple[str, list[_Pair | None]]],
+                      cases: list[_Case]) -> list[tuple[str, list[_Pair | None]]]:
+        """Where there is no reference, or a budget by hand asks for two executors, the last one takes its place."""
+        if self.is_pair and self.has_no_reference:
+            for case, pair in zip(cases, rows[-1][1] if rows else (), strict=False):
+                case.reference = pair.own if pair is not None else None
+        elif not self.is_pair and len(rows) > 1 and "reference" not in self.executors and (
+                self.has_no_reference or self.tolerance is not None):
+            *rows, (_, held) = rows
+            for case, pair in zip(cases, held, strict=True):
+                case.reference = pair.given if pair is not None else None
+        return rows
+
+    def _reference_of_other(self, values: list[list[Array]]) -> _Pair | None:
+        try:
+            return _Pair(Watch(until=max(self.until, time.monotonic() + 2)).run(self.other, values), None)
+        except (OutOfTime, HloError) as error:
+            if isinstance(error, HloError) and not self.found.diagnostics:
+                self.found.diagnostics.extend(error.diagnostics)
+            return None
+
+    def _failed(self, executor: Executor, error: HloError) -> None:
+        """An executor that cannot run a module says so once, and the others go on."""
+        self.running.remove(executor)
+        self.found.diagnostics.extend(error.diagnostics)
+
+    def _judge_case(self, case: _Case, name: str, pair: _Pair | None) -> bool:
+        """Judge one side on one set; whether there was anything to judge."""
+        if pair is None or case.reference is None:
+            return False
+        for device, (row, reference) in enumerate(zip(pair.given, case.reference, strict=False)):
+            if len(row) != len(reference):
+                self._mismatch(case, name, device, len(row), len(reference))
+                return True
+            for result, given in enumerate(row):
+                found = self._judged(case, device, result, given)
+                twin = pair.own[device][result] if pair.own is not None else None
+                if twin is not None:
+                    found = self._beside_twin(case, device, result, found, twin)
+                self.found.counts.update(found.counts)
+                self._decided |= not found.kinds.size or bool((found.kinds != Kind.ILL_CONDITIONED).any())
+                if found.is_wrong:
+                    self._find(case, name, device, result, found)
+        return True
+
+    def _judged(self, case: _Case, device: int, result: int, given: Array) -> Judgement:
+        import numpy as np
+
+        assert case.reference is not None
+        reference = case.reference[device][result]
+        if self.tolerance is not None:
+            return self.tolerance.judge(given, reference)
+        if self.has_no_reference:
+            return judge(given, Evidence(reference), free_ulps=min(budget_of(self.one.module), _UNKNOWN_ULPS))
+        if given.dtype == reference.dtype and given.shape == reference.shape:
+            quick = judge(given, Evidence(reference))
+            if quick.kind <= Kind.WITHIN or (np.asarray(given).dtype.kind == "b" and quick.kind is Kind.EQUAL):
+                return quick
+            found = judge(given, case.evidence(device, result))
+            if found.is_wrong:
+                found = judge(given, case.evidence(device, result, _MORE_SAMPLES))
+            return found
+        return judge(given, Evidence(reference))
+
+    def _beside_twin(self, case: _Case, device: int, result: int, found: Judgement, twin: Array) -> Judgement:
+        """Of two modules on one device: where both are wrong in the same way, they agree with each other."""
+        import numpy as np
+
+        own = self._judged(case, device, result, twin)
+        if not found.is_wrong:
+            if own.is_wrong:
+                return own
+            return found
+        if own.is_wrong:
+            same = np.asarray((found.given == twin) | (is_nan(found.given) & is_nan(twin)))
+            found.kinds = np.where(same & (found.kinds >= Kind.NON_FINITE), Kind.WITHIN, found.kinds)
+            found.count()
+        return found
+
+    def _mismatch(self, case: _Case, name: str, device: int, given: int, expected: int) -> None:
+        import numpy as np
+
+        none = np.zeros((0,))
+        problem = f"{given} results against {expected}"
+        self._find(case, name, device, 0, Judgement(none, none, none, None, none, none, problem))
+
+    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> None:
+        side = f"{self.found.right} on {name}" if self.is_pair else name
+        right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
+        made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why)
+        if not self.counts_extremes and case.arguments.name != "given" and is_extreme(case.arguments.values):
+            self.found.noted.append(made)
+            return
+        self.found.findings.append(made)
+        if self.found.worst is made:
+            self.found.witness = case.arguments.values
+
+    def _note(self, case: _Case) -> None:
+        """What the results of one more set say about the worth of agreement."""
+        import numpy as np
+
+        assert case.reference is not None
+        rows = [leaf for row in case.reference for leaf in row]
+        for leaf in rows:
+            self._seen_number |= not leaf.size or not bool(is_nan(leaf).all())
+        if self._first is None:
+            self._first = case.reference
+        elif not self._varied:
+            self._varied = any(a.tobytes() != b.tobytes() for x, y in zip(self._first, case.reference, strict=True)
+                               for a, b in zip(map(np.asarray, x), map(np.asarray, y), strict=True))
+
+    def _cover(self) -> None:
+        """Say what was never exercised."""
+        found = self.found
+        if not found.compared:
+            return
+        known = Dependence(self.one)
+        leaves = [leaf for row in self._first or [] for leaf in row]
+        if not any(leaf.size for leaf in leaves):
+            found.vacuous.append("no result has an element")
+        elif not self._seen_number:
+            found.vacuous.append("every result is NaN, on all arguments")
+        elif not self._decided:
+            found.vacuous.append(_ILL)
+        elif self.one.parameters:
+            if not known.results:
+                found.vacuous.append("no result depends on the arguments")
+            elif found.compared > 1 and not self._varied:
+                found.vacuous.append("the results are the same whatever goes in")
+        for instruction in self.one.module.instructions():
+            if sides_of(instruction) and self._is_choice(instruction, known):
+                found.choices += 1
+                missing = self.coverage.missing(instruction)
+                found.covered += not missing
+                found.untaken += [f"{instruction.opcode} {instruction.name}: {side}" for side in missing]
+
+    def _is_choice(self, instruction: HloInstruction, known: Dependence) -> bool:
+        """Whether the arguments decide which side is taken."""
+        if instruction.opcode == "while":
+            return known.depends(instruction) and known.depends(instruction.attributes["condition"].root)
+        chooser = instruction.operands[instruction.opcode == "clamp"]
+        return known.depends(chooser)
+
+    def _say(self) -> None:
+        """The worst finding as a diagnostic, at the instruction to blame."""
+        from hlotool.verdict.blame import blamed
+
+        worst = self.found.worst
+        assert worst is not None
+        module = self.other.module
+        place = None
+        if self.found.witness is not None:
+            program, name = self.one if not self.is_pair else self.other, worst.side.rsplit(" on ", 1)[-1]
+            place = blamed(program, self.found.witness, name, worst, self.time_limit,
+                           one=self.one if self.is_pair else None)
+        source = module.source
+        filename = source.filename if source else "<module>"
+        sides = f"{self.found.left} and {self.found.right} differ"
+        if place is None:
+            self.found.diagnostics.append(Diagnostic(DIFFERENCE, f"{sides}: {worst}", filename=filename))
+            return
+        spot = module.position(place)
+        self.found.instruction, self.found.line = place.name, spot.line
+        self.found.diagnostics.append(Diagnostic(
+            DIFFERENCE, f"{sides}, first at {place.name}: {worst.why}", line=spot.line, column=spot.column,
+            end_line=spot.line, end_column=spot.column + len(place.name), filename=filename,
+            notes=(Note(str(worst)),)))
+
+
+@dataclass
+class _Pair:
+    """What an executor gave for the module to judge, and for the one that it is held against where there are two."""
+
+    given: list[list[Array]]
+    own: list[list[Array]] | None
+
+
+def roundings(module: HloModule) -> int:
+    """How many instructions of a program round."""
+    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
+               and (record := OPS.get(i.opcode)) is not None
+               and ("sums" in record.flags or "backward" in record.flags
+                    or ("elementwise" in record.flags and "exact" not in record.flags)))
+
+
+def is_extreme(values: Sequence[Sequence[Array]]) -> bool:
+    """Whether arguments hold numbers at the ends of the range, infinities or NaN."""
+    import numpy as np
+
+    for leaf in (leaf for row in values for leaf in row):
+        if dtype_of_numpy(np.asarray(leaf).dtype).family not in ("float", "complex"):
+            continue
+        sizes = np.abs(np.asarray(leaf).astype(np.complex128 if leaf.dtype.kind == "c" else np.float64))
+        if not bool(((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= 1 / _ORDINARY))).all()):
+            return True
+    return False
+
+
+def who_is_right(found: Judgement, side: str, other: str) -> tuple[str, str]:
+    """Which side is nearer to the value at higher precision, and a sentence that says why."""
+    import numpy as np
+
+    if found.problem:
+        return other, "what does not have the declared shape is wrong"
+    at = found.worst
+    given, reference = found.given[at], found.reference[at]
+    shadow = found.shadow[at] if found.shadow is not None and found.shadow.dtype.kind in "fc" else None
+    if shadow is None:
+        return other, f"{side} gives {given}, {other} {reference}, which is exact"
+    if found.kind is Kind.NON_FINITE:
+        exact = f"the value at higher precision is {shadow:.9g}"
+        if np.isfinite(reference):
+            what = "overflow" if np.isinf(given) else "a value that is not finite"
+            return other, f"{side} gives {given}, {exact}: a fold at {what}"
+        if np.isnan(reference) or not np.isfinite(given):
+            return other, f"{side} gives {given}, but the program's own types give {reference}: a NaN folded away"
+        return other, f"{side} gives {given}, {exact}, but the program's own types give {reference}: a fold at overflow"
+    with np.errstate(all="ignore"):
+        nearer = np.abs(given - shadow) < np.abs(reference - shadow)
+    who = side if nearer else other
+    return who, f"{side} gives {given}, {other} {reference}; at higher precision it is {shadow:.9g}, so {who} is right"
+
+

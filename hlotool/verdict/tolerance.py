@@ -1,0 +1,56 @@
+"""Budgets by hand, in place of the error model: how far apart two numbers may be, whatever the program costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.execution import ulp_distance
+from hlotool.ir import dtype_of_numpy
+from hlotool.verdict.judgement import Judgement, Kind
+
+Array: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Two floats agree within `ulps` units in the last place, or within atol + rtol * |reference|; integers exactly.
+
+    NaN agrees with NaN, and 0 with -0. Infinity agrees with itself only.
+    """
+
+    ulps: float = 0.0
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    def judge(self, given: Array, reference: Array) -> Judgement:
+        """The verdict on each element of an array."""
+        import numpy as np
+
+        given, reference = np.asarray(given), np.asarray(reference)
+        if given.dtype != reference.dtype or given.shape != reference.shape:
+            none = np.zeros((0,))
+            problem = f"{given.dtype}{list(given.shape)} against {reference.dtype}{list(reference.shape)}"
+            return Judgement(none, given, reference, None, none, none, problem)
+        kind = dtype_of_numpy(given.dtype)
+        distance = ulp_distance(given, reference)
+        if not (kind.is_floating or kind.is_complex):
+            kinds = np.where(distance == 0, Kind.EQUAL, Kind.WRONG).astype(np.int8)
+            return Judgement(kinds, given, reference, None, np.zeros(given.shape), distance).count()
+        wide = np.complex128 if kind.is_complex else np.float64
+        with np.errstate(all="ignore"):
+            d, r = given.astype(wide), reference.astype(wide)
+            error = np.where(distance == 0, 0.0, np.abs(d - r))
+            allowed = self.atol + self.rtol * np.abs(r)
+            finite = np.isfinite(d) & np.isfinite(r)
+            inside = finite & ((error <= allowed) | (distance <= self.ulps))
+            kinds = np.where(distance == 0, Kind.EQUAL, np.where(inside, Kind.WITHIN, np.where(
+                np.isfinite(d) != np.isfinite(r), Kind.NON_FINITE, Kind.WRONG))).astype(np.int8)
+            error = np.where(np.isnan(error), np.inf, error)
+            return Judgement(kinds, given, reference, None, allowed, error).count()
+
+
+#: budgets with a name: what XLA's own tests of whole modules allow (run_hlo_module), NumPy's allclose, StableHLO's
+#: check.expect_close, and the same bits
+PRESETS = {"xla": Tolerance(rtol=1e-3, atol=1e-3), "numpy": Tolerance(rtol=1e-5, atol=1e-8),
+           "stablehlo": Tolerance(ulps=3), "bitwise": Tolerance()}

@@ -1,0 +1,139 @@
+"""Looks at a reference run while it goes on: which sides of choices it takes, where the first NaN is made, how long.
+
+A watch is a rebinding for `evaluate_program`: it puts a function that looks in the place of an operation's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.execution import Program, evaluate_program
+from hlotool.ir import HloInstruction
+
+Array: TypeAlias = Any
+Function: TypeAlias = Callable[..., Any]
+
+#: rounds of loops in one run; more are taken for no end
+MOST_ROUNDS = 20_000
+#: choices -> the names of their sides
+SIDES = {"select": ("on_true", "on_false"), "clamp": ("below min", "between", "above max"), "while": ("body",)}
+
+
+class OutOfTime(Exception):
+    """The run takes longer than it may."""
+
+
+@dataclass
+class Coverage:
+    """The sides of selects, clamps, conditionals and loops that some run has taken."""
+
+    taken: dict[HloInstruction, set[int]] = field(default_factory=dict)
+
+    def take(self, instruction: HloInstruction, *sides: int) -> None:
+        self.taken.setdefault(instruction, set()).update(sides)
+
+    def missing(self, instruction: HloInstruction) -> tuple[str, ...]:
+        """The sides of a choice that no run has taken."""
+        names = sides_of(instruction)
+        return tuple(n for i, n in enumerate(names) if i not in self.taken.get(instruction, ()))
+
+
+def sides_of(instruction: HloInstruction) -> tuple[str, ...]:
+    """The sides of a choice by name; none for other operations."""
+    if instruction.opcode == "conditional":
+        return tuple(c.name for c in instruction.called_computations())
+    return SIDES.get(instruction.opcode, ())
+
+
+@dataclass
+class Watch:
+    """One run. `coverage` notes the sides taken; `until` is when it must end, on the clock of time.monotonic."""
+
+    coverage: Coverage | None = None
+    until: float | None = None
+    #: note the instructions that make NaN or infinities of finite operands
+    is_after_origins: bool = False
+    origins: list[HloInstruction] = field(default_factory=list)
+    rounds: int = 0
+
+    def run(self, program: Program, arguments: Sequence[Sequence[Array]]) -> list[list[Array]]:
+        """The results of the reference. Raises OutOfTime, and HloError as it does."""
+        return evaluate_program(program, arguments, rebind=self.rebind)
+
+    def rebind(self, instruction: HloInstruction, function: Function,
+               keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
+        """The function of an instruction, with a look at what it gets."""
+        looks = {"select": self._select, "clamp": self._clamp, "conditional": self._conditional, "while": self._while}
+        if instruction.opcode in looks:
+            function = looks[instruction.opcode](instruction, function)
+        if self.is_after_origins and instruction.shape.is_array and instruction.operands:
+            function = self._origin(instruction, function)
+        return function, keywords
+
+    def _select(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(pred: Array, *values: Array) -> Array:
+            if self.coverage is not None and pred.size:
+                self.coverage.take(instruction, *([0] if pred.any() else []), *([] if pred.all() else [1]))
+            return function(pred, *values)
+
+        return call
+
+    def _clamp(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(low: Array, value: Array, high: Array) -> Array:
+            if self.coverage is not None and value.size:
+                below, above = value < low, value > high
+                self.coverage.take(instruction, *([0] if below.any() else []), *([2] if above.any() else []),
+                                   *([] if (below | above).all() else [1]))
+            return function(low, value, high)
+
+        return call
+
+    def _conditional(self, instruction: HloInstruction, function: Function) -> Function:
+        count = len(instruction.called_computations())
+
+        def call(selector: Array, *values: Any, **keywords: Any) -> Any:
+            if self.coverage is not None:
+                number = int(selector)
+                if selector.dtype == bool:
+                    number = 1 - number
+                self.coverage.take(instruction, number if 0 <= number < count else count - 1)
+            return function(selector, *values, **keywords)
+
+        return call
+
+    def _while(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(init: Any, *, condition: Any, body: Any) -> Any:
+            def counted(state: Any) -> Any:
+                self.rounds += 1
+                if self.coverage is not None:
+                    self.coverage.take(instruction, 0)
+                if self.rounds > MOST_ROUNDS or (self.until is not None and time.monotonic() > self.until):
+                    raise OutOfTime
+                return body(state)
+
+            return function(init, condition=condition, body=counted)
+
+        return call
+
+    def _origin(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(*values: Any, **keywords: Any) -> Any:
+            found = function(*values, **keywords)
+            if not is_finite(found) and all(map(is_finite, values)):
+                self.origins.append(instruction)
+            return found
+
+        return call
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value, tuples and tokens included, holds neither NaN nor infinities."""
+    import numpy as np
+
+    if isinstance(value, tuple):
+        return all(map(is_finite, value))
+    if value is None or getattr(value, "dtype", None) is None or value.dtype.kind in "biu":
+        return True
+    return bool(np.isfinite(value if value.dtype.kind in "fc" else value.astype(np.float64)).all())

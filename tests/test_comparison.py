@@ -1,0 +1,235 @@
+"""Comparison of modules and executors: verdicts, reasons, coverage, arguments."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.cli.main import main
+from hlotool.diagnostics import HloError
+from hlotool.execution import Program
+from hlotool.verdict import ArgumentSearch, Comparison, Tolerance, compare, comparison_json, comparison_schema
+
+SMALL = """HloModule small
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  sum = f32[4] add(a, b)
+  ROOT root = (f32[4], f32[4]) tuple(sum, a)
+}"""
+
+
+def module(body: str, computations: str = "", header: str = "m") -> str:
+    return f"HloModule {header}\n\n{computations}\nENTRY e {{\n{body}\n}}\n"
+
+
+def both(before: str, after: str, parameters: str = "  x = f32[4] parameter(0)\n", **options: object) -> Comparison:
+    """Two rewrites of one thing on the reference alone."""
+    return compare(module(parameters + before), module(parameters + after), executors=("reference",), **options)
+
+
+def test_compare_agrees() -> None:
+    found = compare(SMALL, inputs=("plain", "special", "wide"))
+    assert found and found.compared == 3 and not found.diagnostics
+    assert found.verdict == "agree" and found.kind == "equal"
+    assert compare(SMALL, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("plain", "special"))
+
+
+def test_compare_two_modules() -> None:
+    found = compare(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"))
+    assert not found
+    assert [d.code for d in found.diagnostics] == ["E109"]
+    worst = found.worst
+    assert worst is not None and worst.result == 0 and found.kind == "wrong" and found.instruction == "sum"
+
+
+def test_a_budget_by_hand_compares_two_executors_with_each_other() -> None:
+    # tanh is within its budget, but not equal between the two.
+    text = SMALL.replace("ROOT root = (f32[4], f32[4]) tuple(sum, a)",
+                         "exact = f32[4] negate(sum)\n  t = f32[4] tanh(exact)\n  ROOT u = f32[4] add(t, t)")
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("plain",)).verdict == "differ"
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("plain",))
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("plain",), tolerance=Tolerance(rtol=1e-5))
+
+
+def test_a_failure_to_run_is_no_agreement() -> None:
+    found = compare(SMALL, executors=("pjrt:nothing", "reference"))
+    assert not found and found.verdict == "none" and found.kind == "failed" and found.diagnostics
+
+
+def test_modules_of_other_signatures_are_refused() -> None:
+    with pytest.raises(HloError, match="cannot be compared"):
+        compare(SMALL, SMALL.replace("f32[4]", "f32[5]"))
+
+
+@pytest.mark.parametrize(("before", "after", "type_"), [
+    ("s = f32[4] multiply(x, x)\n  ROOT r = f32[4] sqrt(s)", "ROOT r = f32[4] abs(x)", "f32"),
+    ("e = f32[4] exponential(x)\n  ROOT r = f32[4] log(e)", "ROOT r = f32[4] copy(x)", "f32"),
+    ("ROOT d = f32[4] subtract(x, x)", "z = f32[] constant(0)\n  ROOT d = f32[4] broadcast(z), dimensions={}", "f32"),
+    ("ROOT a = f32[4] log-plus-one(x)", "one = f32[] constant(1)\n  ones = f32[4] broadcast(one), dimensions={}\n"
+     "  y = f32[4] add(x, ones)\n  ROOT a = f32[4] log(y)", "f32"),
+    ("ROOT a = s32[4] abs(x)", "n = s32[4] negate(x)\n  ROOT a = s32[4] maximum(x, n)", "s8"),
+    ("w = s32[4] multiply(x, x)\n  ROOT a = s32[4] abs(w)", "ROOT w = s32[4] multiply(x, x)", "s32"),
+    ("n = s8[4] convert(x)\n  ROOT w = s32[4] convert(n)", "ROOT w = s32[4] copy(x)", "s32"),
+])
+def test_rewrites_that_are_false_at_the_edges(before: str, after: str, type_: str) -> None:
+    element = "s32" if type_.startswith("s") else "f32"
+    found = both("  " + before, "  " + after, f"  x = {element}[4] parameter(0)\n")
+    # |least integer| is itself on both sides: the one sound rewrite of these.
+    assert found.verdict == ("agree" if type_ == "s8" else "differ"), str(found)
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("c = f32[] constant(8)\n  e = f32[4] broadcast(c), dimensions={}\n  ROOT q = f32[4] divide(x, e)",
+     "c = f32[] constant(0.125)\n  e = f32[4] broadcast(c), dimensions={}\n  ROOT q = f32[4] multiply(x, e)"),
+    ("c = f32[] constant(7)\n  e = f32[4] broadcast(c), dimensions={}\n  ROOT q = f32[4] divide(x, e)",
+     "c = f32[] constant(0.142857149)\n  e = f32[4] broadcast(c), dimensions={}\n  ROOT q = f32[4] multiply(x, e)"),
+    ("ROOT d = f32[4] add(x, x)",
+     "c = f32[] constant(2)\n  e = f32[4] broadcast(c), dimensions={}\n  ROOT d = f32[4] multiply(x, e)"),
+    ("b = bf16[4] convert(x)\n  ROOT d = f32[4] convert(b)", "ROOT d = f32[4] copy(x)"),
+])
+def test_rewrites_that_are_sound(before: str, after: str) -> None:
+    found = both("  " + before, "  " + after)
+    assert found.verdict == "agree", str(found)
+
+
+def test_index_clamps_are_reached_through_arithmetic() -> None:
+    parameters = "  x = s32[8] parameter(0)\n  i = s32[] parameter(1)\n  five = s32[] constant(5)\n" \
+                 "  j = s32[] add(i, five)\n"
+    before = "  ROOT d = s32[3] dynamic-slice(x, j), dynamic_slice_sizes={3}"
+    after = "  n = s32[] constant(3)\n  m = s32[] minimum(j, n)\n" \
+            "  ROOT d = s32[3] dynamic-slice(x, m), dynamic_slice_sizes={3}"
+    found = both(before, after, parameters)
+    assert found.verdict == "differ" and found.compared <= 8
+
+
+def test_who_is_right_and_why() -> None:
+    text = module("  x = f32[4] parameter(0)\n  e = f32[4] exponential-minus-one(x)\n  ROOT r = f32[4] sqrt(e)")
+    wrong = module("  x = f32[4] parameter(0)\n  e = f32[4] exponential(x)\n  ROOT r = f32[4] sqrt(e)")
+    found = compare(text, wrong, executors=("reference",))
+    worst = found.worst
+    assert worst is not None and worst.right == "m" and "higher precision" in worst.why
+    assert found.witness is not None and found.witness[0][0].shape == (4,)
+    again = compare(text, wrong, executors=("reference",), arguments=found.witness[0])
+    assert again.verdict == "differ" and again.inputs == ["given"]
+
+
+# Agreement that would mean nothing.
+
+
+def test_all_nan_is_no_agreement() -> None:
+    found = compare(module("  x = f32[4] parameter(0)\n  n = f32[] constant(nan)\n"
+                           "  w = f32[4] broadcast(n), dimensions={}\n  ROOT s = f32[4] add(x, w)"))
+    assert found.verdict == "none" and found.kind == "vacuous" and "NaN" in found.vacuous[0]
+
+
+def test_results_that_do_not_depend_on_the_arguments_are_no_agreement() -> None:
+    found = compare(module("  x = f32[4] parameter(0)\n  ROOT n = f32[4] iota(), iota_dimension=0"))
+    assert found.kind == "vacuous" and "depends" in found.vacuous[0]
+    same = compare(module("  x = u32[4] parameter(0)\n  z = u32[4] shift-right-logical(x, x)\n"
+                          "  c = u32[] constant(0)\n  w = u32[4] broadcast(c), dimensions={}\n"
+                          "  ROOT y = u32[4] multiply(x, w)"))
+    assert same.kind == "vacuous" and "same whatever" in same.vacuous[0]
+    constant = compare(module("  ROOT n = f32[4] iota(), iota_dimension=0"))
+    assert constant.verdict == "agree"
+
+
+def test_sides_that_are_never_taken_are_named() -> None:
+    body = "  x = f32[4] parameter(0)\n  a = f32[4] abs(x)\n  m = f32[] constant(-1)\n" \
+           "  w = f32[4] broadcast(m), dimensions={}\n  p = pred[4] compare(a, w), direction=LT\n" \
+           "  ROOT s = f32[4] select(p, w, a)"
+    found = compare(module(body))
+    assert found.verdict == "agree" and found.untaken == ["select s: on_true"]
+    assert (found.choices, found.covered) == (1, 0)
+    reached = compare(module(body.replace("constant(-1)", "constant(77.25)")))
+    assert reached.untaken == [] and reached.covered == 1
+
+
+def test_branches_of_a_conditional_are_all_tried() -> None:
+    branches = "".join(f"b{n} {{\n  y = f32[] parameter(0)\n  ROOT r = f32[] {op}(y)\n}}\n"
+                       for n, op in enumerate(("negate", "abs", "copy")))
+    body = "  i = s32[] parameter(0)\n  x = f32[] parameter(1)\n" \
+           "  ROOT c = f32[] conditional(i, x, x, x), branch_computations={b0, b1, b2}"
+    found = compare(module(body, branches))
+    assert found.verdict == "agree" and found.untaken == []
+    # A number without a branch takes the last.
+    clamped = body.replace("conditional(i,", "conditional(j,").replace(
+        "  ROOT", "  z = s32[] constant(0)\n  j = s32[] maximum(i, z)\n  ROOT")
+    assert compare(module(body, branches), module(clamped, branches), executors=("reference",)).verdict == "differ"
+
+
+# Arguments.
+
+
+def test_arguments_are_deterministic_and_plain_ones_keep_networks_finite() -> None:
+    text = pathlib.Path(__file__).parents[1] / "hlotool/samples/models/resnet_forward.hlo"
+    program = Program(hlotool.parse(text.read_text()))
+    first, second = (ArgumentSearch([program], seed=3).make("plain") for _ in range(2))
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(first.values[0], second.values[0], strict=True))
+    (logits,) = hlotool.execute(program.module, first.values[0], "reference")
+    assert np.isfinite(logits).all() and np.ptp(logits) > 0
+
+
+def test_small_arrays_meet_special_values_and_parameters_differ() -> None:
+    program = Program(hlotool.parse(SMALL))
+    search = ArgumentSearch([program])
+    rows = [search.make("special", n).values[0] for n in range(6)]
+    seen = np.concatenate([leaf for row in rows for leaf in row])
+    assert np.isnan(seen).any() and np.isinf(seen).any() and (seen == 0).any()
+    assert any(row[0].tobytes() != row[1].tobytes() for row in rows)
+
+
+# The command.
+
+
+def test_the_record_fits_its_schema(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    one, other = tmp_path / "one.hlo", tmp_path / "other.hlo"
+    one.write_text(SMALL)
+    other.write_text(SMALL.replace("add(a, b)", "subtract(a, b)"))
+    witness = tmp_path / "witness.npz"
+    assert main(["compare", str(one), str(other), "--json", "--save-arguments", str(witness)]) == 1
+    record = json.loads(capsys.readouterr().out)
+    jsonschema.validate(record, comparison_schema())
+    assert record["verdict"] == "differ" and record["instruction"] == "sum" and record["line"] == 5
+    assert main(["compare", str(one), str(other), "--args", str(witness), "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["arguments"] == {"sets": 1, "kinds": ["given"]}
+    jsonschema.validate(comparison_json("x", compare(SMALL, inputs=("plain",))), comparison_schema())
+
+
+def test_exit_codes(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "vacuous.hlo"
+    path.write_text(module("  x = f32[4] parameter(0)\n  ROOT n = f32[4] iota(), iota_dimension=0"))
+    assert main(["compare", str(path)]) == 1
+    assert "vacuous" in capsys.readouterr().out
+    assert main(["compare", str(path), "--allow-vacuous"]) == 0
+
+
+def test_stored_values_and_the_shadow_are_executors(tmp_path: pathlib.Path) -> None:
+    arguments = [np.float32([1, 2, 3, 4]), np.float32([5, 6, 7, 8])]
+    np.savez(tmp_path / "out.npz", result0=arguments[0] + arguments[1], result1=arguments[0])
+    stored = f"stored:{tmp_path / 'out.npz'}"
+    assert compare(SMALL, arguments=arguments, executors=(stored, "reference"))
+    assert compare(SMALL, arguments=[arguments[1], arguments[0]], executors=(stored, "reference")).verdict == "differ"
+    assert compare(SMALL, executors=("shadow", "reference"), inputs=("plain",))
+
+
+def test_what_has_still_to_be_partitioned_is_compared_on_whole_arrays() -> None:
+    text = module("  x = s32[2,8] parameter(0), sharding={devices=[1,2]<=[2]}\n"
+                  "  ROOT y = s32[2,8] add(x, x), sharding={devices=[1,2]<=[2]}", header="m, num_partitions=2")
+    found = compare(text, inputs=("plain", "wide"))
+    assert found.verdict == "agree" and found.compared == 2
+
+
+def test_assert_same_speaks_of_the_worst_element() -> None:
+    from hlotool.testing import assert_same
+
+    assert_same(SMALL, inputs=("plain",))
+    with pytest.raises(AssertionError, match=r"subtract|higher precision"):
+        assert_same(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"), executors=("reference",))
+    with pytest.raises(AssertionError, match="vacuous"):
+        assert_same(module("  x = f32[4] parameter(0)\n  ROOT n = f32[4] iota(), iota_dimension=0"))
