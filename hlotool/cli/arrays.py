@@ -71,15 +71,6 @@ def _natural(name: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
-    """An .npz file with arg0, arg1, ..., as --args reads it."""
-    import numpy as np
-
-    out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
-    write_whole(path, out.getvalue())
-
-
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
     import numpy as np
