@@ -7,10 +7,10 @@ from hlotool.execution.compare import ResultDifference, budget_of, difference, d
 from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
 from hlotool.execution.executor import Executor, Options
 from hlotool.execution.executors import executor_name, executor_named, executor_names
+from hlotool.execution.higher_precision import own, shadow_program
 from hlotool.execution.program import Program, fitted, flat
 from hlotool.execution.rounding import mantissa_bits, sample_program, ulp_of
 from hlotool.execution.running import execute, read_module, run_program
-from hlotool.execution.shadow import own, shadow_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves
 from hlotool.execution.texts import describe_executor, run_text, text_arguments, text_findings
 from hlotool.execution.ulps import is_nan, ulp_distance

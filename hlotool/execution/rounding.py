@@ -27,8 +27,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.higher_precision import WideShape, own, wide_kind, widened
 from hlotool.execution.program import Program
-from hlotool.execution.shadow import WideShape, own, wide_kind, widened
 from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
 from hlotool.ops import OPS, limits
 

@@ -482,7 +482,7 @@ class _Work:
 
     def _say(self) -> None:
         """The worst finding as a diagnostic, at the instruction to blame."""
-        from hlotool.verdict.blame import blamed
+        from hlotool.verdict.blamed_instruction import blamed
 
         worst = self.found.worst
         assert worst is not None

@@ -65,7 +65,7 @@ class Evidence:
 
     #: the program at its own types
     reference: Array
-    #: the same at higher precision (hlotool.execution.shadow); None where it is not known
+    #: the same at higher precision (hlotool.execution.higher_precision); None where it is not known
     shadow: Array | None = None
     #: the same with random roundings
     samples: Sequence[Array] = ()

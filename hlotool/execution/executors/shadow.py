@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
+from hlotool.execution.higher_precision import own, shadow_program
 from hlotool.execution.program import Program
-from hlotool.execution.shadow import own, shadow_program
 
 
 class Shadow(Executor):
