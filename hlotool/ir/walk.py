@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 def post_order(computation: HloComputation) -> list[HloInstruction]:
     """The instructions in an order where operands and control predecessors come before users.
 
-    Text order where that already holds.
+    Text order where that already holds. On a cycle (see `cycles`; the verifier reports it) each instruction stands
+    once, and some stand before an operand.
     """
     done: set[HloInstruction] = set()
+    opened: set[HloInstruction] = set()
     order: list[HloInstruction] = []
     for start in computation.instructions:
         if done.issuperset(start.operands) and not (start.attributes and start.control_predecessors()):
@@ -32,10 +34,34 @@ def post_order(computation: HloComputation) -> list[HloInstruction]:
                 done.add(instruction)
                 order.append(instruction)
                 continue
+            if instruction in opened:
+                continue
+            opened.add(instruction)
             stack.append((instruction, True))
             before = (*instruction.operands, *instruction.control_predecessors())
-            stack.extend((b, False) for b in reversed(before) if b not in done)
+            stack.extend((b, False) for b in reversed(before) if b not in opened)
     return order
+
+
+def cycles(computation: HloComputation) -> list[HloInstruction]:
+    """Instructions that must wait for themselves, by operands or control predecessors: one of each circle found."""
+    done: set[HloInstruction] = set()
+    opened: set[HloInstruction] = set()
+    found: list[HloInstruction] = []
+    for start in computation.instructions:
+        stack = [(start, False)]
+        while stack:
+            instruction, ready = stack.pop()
+            if ready:
+                done.add(instruction)
+            elif instruction not in opened:
+                opened.add(instruction)
+                stack.append((instruction, True))
+                stack.extend((b, False) for b in (*instruction.operands, *instruction.control_predecessors())
+                             if b not in done)
+            elif instruction not in done:
+                found.append(instruction)
+    return list(dict.fromkeys(found))
 
 
 def uses(computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:

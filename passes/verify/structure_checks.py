@@ -15,6 +15,7 @@ from hlotool.ir import (
     HloModule,
     Shape,
     called_by,
+    cycles,
 )
 from hlotool.passes.codes import (
     ALIAS,
@@ -73,6 +74,7 @@ def _parameters(module: HloModule, computation: HloComputation) -> Iterator[Diag
 def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
     own = set(computation.instructions)
     done: set[HloInstruction] = set()
+    is_ordered = True
     for instruction in computation.instructions:
         if done.issuperset(instruction.operands):
             done.add(instruction)
@@ -82,21 +84,11 @@ def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagno
             if operand not in own:
                 yield report(module, instruction, FOREIGN_OPERAND,
                              f"the operand {operand.name} belongs to another computation")
-        if _reaches_itself(instruction):
-            yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
+        is_ordered = False
         done.add(instruction)
-
-
-def _reaches_itself(instruction: HloInstruction) -> bool:
-    stack, seen = list(instruction.operands), set()
-    while stack:
-        operand = stack.pop()
-        if operand is instruction:
-            return True
-        if id(operand) not in seen:
-            seen.add(id(operand))
-            stack.extend(operand.operands)
-    return False
+    if not is_ordered or any("control-predecessors" in i.attributes for i in computation.instructions):
+        for instruction in cycles(computation):
+            yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
 
 
 def _names(module: HloModule) -> Iterator[Diagnostic]:
