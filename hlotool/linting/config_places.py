@@ -13,7 +13,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 #: names of configuration files
 NAMES = ("hlotool.toml", "pyproject.toml")
 
-_HEADER = re.compile(r"^[ \t]*(\[\[?)[ \t]*([^\]\n]+?)[ \t]*\]\]?", re.M)
+_HEADER = re.compile(r"^[ \t]*+(\[\[?+)[ \t]*+([^\]\n]++)\]\]?", re.M)
 _PART = r"""(?:[\w\-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEY = re.compile(rf"^[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=", re.M)
 
@@ -31,7 +31,7 @@ def find_config(paths: Iterable[Path]) -> Path | None:
 
 def _has_table(file: Path) -> bool:
     try:
-        return re.search(r"^\s*\[+\s*tool\s*\.\s*hlotool\b", file.read_text("utf-8"), re.M) is not None
+        return re.search(r"^[ \t]*+\[++\s*+tool\s*+\.\s*+hlotool\b", file.read_text("utf-8"), re.M) is not None
     except (OSError, UnicodeDecodeError):
         return False
 

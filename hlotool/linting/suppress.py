@@ -22,8 +22,8 @@ WORD = "hlolint"
 #: comments and strings; what is not closed goes to the end, so that it is looked through once
 _COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|"
                       r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?""", re.S)
-_ORDER = re.compile(r"(?P<verb>[\w\-]+)\s*=\s*(?P<codes>[\w.\-]+(?:\s*,\s*[\w.\-]+)*)"
-                    r"(?:\s+reason\s*=\s*(?P<reason>.*\S))?\s*")
+_ORDER = re.compile(r"(?P<verb>[\w\-]++)\s*+=\s*+(?P<codes>[\w.\-]++(?:\s*+,\s*+[\w.\-]++)*+)"
+                    r"(?:\s++reason\s*+=\s*+(?P<reason>\S.*+))?", re.S)
 
 
 @dataclass(slots=True)

@@ -205,7 +205,7 @@ COMMON_ATTRIBUTES = frozenset((
     "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",
     "statistics", "origin", "debug_attributes"))
 
-_CONSTRAINT = re.compile(r"^ *C(\d+) +(.+(?:\n {4,}.+)*)", re.M)
+_CONSTRAINT = re.compile(r"^ *+C(\d++) ++(.++(?:\n {4,}+.++)*+)", re.M)
 
 
 def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element_types: Iterable[str] = (),
