@@ -66,7 +66,7 @@ def _keys(text: str) -> Iterator[tuple[KeyPath, int, int, int]]:
             if mark[1] == "[[":
                 counts[table] += 1
                 table = (*table, counts[table] - 1)
-            yield table, mark.start(2), mark.end(2), stop
+            yield table, mark.start(2), mark.start(2) + len(mark[2].rstrip()), stop
         else:
             yield (*table, *_parts(mark[1])), mark.start(1), mark.end(1), stop
 

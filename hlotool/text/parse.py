@@ -57,9 +57,11 @@ _TABLE_ROWS = {"FileNames": "file_name", "FunctionNames": "file_name", "FileLoca
 _COMPUTATION_START = pattern("hlo", "computation_name", comments=True)
 #: one line over instructions that is not a header in order
 _BROKEN_HEADER = re.compile(
-    rf"(?:(?P<entry>ENTRY\b)[ \t]*|(?P<word>[A-Z]\w+)[ \t]+)?%?(?P<name>{NAME})(?P<rest>[ \t]*(?:\([^\n]*?)?)"
-    rf"(?P<brace>\{{)?(?P<end>)[ \t]*\n(?=\s*(?:ROOT\s+)?%?{NAME}\s+=\s)")
-_HEADER_BEGUN = re.compile(rf"(?:ENTRY\b)?\s*%?(?:{NAME})?\s*")
+    rf"(?:(?P<entry>ENTRY\b)[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
+    # up to the brace that ends the line, blanks in front of it included, so that no run of blanks is read twice
+    rf"(?P<rest>[ \t]*+(?:\((?:[^\n \t{{]++|[ \t]++(?!\n|\{{[ \t]*+\n)|\{{(?![ \t]*+\n))*+)?(?:[ \t]++(?=\{{))?)"
+    rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+(?:ROOT\s++)?%?{NAME}\s++=\s)")
+_HEADER_BEGUN = re.compile(rf"(?:ENTRY\b)?+\s*+%?+(?:{NAME})?+\s*+")
 _LOOKS_LIKE_HLO = re.compile(
     rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
 _MODULE_LINE = re.compile(r"^HloModule\s", re.M)

@@ -32,7 +32,7 @@ Found = tuple[str, str] | None
 
 _DOCUMENT = re.compile(r"^(?:[A-Z]\w*\[|\w+\[[^\]]*\dx)")
 _SPARSE_ENTRY = re.compile(r"\{\s*(?:\[[\d,\s]+\]|\d+)\s*:")
-_REPEATED = re.compile(r"^\s*\(*\s*[a-z]\w*\[")
+_REPEATED = re.compile(r"^\s*+\(*+\s*+[a-z]\w*+\[")
 _INNER_SHAPE = re.compile(r"[a-z]\w*\[")
 _NUMBER_ALONE = re.compile(r"\s*[^{\s]")
 

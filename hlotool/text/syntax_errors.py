@@ -75,7 +75,7 @@ def is_inline_body(text: str, opener: tuple[str, int]) -> bool:
 
 
 #: a string that ends just before another begins: where the first was not closed
-_RUN_ON = re.compile(r"""(["'])[^"'\n]*?(?=[\s,]+\w+=\1)""")
+_RUN_ON = re.compile(r"""(["'])(?:[^"'\s,]++|(?:[^\S\n]|,)++(?!\w++=\1))*+(?=[\s,]++\w++=\1)""")
 
 
 def check_quote(text: str, start: int, end: int, begin: int) -> None:
