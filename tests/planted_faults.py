@@ -96,3 +96,38 @@ def large(wrong, right) -> bool:
     with np.errstate(all="ignore"):
         a, b = wrong.astype(np.complex128), right.astype(np.complex128)
         return bool((np.abs(a - b) > 0.05 * np.abs(b).max(initial=1e-6)).any())
+
+
+def deep_module(layers: int) -> str:
+    """A module of some 12 instructions a layer, whose layers change little, so that no rounding grows.
+
+    Every tenth layer has a fusion, every fortieth a loop.
+    """
+    fused = ("fused {\n  p = f32[8,8] parameter(0)\n  s = f32[8,8] sine(p)\n  m = f32[8,8] multiply(s, s)\n"
+             "  ROOT a = f32[8,8] add(m, p)\n}\n")
+    body = ("cond {\n  t = (s32[], f32[8,8]) parameter(0)\n  i = s32[] get-tuple-element(t), index=0\n"
+            "  n = s32[] constant(3)\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n"
+            "body {\n  t = (s32[], f32[8,8]) parameter(0)\n  i = s32[] get-tuple-element(t), index=0\n"
+            "  x = f32[8,8] get-tuple-element(t), index=1\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+            "  y = f32[8,8] cosine(x)\n  z = f32[8,8] multiply(y, y)\n  ROOT r = (s32[], f32[8,8]) tuple(j, z)\n}\n")
+    lines = ["x.0 = f32[8,8] parameter(0)", "w = f32[8,8] parameter(1)", "h = f32[] constant(0.001)",
+             "zero = s32[] constant(0)"]
+    for n in range(layers):
+        lines += [
+            f"d.{n} = f32[8,8] dot(x.{n}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+            f"b.{n} = f32[8,8] broadcast(h), dimensions={{}}", f"m.{n} = f32[8,8] multiply(d.{n}, b.{n})",
+            f"t.{n} = f32[8,8] tanh(m.{n})", f"r.{n} = f32[8,8] transpose(t.{n}), dimensions={{1,0}}",
+            f"s.{n} = f32[8,8] add(r.{n}, x.{n})", f"a.{n} = f32[8,8] abs(s.{n})", f"q.{n} = f32[8,8] sqrt(a.{n})",
+            f"u.{n} = f32[8,8] subtract(s.{n}, q.{n})", f"c.{n} = f32[8,8] cosine(u.{n})"]
+        last = f"c.{n}"
+        if n % 40 == 39:
+            lines += [f"i.{n} = (s32[], f32[8,8]) tuple(zero, {last})",
+                      f"l.{n} = (s32[], f32[8,8]) while(i.{n}), condition=cond, body=body",
+                      f"g.{n} = f32[8,8] get-tuple-element(l.{n}), index=1"]
+            last = f"g.{n}"
+        elif n % 10 == 9:
+            lines.append(f"f.{n} = f32[8,8] fusion({last}), kind=kLoop, calls=fused")
+            last = f"f.{n}"
+        lines += [f"v.{n} = f32[8,8] multiply({last}, b.{n})", f"x.{n + 1} = f32[8,8] add(v.{n}, x.{n})"]
+    lines[-1] = "ROOT " + lines[-1]
+    return "HloModule deep\n" + fused + body + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"

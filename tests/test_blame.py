@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 
 import numpy as np
 import planted_faults
@@ -12,7 +13,8 @@ from planted_faults import Faulty
 import hlotool
 from hlotool.cli import main
 from hlotool.execution import Program, evaluate_program, executor_named
-from hlotool.triage import blame, reproduce_blame
+from hlotool.ir import clone_module
+from hlotool.triage import blame, blame_pair, reproduce_blame
 
 ROOT = pathlib.Path(__file__).parents[1]
 MODELS = ROOT / "samples" / "models"
@@ -172,3 +174,78 @@ def test_what_a_compiler_folds(text: str, given, name: str, together: list[str],
     assert (code, said["verdict"], said["instruction"], said["together"]) == (1, "differ", name, together)
     assert said["reproduced"] == str(small)
     assert main(["isolate", str(small), "--args", str(small.with_suffix(".npz"))]) == 1
+
+
+@pytest.mark.parametrize(("layers", "names"), [
+    (110, ("s.75", "c.18")), pytest.param(900, ("s.606", "q.13", "c.500", "t.880"), marks=NIGHTLY)])
+def test_planted_in_large_modules(layers: int, names: tuple[str, ...]) -> None:
+    program = program_of(planted_faults.deep_module(layers))
+    assert sum(1 for _ in program.module.instructions()) > 12 * layers
+    rows = planted_faults.arguments(program, "random")
+    for instruction in program.module.entry.instructions:
+        if instruction.name in names:
+            executor = Faulty(instruction.offset)
+            found = blame(program, rows, executor)
+            assert found is not None and found.place.instruction is instruction, instruction.name
+            # What it costs: the whole once or twice on the executor, then ever smaller parts.
+            assert found.runs <= 12
+
+
+def edited(program: Program, name: str, opcode: str) -> Program:
+    """A copy with another operation in one place."""
+    module = clone_module(program.module)
+    [changed] = [i for i in module.instructions() if i.name == name]
+    changed.opcode = opcode
+    return Program(module)
+
+
+@pytest.mark.parametrize(("name", "opcode", "place"), [
+    ("a", "sine", "a"), ("y", "negate", "y"), ("s", "tanh", "s in body, iteration 0 of w"),
+    ("h", "add", "h in half, called by f, iteration 0 of w"), ("u", "subtract", "u in body, iteration 0 of w")])
+def test_an_edit_is_found_between_two_modules(name: str, opcode: str, place: str) -> None:
+    left, rows = program_of(LOOP), [[np.float32([0.1, 0.5, 1, 2])]]
+    found = blame_pair(left, edited(left, name, opcode), rows)
+    assert found is not None and str(found.place) == place
+    assert found.is_confirmed and found.partner is not None and found.partner.name == name
+
+
+def test_modules_that_compute_the_same_are_no_pair_to_blame() -> None:
+    left = program_of(LOOP)
+    right = program_of(LOOP.replace("c = f32[] constant(0.5)", "c = f32[] constant(2)").replace(
+        "multiply(p, b)", "divide(p, b)"))
+    assert blame_pair(left, right, [[np.float32([0.1, 0.5, 1, 2])]]) is None
+
+
+SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",
+           "exponential": "tanh", "tanh": "sine", "sine": "cosine", "negate": "abs", "sqrt": "rsqrt"}
+
+
+@pytest.mark.parametrize(("name", "count"), [
+    ("attention_kv_cache.optimized.hlo", 2), pytest.param("mlp_train_step.optimized.hlo", 6, marks=NIGHTLY),
+    pytest.param("bf16_mixed_precision.optimized.hlo", 6, marks=NIGHTLY),
+    pytest.param("rnn_scan.optimized.hlo", 4, marks=NIGHTLY)])
+def test_edits_of_optimised_dumps(name: str, count: int) -> None:
+    left = Program(hlotool.parse((MODELS / name).read_text("utf-8")))
+    rows = planted_faults.arguments(left, "random")
+    found = [i for _, i in planted_faults.candidates(left, rows) if i.opcode in SWAPPED]
+    done = 0
+    for instruction in random.Random(5).sample(found, min(len(found), 4 * count)):
+        blamed = blame_pair(left, edited(left, instruction.name, SWAPPED[instruction.opcode]), rows)
+        if blamed is not None:  # else the edit changes no result
+            assert blamed.place.instruction.name == instruction.name, f"{instruction.name}, found {blamed.place}"
+            done += 1
+        if done == count:
+            break
+    assert done
+
+
+def test_the_command_on_two_modules(tmp_path, capsys) -> None:
+    before, after = tmp_path / "before.hlo", tmp_path / "after.hlo"
+    before.write_text(LOOP)
+    after.write_text(LOOP.replace("sine(x)", "cosine(x)"))
+    assert main(["isolate", str(before), str(after)]) == 1
+    assert "part at s in body, iteration 0 of w" in capsys.readouterr().out
+    assert main(["isolate", "--json", str(before), str(after)]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verdict"], said["instruction"], said["iteration"], said["confirmed"]) == ("differ", "s", 0, True)
+    assert main(["isolate", str(before), str(before)]) == 0

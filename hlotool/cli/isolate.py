@@ -4,6 +4,7 @@
     hlotool isolate model.hlo --args x.npz             on given ones
     hlotool isolate model.hlo --nan --args x.npz       the first instruction that makes NaN or an infinity, only
     hlotool isolate model.hlo --executors pjrt:cuda reference
+    hlotool isolate before.hlo after.hlo --args x.npz  where the second module computes something else than the first
     hlotool isolate model.hlo --reproduce small.hlo    a small module (and small.npz) that shows it alone
 
 Exit code 0: nothing found, 1: an instruction is named, 2: the module does not run.
@@ -32,8 +33,9 @@ _INPUTS = ("random", "positive", "special")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_paths(parser, "modules")
+    add_paths(parser, "modules; exactly two are held against each other")
     parser.add_argument("--nan", action="store_true", help="where NaN and infinities come from, on the reference only")
+    parser.add_argument("--each", action="store_true", help="two modules: each by itself, not against each other")
     parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                         help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
@@ -51,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     code, wanted = 0, list(load(args.paths, sources))
+    if len(wanted) == 2 and not args.each and not args.nan:
+        try:
+            return _isolate_pair(wanted[0], wanted[1], args, sources)
+        except HloError as error:
+            return max(2, report(error.diagnostics, sources))
     if args.reproduce is not None and len(wanted) > 1:
         complain("--reproduce takes the finding of one module")
         return 2
@@ -80,6 +87,25 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
         if more.get("reproduced"):
             print(f"reproduced by {visible(more['reproduced'])}")
     return int(found.verdict != "finite" or guilty is not None)
+
+
+def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
+    from hlotool.execution import Program
+    from hlotool.triage import blame_pair, pair_diagnostic, pair_record
+
+    left, right = Program(one.module()), Program(other.module())
+    for kind, rows in _argument_sets(left, args):
+        inputs, found = kind, blame_pair(left, right, rows, seconds=args.time_limit)
+        if found is not None:
+            break
+    if args.format == "json":
+        print(json.dumps(pair_record(one.name, other.name, found, inputs=inputs)))
+    elif found is None:
+        print(f"{visible(one.name)} and {visible(other.name)}: all results agree on {inputs} arguments")
+    else:
+        print(f"{visible(one.name)} and {visible(other.name)} part at {found.place}, on {inputs} arguments", flush=True)
+        report([pair_diagnostic(found)], sources)
+    return int(found is not None)
 
 
 def _executor(args: argparse.Namespace) -> Executor | None:

@@ -20,7 +20,16 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
 from hlotool.execution import leaves
-from hlotool.triage.codes import GIVEN_NAN, MAKES_INFINITY, MAKES_NAN, MASKED_NAN, PARTS_HERE, PARTS_TOGETHER
+from hlotool.triage.codes import (
+    GIVEN_NAN,
+    MAKES_INFINITY,
+    MAKES_NAN,
+    MASKED_NAN,
+    MODULES_PART,
+    PARTS_HERE,
+    PARTS_TOGETHER,
+)
+from hlotool.triage.module_pair import PairBlame
 from hlotool.triage.nonfinite import Maker, NonFinite
 from hlotool.triage.number_text import extremes, number, place_in
 from hlotool.triage.places import Place
@@ -113,6 +122,36 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
     how = "by itself, on what the reference gives it" if alone else "where it is compiled with what it is computed of"
     return at_place(PARTS_HERE if alone else PARTS_TOGETHER,
                     f"{blame.place} {what} on {blame.executor} {how}", blame.place, notes=tuple(notes))
+
+
+def pair_diagnostic(pair: PairBlame) -> Diagnostic:
+    """The instruction by which the second module computes something else, as an error."""
+    place, notes = pair.place, []
+    if pair.partner is None:
+        message = f"result {pair.result} differs, which {place} makes: {pair.judgement}"
+        notes.append(Note("no instruction before it stands for one of the first module and has another value"))
+    else:
+        message = f"{place} differs from {pair.partner.name} of the first module: {pair.judgement}"
+        notes.append(Note("with the first module's value in its place, the results are those of the first module"
+                          if pair.is_confirmed else "it is the first that differs; other instructions matter as well"))
+    return at_place(MODULES_PART, message, place, notes=tuple(notes))
+
+
+def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> dict[str, Any]:
+    """The record of two modules: the fields of a place in the second one, and
+
+    partner      the first module's instruction that stands for it; null: none does
+    confirmed    whether the first module's value in its place makes the results equal
+    """
+    if pair is None:
+        return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(_PLACE), "findings": [], **more}
+    at, judgement = pair.judgement.worst, pair.judgement
+    found = {"kind": str(judgement.kind), "code": MODULES_PART, **pair.place.as_json(), "reason": str(judgement),
+             "index": list(at), "value": number(judgement.given[at]) if judgement.kinds.size else None,
+             "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
+             "partner": pair.partner.name if pair.partner is not None else None, "confirmed": pair.is_confirmed,
+             "result": pair.result, "seconds": round(pair.seconds, 3)}
+    return {"module": right, "against": left, "verdict": "differ", **found, "findings": [found], **more}
 
 
 def _operands_at(blame: Blame) -> list[tuple[str, str]]:

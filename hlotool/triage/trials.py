@@ -25,8 +25,10 @@ Array: TypeAlias = Any
 #: arguments or results of every device, leaf by leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
 
-#: runs with random roundings for a first verdict, and to confirm a wrong one
-_SAMPLES, _MORE_SAMPLES, _STRICT = 4, 12, 4
+#: runs with random roundings for a first verdict, and where that leaves a doubt
+_SAMPLES, _MORE_SAMPLES, _STRICT = 1, 12, 4
+#: what is farther away than so many spreads of the first samples needs no more of them
+_BEYOND_DOUBT = 80.0
 
 
 @dataclass
@@ -53,8 +55,11 @@ class Evidences:
         quick = judge(given, Evidence(reference))
         if quick.kind <= Kind.WITHIN or quick.problem:
             return quick
-        found = judge(given, self._evidence(device, result, _SAMPLES))
-        return judge(given, self._evidence(device, result, _MORE_SAMPLES)) if found.is_wrong else found
+        first = self._evidence(device, result, _SAMPLES)
+        found = judge(given, first)
+        if not found.is_wrong or judge(given, first, factor=_BEYOND_DOUBT).kind is Kind.WRONG:
+            return found  # more samples can only widen the spread
+        return judge(given, self._evidence(device, result, _MORE_SAMPLES))
 
     def _evidence(self, device: int, result: int, samples: int) -> Evidence:
         if self._shadow is None:
