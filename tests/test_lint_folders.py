@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 
@@ -263,19 +262,3 @@ def test_arguments_that_folders_have() -> None:
 
     add_arguments(parser)
     assert parser.parse_args(["x", "-j", "3", "--by-pass"]).jobs == 3
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interrupt_ends_every_process(folder: pathlib.Path) -> None:
-    # One write for each word and its line feed: two processes may write at once.
-    code = ("import os, time; from hlotool.cli import main, lint_run; import sys\n"
-            "def slow(given): os.write(1, b'begun\\n'); time.sleep(60); raise KeyError\n"
-            "lint_run.module_of = slow\n"
-            "sys.exit(main(['lint', '--no-config', '-j', '2', sys.argv[1]]))")
-    with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, start_new_session=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert process.returncode == 130 and err == "hlotool lint: interrupted\n" and out.count("begun") <= 3

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
+import sys
 from pathlib import Path
 
 from hlotool.cli.console import complain
@@ -61,6 +63,11 @@ def run(args: argparse.Namespace) -> int:
         return 2
     import pytest
 
+    # What is tested lies in the current folder, which Python would import from; the workers of -n heed this.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    here = os.path.realpath(os.getcwd())
+    if os.path.realpath(Path(__file__).parents[2]) != here:
+        sys.path[:] = [p for p in sys.path if p and os.path.realpath(p) != here]
     # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
     code = int(pytest.main(_pytest_arguments(args)))
     if code == 5:
@@ -70,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     ini = Path(__file__).parents[1] / "conformance" / "pytest.ini"
-    given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-c", str(ini), "--rootdir", str(Path.cwd())]
+    given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-p", "no:doctest", "--noconftest", "-c", str(ini), "--rootdir", str(Path.cwd())]
     options = {**_VALUES, **_LETTERS}
     for name, (_, option, _) in options.items():
         for value in getattr(args, name.replace("-", "_")):

@@ -15,7 +15,7 @@ from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.cli.whole_files import each_once, write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
-from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_files
+from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_each
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
@@ -23,20 +23,30 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     files, skipped = find_files(args.paths, settings)
     files = each_once(files)
     job = Job(settings, module_of, with_statements=args.by_pass)
-    with _progress(files) as watch:
-        results = lint_files(files, job, args.jobs, watch)
+    done: dict[str, FileFindings] = {}
+    is_interrupted = False
+    try:
+        with _progress(files) as watch:
+            for file, findings in lint_each(files, job, args.jobs, watch):
+                done[file] = findings
+    except KeyboardInterrupt:
+        is_interrupted = True
+    results = [done[file] for file in files if file in done]
     outcome = Outcome(settings, Texts(results), [r.filename for r in results], skipped=skipped,
                       suppressed=sum(r.suppressed for r in results))
     problems = _plugin_problems(settings)
     found = in_order([*problems, *(d for r in results for d in r.diagnostics)])
     if args.by_pass:
         found = in_order([*problems, *_introduced(results, outcome)])
-    if args.write_baseline:
+    if args.write_baseline and not is_interrupted:
         return _write_baseline(Path(args.write_baseline), found, outcome)
     if settings.baseline:
         found = _new(Path(settings.baseline), found, outcome)
     outcome.found = [d for d in found if not (args.quiet and d.severity is Severity.INFO)]
     print_outcome(outcome, args)
+    if is_interrupted:
+        complain(f"hlotool lint: interrupted; {len(results)} of {counted(len(files), 'file')} were looked at")
+        return 130
     if problems or any(r.is_unreadable for r in results):
         return 2
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))

@@ -21,9 +21,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from hlotool.cli.console import frames, say, wants_color
+from hlotool.cli.console import complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.roundtrip_stages import STAGES, Row, take
+from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.ir import Source
 
 #: diagnostics of a module that are shown unless all are asked for
@@ -61,7 +61,14 @@ def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     start = time.perf_counter()
     wanted = list(load(args.paths, sources))
-    rows = list(_with_progress(wanted, args))
+    done: dict[int, Row] = {}
+    is_interrupted = False
+    try:
+        for at, row in _with_progress(wanted, args):
+            done[at] = row
+    except KeyboardInterrupt:
+        is_interrupted = True
+    rows = [done[at] for at in sorted(done)]
     _print_table(rows, args.color)
     for row in rows:
         shown = [*row.diagnostics, *(row.reasons if args.verbose else ())]
@@ -72,13 +79,17 @@ def run(args: argparse.Namespace) -> int:
     good = sum(row.is_good for row in rows)
     total = sum(row.instructions for row in rows)
     print(f"{good} of {len(rows)} modules came back equal; {total} instructions, {time.perf_counter() - start:.1f} s")
+    if is_interrupted:
+        complain(f"hlotool roundtrip: interrupted; {len(rows)} of {len(wanted)} modules were tried")
+        return 130
     return int(good < len(rows)) if any(w.input for w in wanted) else 2
 
 
-def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
-    """The rows in order, several modules at a time."""
+def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
+    """The number of each module with its row, several modules at a time, as they are done."""
     jobs = min(args.jobs or min(os.cpu_count() or 1, _MOST_JOBS), len(wanted))
     if jobs < 2:
+<<<<<<< HEAD
         yield from (take(loaded, args) for loaded in wanted)
         return
     from hlotool.isolation import process_pool
@@ -88,6 +99,17 @@ def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
 
 
 def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
+=======
+        yield from ((at, take(loaded, args)) for at, loaded in enumerate(wanted))
+        return
+    from hlotool.isolation import answers
+
+    for at, found in answers("hlotool.cli.roundtrip_stages:take", [(loaded, args) for loaded in wanted], jobs):
+        yield at, found if isinstance(found, Row) else lost(wanted[at], found)
+
+
+def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
+>>>>>>> ec2ab77 (Folders are linted and tried by isolated children: no fork with threads, no orphan, partial results after an interrupt; conform imports nothing from what it tests, and a case that fails now and then is flaky)
     """A progress bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty() or not wants_color(sys.stderr, args.color):
         yield from _rows(wanted, args)
@@ -98,9 +120,9 @@ def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterat
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(wanted[0].name if wanted else "", total=len(wanted))
-        for row in _rows(wanted, args):
+        for at, row in _rows(wanted, args):
             progress.update(task, advance=1, description=row.name)
-            yield row
+            yield at, row
 
 
 def _print_table(rows: Sequence[Row], color: str) -> None:

@@ -51,6 +51,13 @@ class Row:
         return "fail" not in self.stages.values()
 
 
+def lost(loaded: Loaded, reason: Exception) -> Row:
+    """The row of a module whose process ended, or could not answer."""
+    problems = reason.diagnostics if isinstance(reason, HloError) else [
+        Diagnostic("E104", f"the process that tried this module was ended: {reason}", filename=loaded.name)]
+    return Row(loaded.name, stages={"read": "fail"}, diagnostics=problems)
+
+
 def take(loaded: Loaded, args: argparse.Namespace) -> Row:
     """One module through all stages."""
     start = time.perf_counter()

@@ -92,6 +92,8 @@ class Verdict(enum.StrEnum):
     UNEXPECTED_PASS = "unexpected pass"
     #: the executor does not have what the case needs, and says so
     UNSUPPORTED = "unsupported"
+    #: it fails now and then: the executor is not the same every time
+    FLAKY = "flaky"
 
 
 def judged(case: Case, facts: Mapping[str, str], outcome: Outcome,
@@ -104,8 +106,8 @@ def judged(case: Case, facts: Mapping[str, str], outcome: Outcome,
     found = next((e for e in covering if e.explains(outcome)), None)
     if found is not None:
         return Verdict.EXPLAINED, found
-    verdict = Verdict.UNSUPPORTED if outcome.status is Status.UNSUPPORTED else Verdict.UNEXPLAINED
-    return verdict, None
+    own = {Status.UNSUPPORTED: Verdict.UNSUPPORTED, Status.FLAKY: Verdict.FLAKY}
+    return own.get(outcome.status, Verdict.UNEXPLAINED), None
 
 
 def not_to_run(case: Case, facts: Mapping[str, str], expectations: Iterable[Expectation]) -> Expectation | None:

@@ -14,6 +14,7 @@ from hlotool.conformance.case import Case, PerDevice
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ResultDifference, budget_of, differences, leaves, run_text, text_arguments, text_findings
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.isolation import close_children
 from hlotool.ops import OPS
 
 Array: TypeAlias = Any
@@ -37,6 +38,8 @@ class Status(enum.StrEnum):
     CRASH = "crash"
     TIME_OUT = "time-out"
     UNSUPPORTED = "unsupported"
+    #: it failed, and in a new process it passed
+    FLAKY = "flaky"
 
 
 #: codes of diagnostics that say why there are no values; every other one is the compilation's
@@ -90,6 +93,27 @@ def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
     start = time.monotonic()
     found = _verified(case, time_limit) if executor == VERIFIER else _run(case, executor, time_limit)
     return Outcome(found.status, found.detail, found.budget, found.worst, round(time.monotonic() - start, 4))
+
+
+#: times that a failing case is asked again, each in a new process
+_AGAIN = 2
+#: what a runtime that is not the same every time may give
+_MAY_VARY = (Status.MISMATCH, Status.RUN_ERROR, Status.CRASH, Status.TIME_OUT)
+
+
+def asked_again(case: Case, executor: str, first: Outcome, time_limit: float = TIME_LIMIT) -> Outcome:
+    """The outcome of a case that failed, after new processes were asked: flaky where one of them passes it."""
+    if first.status not in _MAY_VARY or executor == VERIFIER:
+        return first
+    found = [first]
+    for _ in range(_AGAIN):
+        close_children()
+        found.append(judge(case, executor, time_limit))
+    failed = [o for o in found if o.status is not Status.PASS]
+    if len(failed) == len(found):
+        return first
+    detail = f"failed {len(failed)} of {len(found)} times ({', '.join(o.status for o in failed)}): {first.detail}"
+    return Outcome(Status.FLAKY, detail, first.budget, first.worst, round(sum(o.seconds for o in found), 4))
 
 
 def executors_of(case: Case, executors: Iterable[str]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from hlotool.conformance.expectations import (
     not_to_run,
     shipped,
 )
-from hlotool.conformance.judge import REFERENCE, TIME_LIMIT, VERIFIER, Outcome, Status, executors_of, judge
+from hlotool.conformance.judge import REFERENCE, TIME_LIMIT, VERIFIER, Outcome, Status, asked_again, executors_of, judge
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection
@@ -37,7 +37,7 @@ from hlotool.ops import OPS
 
 #: how failures show in the row of dots
 _LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",
-            Status.TIME_OUT: "T", Status.UNSUPPORTED: "U", Status.PASS: "."}
+            Status.TIME_OUT: "T", Status.UNSUPPORTED: "U", Status.FLAKY: "F", Status.PASS: "."}
 _RUN = pytest.StashKey["_Session"]()
 
 
@@ -75,6 +75,19 @@ def pytest_configure(config: pytest.Config) -> None:
     if session.selection.suites and str(DESCRIPTION) not in config.args:
         given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
         config.args[:] = [*given, str(DESCRIPTION)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: pathlib.Path, parent: pytest.Collector) -> pytest.Collector:
+    """A folder of cases is never a package: what pytest takes for one it imports."""
+    return pytest.Dir.from_parent(parent, path=path)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: pathlib.Path) -> bool | None:
+    """Nothing but cases is collected: other plugins would run what stands in other files."""
+    is_ours = collection_path.is_dir() or collection_path.suffix == ".hlo" or collection_path == DESCRIPTION
+    return None if is_ours else True
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -152,6 +165,9 @@ class CaseItem(pytest.Item):
         else:
             outcome = judge(self.case, self.executor, session.selection.time_limit)
             verdict, entry = judged(self.case, facts, outcome, session.expectations)
+            if verdict is Verdict.UNEXPLAINED:
+                outcome = asked_again(self.case, self.executor, outcome, session.selection.time_limit)
+                verdict, entry = judged(self.case, facts, outcome, session.expectations)
         self.record = record_of(self.case, self.executor, outcome, verdict, entry)
         self.user_properties += [(k, v) for k in ("status", "verdict", "operation", "element_type", "edge", "seconds")
                                  if (v := self.record[k])]
@@ -160,6 +176,8 @@ class CaseItem(pytest.Item):
     def _raise(self, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> None:
         if verdict is Verdict.UNSUPPORTED:
             raise pytest.skip.Exception(f"{outcome.status}: {outcome.detail}", _use_item_location=True)
+        if verdict is Verdict.FLAKY:
+            pytest.xfail(f"{outcome.status}: {outcome.detail}")
         if verdict is Verdict.EXPLAINED and entry is not None:
             pytest.xfail(f"{outcome.status}: {entry.reason}")
         if verdict is Verdict.UNEXPLAINED:

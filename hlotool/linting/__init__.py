@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hlotool.linting.config import changes_of, read_config
     from hlotool.linting.config_places import find_config
     from hlotool.linting.dumps import read_folder
-    from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_files
+    from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_each, lint_files
     from hlotool.linting.fixes import fix_file
     from hlotool.linting.plugins import load_plugins
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _LATER = {
     "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
-    "introduced": "by_pass", "lint_files": "files", "load_plugins": "plugins", "read_baseline": "baseline",
-    "read_config": "config", "read_folder": "dumps",
+    "introduced": "by_pass", "lint_each": "files", "lint_files": "files", "load_plugins": "plugins",
+    "read_baseline": "baseline", "read_config": "config", "read_folder": "dumps",
 }
 __all__ = [
     "FAIL_ON", "FileFindings", "Introduced", "Job", "Settings", "Texts", "baseline_text", "changes_of", "find_config",
-    "find_files", "fix_file", "introduced", "lint", "lint_files", "lint_module", "load_plugins", "read_baseline",
-    "read_config", "read_folder",
+    "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files", "lint_module", "load_plugins",
+    "read_baseline", "read_config", "read_folder",
 ]
 
 

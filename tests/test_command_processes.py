@@ -1,0 +1,132 @@
+"""What ends a command ends every process of it, at once, and what was found until then is said."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TEXT = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  d = f32[2] tanh(x)\n  ROOT y = f32[2] negate(x) }\n"
+#: reads one module, then waits as long as a test lasts; says who it is in a file
+SLOW = """
+import os, pathlib, time
+from hlotool.cli.inputs import module_of
+
+def slow(given):
+    if given.filename.endswith("a.hlo"):
+        return module_of(given)
+    (pathlib.Path(HERE) / f"{os.getpid()}.pid").write_text("begun")
+    time.sleep(60)
+
+def take(loaded, args):
+    slow(loaded.input)
+"""
+LINT = "from hlotool.cli import main, lint_run; import slow_reader, sys; lint_run.module_of = slow_reader.slow\n"
+ROUNDTRIP = """import sys
+from hlotool.cli import main, roundtrip
+from hlotool import isolation
+ask = isolation.answers
+isolation.answers = lambda task, *rest: ask("slow_reader:take", *rest)
+"""
+COMMANDS = {"lint": (LINT, ["lint", "--no-config", "-j", "2"]), "roundtrip": (ROUNDTRIP, ["roundtrip", "-j", "2"])}
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "slow_reader.py").write_text(SLOW.replace("HERE", repr(str(tmp_path))))
+    (tmp_path / "files").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / "files" / f"{name}.hlo").write_text(TEXT)
+    return tmp_path
+
+
+def begun(folder: pathlib.Path, number: int) -> list[int]:
+    """The processes that are at work, once there are so many."""
+    for _ in range(600):
+        found = sorted(int(p.stem) for p in folder.glob("*.pid"))
+        if len(found) >= number:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the processes did not begin")
+
+
+def are_gone(processes: list[int]) -> bool:
+    for _ in range(40):
+        if not any(pathlib.Path(f"/proc/{p}").exists() and "\nState:\tZ" not in pathlib.Path(
+                f"/proc/{p}/status").read_text() for p in processes):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_process_is_left(command: str, number: signal.Signals, folder: pathlib.Path) -> None:
+    setup, words = COMMANDS[command]
+    code = f"{setup}if __name__ == '__main__': sys.exit(main({[*words, 'files']!r}))"
+    environment = {**os.environ, "PYTHONPATH": str(folder / "path")}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        processes = begun(folder, 2)
+        process.send_signal(number)
+        start = time.monotonic()
+        out, err = process.communicate(timeout=30)
+    assert time.monotonic() - start < 10 and are_gone(processes)
+    if number is signal.SIGINT:
+        assert process.returncode == 130 and "Traceback" not in err
+        assert f"hlotool {command}: interrupted; " in err and (command != "lint" or "1 of 3 files" in err)
+        assert command != "lint" or "W103" in out
+
+
+def test_nothing_is_imported_from_where_a_command_runs(tmp_path: pathlib.Path) -> None:
+    for name in ("numpy", "pickle", "struct", "multiprocessing", "hlotool", "conftest", "sitecustomize", "jaxlib"):
+        (tmp_path / f"{name}.py").write_text("open('planted', 'w').write('ran')")
+    for n in range(3):
+        (tmp_path / f"m{n}.hlo").write_text(TEXT)
+    tool = ["-I", "-c", "import sys; from hlotool.cli.main import main; sys.exit(main())"]
+    for words in (["lint", "-j", "2", "."], ["roundtrip", "-j", "2", "."], ["run", "m0.hlo"], ["convert", "m0.hlo"],
+                  ["conform", "."]):
+        ran = subprocess.run([sys.executable, *tool, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode in (0, 1), ran.stderr
+        assert not (tmp_path / "planted").exists(), words
+
+
+def test_nothing_in_the_tested_folder_runs(tmp_path: pathlib.Path) -> None:
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    code = f"open({str(tmp_path / 'planted')!r}, 'w').write('ran')"
+    for name in ("conftest", "__init__", "test_a", "setup", "numpy"):
+        (cases / f"{name}.py").write_text(code)
+    (cases / "test_a.txt").write_text(f">>> {code}\n")
+    (cases / "pytest.ini").write_text("[pytest]\naddopts = -p test_a\npython_files = *.py\n")
+    (cases / "m.hlo").write_text(TEXT)
+    tool = ["-I", "-c", "import sys; from hlotool.cli.main import main_conform; sys.exit(main_conform())"]
+    for words in (["."], ["-n1", "."], [str(cases)], ["test_a.txt", "m.hlo"], ["test_a.py", "m.hlo"]):
+        ran = subprocess.run([sys.executable, *tool, "--executor", "reference", *words], cwd=cases, capture_output=True,
+                             text=True, check=False)
+        assert not (tmp_path / "planted").exists(), words
+        assert "1 passed" in ran.stdout or "test_a" in words[0], ran.stdout + ran.stderr
+
+
+def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hlotool.conformance import judge as room
+    from hlotool.conformance.case import Case
+    from hlotool.conformance.judge import Outcome, Status, asked_again
+
+    case = Case(name="c", suite="s", text=TEXT)
+    crash, later = Outcome(Status.CRASH, "exit code -11"), [Outcome(Status.TIME_OUT, "late"), Outcome(Status.PASS)]
+    monkeypatch.setattr(room, "judge", lambda *_: later.pop(0))
+    found = asked_again(case, "pjrt:cpu", crash)
+    assert found.status is Status.FLAKY and found.detail.startswith("failed 2 of 3 times (crash, time-out): exit")
+    monkeypatch.setattr(room, "judge", lambda *_: crash)
+    assert asked_again(case, "pjrt:cpu", crash) is crash
+    unsupported = Outcome(Status.UNSUPPORTED, "no")
+    assert asked_again(case, "pjrt:cpu", unsupported) is unsupported
