@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     ini = Path(__file__).parents[1] / "conformance" / "pytest.ini"
-    given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-p", "no:doctest", "--noconftest", "-c", str(ini), "--rootdir", str(Path.cwd())]
+    given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-p", "no:doctest", "--noconftest",
+             "-c", str(ini), "--rootdir", str(Path.cwd())]
     options = {**_VALUES, **_LETTERS}
     for name, (_, option, _) in options.items():
         for value in getattr(args, name.replace("-", "_")):
