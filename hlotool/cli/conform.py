@@ -61,6 +61,9 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         complain(f"hlotool conform needs {', '.join(missing)}: pip install 'hlotool[conformance]'")
         return 2
+    if python := next((p for p in args.paths if p.partition("::")[0].endswith((".py", ".pyc"))), None):
+        complain(f"hlotool conform: {python} is Python; cases are HLO, and nothing else that is tested is run")
+        return 2
     import pytest
 
     # What is tested lies in the current folder, which Python would import from; the workers of -n heed this.

@@ -23,12 +23,25 @@ _UNUSABLE = ("P", "R", "X201", "X207", "X213", "X214", "X215", "E112", "E113", "
 
 def prepare_streams() -> None:
     """Let standard output carry the bytes of an input that are no UTF-8, and any other character somehow."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             is_utf8 = (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8"
             reconfigure(errors="surrogateescape" if is_utf8 and stream is sys.stdout else "backslashreplace")
             _only_show(stream)
+
+
+def _open_closed_streams() -> None:
+    """Whoever starts us with closed streams has nothing to say and hears nothing; files must not take their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            stream = open(number, "r" if not number else "w", closefd=False)  # noqa: SIM115 - it stays open
+            setattr(sys, name, stream)
 
 
 #: streams that our renderers write colours to

@@ -41,11 +41,12 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `hlotool` with those arguments (default: the process's); gives the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
     if not given or given[0] in ("-h", "--help", "help"):
-        print(_overview())
+        _print(_overview())
         return CLEAN if given else UNUSABLE
     if given[0] in ("-V", "--version"):
-        print(_version("hlotool"))
+        _print(_version("hlotool"))
         return CLEAN
     if given[0] not in COMMANDS:
         complain(f"hlotool: {given[0]!r} is no command{_suggestion(given[0])}; `hlotool --help` lists them")
@@ -77,22 +78,33 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _guarded(command: str, given: list[str], program: str, is_process: bool) -> int:
-    if "--version" in given:
-        print(_version(program))
-        return CLEAN
     prepare_streams()
+    if "--version" in given:
+        _print(_version(program))
+        return CLEAN
     try:
         code = _run(command, given, program, is_process)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough; nothing may be written at exit either.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go()
         return CLEAN
     except KeyboardInterrupt:
         complain(f"{program}: interrupted")
         return INTERRUPTED
     return code
+
+
+def _print(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _let_go()
+
+
+def _let_go() -> None:
+    """The reader has seen enough; nothing may be written at exit either."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser_of(command: str, program: str) -> argparse.ArgumentParser:

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from hlotool.cli.console import complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
+from hlotool.cli.run import add_custom_calls
 from hlotool.ir import Source
 
 #: diagnostics of a module that are shown unless all are asked for
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the sets of arguments to make (default: all; PJRT alone gets the special ones)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the arguments")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each execution")
+    add_custom_calls(parser)
     parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), help="stages to leave out")
     parser.add_argument("--run", action="store_const", const=(), dest="skip", help="leave no stage out (the default)")
     parser.add_argument("--jobs", "-j", type=int, metavar="N", help="modules at a time (default: one a processor)")

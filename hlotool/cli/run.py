@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,19 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executor", default="pjrt:cpu",
                         help="pjrt:cpu (or another PJRT platform), reference, stablehlo")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each module")
+    add_custom_calls(parser)
+
+
+def add_custom_calls(parser: argparse.ArgumentParser) -> None:
+    """The option that lets a module call native code that is not known to compute and nothing else."""
+    parser.add_argument("--allow-custom-calls", metavar="TARGETS", type=_allow, default=None,
+                        help="custom calls to run beside those of libraries: their targets between commas, or all")
+
+
+def _allow(targets: str) -> str:
+    # Children hear of it through their environment; hlotool.execution.custom_calls reads it.
+    os.environ["HLOTOOL_ALLOW_CUSTOM_CALLS"] = "*" if targets == "all" else targets
+    return targets
 
 
 def run(args: argparse.Namespace) -> int:

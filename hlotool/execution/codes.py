@@ -18,3 +18,5 @@ MISREAD = define("E111", "evaluation-failed", "The NumPy function of an operatio
 MEMORY = define("E112", "out-of-memory", "The module needs more memory than it may take.")
 DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or of two modules, gave other values.")
 NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")
+FOREIGN_CALL = define("E120", "custom-call-not-allowed", "A custom call of native code that is not known to compute "
+                      "and nothing else.")

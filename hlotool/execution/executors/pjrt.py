@@ -11,6 +11,7 @@ from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution.codes import UNSUPPORTED
+from hlotool.execution.custom_calls import check_targets
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
 from hlotool.execution.program import Program, located
 from hlotool.isolation import Refusal
@@ -33,6 +34,7 @@ class Pjrt(Executor):
             raise HloError([located(program.module, i, UNSUPPORTED,
                                     f"{i.name} calls a Python function of the process that traced the module")
                             for i in callbacks])
+        check_targets(program, self.argument)
         return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning)
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
