@@ -328,7 +328,8 @@ def package(tmp_path: pathlib.Path) -> Callable[[str], list[str]]:
         (info / "entry_points.txt").write_text("[hlotool.rules]\nhouse = house_rules\n")
         (site / "house_rules.py").write_text(body)
         code = f"import sys; sys.path.insert(0, {str(site)!r}); from hlotool.cli import main; sys.exit(main())"
-        return [sys.executable, "-c", code, "lint", "--no-config", "--format", "concise"]
+        (tmp_path / "own.toml").write_text('plugins = ["house"]\n')
+        return [sys.executable, "-c", code, "lint", "--config", str(tmp_path / "own.toml"), "--format", "concise"]
     return install
 
 
@@ -344,6 +345,17 @@ def no_copies(view, instruction):
     done = subprocess.run([*command, "--select", "house", str(dump)], capture_output=True, text=True, check=False)
     assert done.stdout == f"{dump}:6:23: warning: out copies [H001]\n" and done.returncode == 0, done.stderr
     assert "H001" not in CODES
+
+
+def test_packages_that_no_configuration_names(package: Callable[[str], list[str]], dump: pathlib.Path) -> None:
+    command = package(f"open({str(dump.parent / 'planted')!r}, 'w').write('ran')")
+    for text in ("", "plugins = ['other']\n", "plugins = false\n"):
+        (dump.parent / "hlotool.toml").write_text(text)
+        words = [*command]
+        words[words.index("--config") + 1] = str(dump.parent / "hlotool.toml")
+        done = subprocess.run([*words, str(dump)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert not (dump.parent / "planted").exists()
 
 
 @pytest.mark.parametrize("body", ["raise RuntimeError('broken')", "import no_such_module_anywhere", "x = (",

@@ -82,7 +82,7 @@ def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
         return ()
     from hlotool.linting import load_plugins
 
-    return load_plugins()
+    return load_plugins(settings.plugins)
 
 
 def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:

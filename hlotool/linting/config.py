@@ -122,8 +122,8 @@ class _Reader:
         """Know the profiles that the values declare, and the rules of packages, before any is named."""
         if isinstance(own := values.get("profiles"), Mapping):
             self.profiles = (*PROFILES, *own)
-        if values.get("plugins") is not False:
-            load_plugins()
+        if (wanted := values.get("plugins")) and _are_plugins(wanted):
+            load_plugins(("*",) if wanted is True else tuple(wanted))
 
     def wrong(self, path: KeyPath, value: Any, wanted: str) -> None:
         """Report a value that is not what its key takes."""
@@ -143,6 +143,17 @@ def _switch(reader: _Reader, path: KeyPath, value: Any) -> bool:
     if not isinstance(value, bool):
         reader.wrong(path, value, "true or false")
     return bool(value)
+
+
+def _plugins(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+    if not _are_plugins(value):
+        reader.wrong(path, value, "a list of names of entry points, or true for every one that is installed")
+        return ()
+    return ("*",) * value if isinstance(value, bool) else tuple(value)
+
+
+def _are_plugins(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value))
 
 
 def _number(reader: _Reader, path: KeyPath, value: Any) -> int:
@@ -275,7 +286,7 @@ _CHANGES: Mapping[str, _Check] = {
 #: every key of a configuration file
 KEYS: Mapping[str, _Check] = {
     **_CHANGES, "fail-on": _one_of(FAIL_ON), "baseline": _text, "exclude": _texts, "max-per-rule": _number,
-    "unused-suppressions": _switch, "require-reason": _switch, "plugins": _switch, "per-file-ignores": _per_file,
+    "unused-suppressions": _switch, "require-reason": _switch, "plugins": _plugins, "per-file-ignores": _per_file,
     "overrides": _overrides, "profiles": _profiles,
 }
 

@@ -57,7 +57,7 @@ class Job:
         if self.settings.plugins:
             from hlotool.linting.plugins import load_plugins
 
-            load_plugins()
+            load_plugins(self.settings.plugins)
         done = FileFindings(path)
         try:
             for given in read_inputs([path]):

@@ -1,4 +1,6 @@
-"""Lint rules of installed packages: whatever their entry points of the group `hlotool.rules` declare.
+"""Lint rules of installed packages: what their entry points of the group `hlotool.rules` declare.
+
+That a package is installed is no wish to run it: the configuration names those that are loaded, `plugins = ["house"]`.
 
     [project.entry-points."hlotool.rules"]
     house = "house_rules.hlo"          a module that declares rules with @rule, or a function that does when called
@@ -22,13 +24,14 @@ GROUP = "hlotool.rules"
 
 
 @functools.cache
-def load_plugins() -> tuple[Diagnostic, ...]:
-    """Declare the rules of every entry point, once; gives what went wrong."""
+def load_plugins(names: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    """Declare the rules of the entry points of those names (`*`: of all), once; gives what went wrong."""
     if not any(map(_names_group, sys.path)):
         return ()
     from importlib import metadata
 
-    return tuple(problem for point in metadata.entry_points(group=GROUP) if (problem := _load(point)) is not None)
+    return tuple(problem for point in metadata.entry_points(group=GROUP)
+                 if (point.name in names or "*" in names) and (problem := _load(point)) is not None)
 
 
 def _names_group(folder: str) -> bool:
@@ -50,5 +53,5 @@ def _load(point: EntryPoint) -> Diagnostic | None:
         where = f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
         return Diagnostic(BAD_PLUGIN, f"the rules of {where} cannot be loaded: {type(error).__name__}: {error}",
                           filename=f"{GROUP}: {point.name} = {point.value}",
-                          help="mend or remove the package, or set plugins = false")
+                          help="mend the package, or take it out of plugins")
     return None

@@ -58,8 +58,8 @@ class Settings:
     max_per_rule: int = 10
     unused_suppressions: bool = True
     require_reason: bool = False
-    #: whether rules of installed packages are loaded
-    plugins: bool = True
+    #: entry points of installed packages whose rules are loaded, "*" for all; none unless a configuration names them
+    plugins: tuple[str, ...] = ()
     #: profiles of the configuration file: what each changes
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: the folder that patterns of files are relative to, and the configuration file
