@@ -91,17 +91,6 @@ def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[
     """The number of each module with its row, several modules at a time, as they are done."""
     jobs = min(args.jobs or min(os.cpu_count() or 1, _MOST_JOBS), len(wanted))
     if jobs < 2:
-<<<<<<< HEAD
-        yield from (take(loaded, args) for loaded in wanted)
-        return
-    from hlotool.isolation import process_pool
-
-    with process_pool(jobs) as pool:
-        yield from pool.map(take, wanted, [args] * len(wanted))
-
-
-def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[Row]:
-=======
         yield from ((at, take(loaded, args)) for at, loaded in enumerate(wanted))
         return
     from hlotool.isolation import answers
@@ -111,7 +100,6 @@ def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterat
 
 
 def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
->>>>>>> ec2ab77 (Folders are linted and tried by isolated children: no fork with threads, no orphan, partial results after an interrupt; conform imports nothing from what it tests, and a case that fails now and then is flaky)
     """A progress bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty() or not wants_color(sys.stderr, args.color):
         yield from _rows(wanted, args)

@@ -4,20 +4,11 @@ from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.limits import available_memory, bytes_in, format_bytes, limit_memory
-<<<<<<< HEAD
-from hlotool.isolation.pool import process_pool
-from hlotool.isolation.supervision import can_supervise, note_progress, supervised
-
-__all__ = [
-    "TOO_DEEP", "TOO_LARGE", "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "available_memory", "bytes_in",
-    "can_supervise", "close_children", "format_bytes", "limit_memory", "note_progress", "process_pool", "shared_child",
-=======
 from hlotool.isolation.pool import answers
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 
 __all__ = [
     "TOO_DEEP", "TOO_LARGE", "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "answers", "available_memory",
     "bytes_in", "can_supervise", "close_children", "format_bytes", "limit_memory", "note_progress", "shared_child",
->>>>>>> ec2ab77 (Folders are linted and tried by isolated children: no fork with threads, no orphan, partial results after an interrupt; conform imports nothing from what it tests, and a case that fails now and then is flaky)
     "supervised",
 ]

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source, no_collection
-from hlotool.isolation import process_pool
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.dumps import dump_name, read_folder
 from hlotool.linting.linter import lint_module
@@ -191,37 +190,6 @@ def _jobs_for(paths: Sequence[str]) -> int:
 
 def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple[str, FileFindings]]:
     """Each path with its findings, as they are done; a process that dies costs one file."""
-<<<<<<< HEAD
-    # Half of the files that are linted are alone: they need not pay for this.
-    from concurrent.futures import as_completed
-    from concurrent.futures.process import BrokenProcessPool
-
-    left = dict.fromkeys(paths)
-    try:
-        with process_pool(number) as pool:
-            # The largest first, so that no process is left with a long one at the end.
-            running = {pool.submit(job, p): p for p in _largest_first(paths)}
-            for future in as_completed(running):
-                found = future.result()
-                left.pop(running[future])
-                yield running[future], found
-    except BrokenProcessPool:
-        for path in left:
-            yield path, _alone(path, job)
-
-
-def _alone(path: str, job: Job) -> FileFindings:
-    """The findings of a file that may end the process that looks at it."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        with process_pool(1) as pool:
-            return pool.submit(job, path).result()
-    except BrokenProcessPool:
-        return FileFindings(path, [Diagnostic(
-            WORKER_DIED, "the process that looked at this file was ended", filename=path,
-            help="it may have run out of memory: try fewer processes with --jobs")])
-=======
     from hlotool.isolation import answers
 
     # The largest first, so that no process is left with a long one at the end.
@@ -243,7 +211,6 @@ def _lost(path: str, reason: Exception) -> FileFindings:
     return FileFindings(path, [Diagnostic(
         WORKER_DIED, f"the process that looked at this file was ended: {reason}", filename=path,
         help="it may have run out of memory: try fewer processes with --jobs")])
->>>>>>> ec2ab77 (Folders are linted and tried by isolated children: no fork with threads, no orphan, partial results after an interrupt; conform imports nothing from what it tests, and a case that fails now and then is flaky)
 
 
 def _largest_first(paths: Iterable[str]) -> list[str]:
