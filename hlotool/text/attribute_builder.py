@@ -205,4 +205,4 @@ class AttributeBuilder:
         return str(name)[:-1], str(number)
 
 
-ATTRIBUTES = PhraseReader("attribute", AttributeBuilder)
+ATTRIBUTES = PhraseReader("attribute", AttributeBuilder, remembers=("ints",))

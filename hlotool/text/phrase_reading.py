@@ -73,14 +73,13 @@ class PhraseReader:
     def _form(self, form: Form) -> Callable[[str], Any]:
         """A function from the text of one alternative to its value."""
         build = getattr(self._made, form.builder, None)
-        children: list[Callable[[str | None, list[Any]], None]] = []
-        match: Callable[[str], re.Match[str] | None] | None = None
-
         is_one_token = len(form.children) == 1 and form.children[0] == Child()
+        children: list[tuple[Callable[[str], Any] | None, bool, bool]] = []
+        match: Callable[[str], re.Match[str] | None] | None = None
 
         def read(text: str) -> Any:
             nonlocal match
-            if match is None:
+            if match is None:  # most rules are never met, and compiling them would take longer than reading
                 match = re.compile(form.expression).fullmatch
                 children.extend(map(self._child, form.children))
             found = match(text)
@@ -91,39 +90,32 @@ class PhraseReader:
             if form.keeps_all:
                 return text.strip() if build is None else build(text.strip())
             values: list[Any] = []
-            for child, piece in zip(children, found.groups(), strict=True):
-                child(piece, values)
+            for (read_child, is_stretch, leaves_none), piece in zip(children, found.groups(), strict=True):
+                if piece is None:
+                    if leaves_none:
+                        values.append(None)
+                elif read_child is None:
+                    values.append(piece)
+                elif is_stretch:
+                    values += read_child(piece)
+                else:
+                    values.append(read_child(piece))
             return values[0] if build is None or (form.is_transparent and len(values) == 1) else build(*values)
 
         return read
 
-    def _child(self, child: Child) -> Callable[[str | None, list[Any]], None]:
-        """A function that appends what a group holds to the children's values."""
-        if child.search is not None:
-            return self._stretch(child)
-        leaves_none, rule, match = child.leaves_none, child.rule, self.match
+    def _child(self, child: Child) -> tuple[Callable[[str], Any] | None, bool, bool]:
+        """How to read what a group holds (None: as it is), whether it is a stretch, and whether its lack is None."""
+        if child.search is None:
+            return self.reader_of(child.rule) if child.rule else None, False, child.leaves_none
+        if len(child.inner) == 1 and not child.inner[0].rule:
+            return child.search.findall, True, False
+        find, readers = child.search.finditer, [self.reader_of(c.rule) if c.rule else str for c in child.inner]
 
-        def append(piece: str | None, values: list[Any]) -> None:
-            if piece is not None:
-                values.append(match(rule, piece) if rule else piece)
-            elif leaves_none:
-                values.append(None)
+        def read(piece: str) -> list[Any]:
+            return [readers[(found.lastindex or 1) - 1](found[found.lastindex or 1]) for found in find(piece)]
 
-        return append
-
-    def _stretch(self, child: Child) -> Callable[[str | None, list[Any]], None]:
-        assert child.search is not None
-        find, inner, match = child.search.finditer, child.inner, self.match
-        if len(inner) == 1 and not inner[0].rule:
-            find_all = child.search.findall
-            return lambda piece, values: values.extend(find_all(piece)) if piece else None
-
-        def extend(piece: str | None, values: list[Any]) -> None:
-            for found in find(piece) if piece else ():
-                rule = inner[(found.lastindex or 1) - 1].rule
-                values.append(match(rule, found[found.lastindex or 1]) if rule else found[found.lastindex or 1])
-
-        return extend
+        return read, True, False
 
 
 def _first_of(alternatives: list[Callable[[str], Any]]) -> Callable[[str], Any]:
