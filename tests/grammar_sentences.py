@@ -89,7 +89,7 @@ class Writer:
         if operator in (code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT):
             least, most, inner = value
             return "".join(self._of_tree(inner) for _ in range(chance.randint(least, min(int(most), least + 2))))
-        assert operator in (code.ASSERT, code.ASSERT_NOT), operator
+        assert operator in (code.ASSERT, code.ASSERT_NOT, code.AT), operator
         return ""
 
     def _of_class(self, members: Any) -> str:

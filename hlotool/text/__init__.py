@@ -1,4 +1,12 @@
-"""Parser and printer: HLO text to IR and back."""
+"""HLO text to IR and back.
+
+`parse` reads a module: `parse.py` what surrounds computations, `instructions.py` their bodies. `scan.py` cuts text
+into statements and pieces with patterns made from `grammars/hlo.lark` and `lines.lark`; `syntax_errors.py` says what is
+wrong where that fails. Pieces are phrases (shapes, literals, attribute values): `phrase_reading.py` reads them with
+expressions made from the rules of their grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each
+grammar has one builder of values: `shapes_text.py`, `attribute_builder.py`, `shardings_text.py`; literals are checked
+in bulk by `literals_text.py`. `print.py` and the files beside it write text, which reads back as the same module.
+"""
 
 from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
