@@ -175,6 +175,11 @@ GROUPS = {"constants": CONSTANTS, "reducers": REDUCERS, "slicing": SLICING, "mat
 #: tested below
 ALONE = {"QR", "Eigh", "Svd", "LogDet", "Solve", "Inverse", "RandomBits", "RandomUniform", "RandomNormal",
          "RandomIntegers", "RandomBernoulli"}
+#: tested in test_builder_library_math.py
+ALONE |= {"Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Zeta", "Polygamma", "RegularizedIncompleteBeta",
+          "Atan", "BesselI0e", "BesselI1e", "LuDecomposition", "TridiagonalSolver", "TopKWithPartitions", "ApproxTopK",
+          "TorchScatterDense", "SetDimensionSizeWithRebound", "SetAllDimensionSizes", "DisassembleTuple",
+          "MinPositiveNormalValue", "BoxMullerTransform"}
 
 
 def on_pjrt(*roots: Callable[[XlaBuilder, list[Any]], Any], arguments: list[Any]) -> list[Any]:

@@ -109,6 +109,29 @@ def And(
     """Element by element and: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
 def Any(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """Whether one of the predicates holds."""
+def ApproxTopK(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        recall_target: float = 0.9,
+        aggregate_to_topk: bool = True,
+        reduction_input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
+def ApproxTopKFallback(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        recall_target: float = 0.9,
+        aggregate_to_topk: bool = True,
+        reduction_input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def ArgMax(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp:
     """Where the greatest element along an axis stands; the first of several."""
 def ArgMin(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp:
@@ -165,6 +188,8 @@ def AsyncUpdate(
         **common: Unpack[Common]
 ) -> XlaOp:
     """A step between start and done, which may bind operands that start left out."""
+def Atan(operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """The angle whose tangent the operand is."""
 def Atan2(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
     """Angle of the point (rhs, lhs), with the signs of zeros."""
 def Atanh(
@@ -241,11 +266,17 @@ def BatchNormTraining(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well."""
+def BesselI0e(operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """e^-|x| times the modified Bessel function I0."""
+def BesselI1e(operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """e^-|x| times the modified Bessel function I1."""
 def Bitcast(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Read the operand's memory as another shape and layout (the default layout where none is written)."""
 def BitcastConvert(operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def BitcastConvertType(operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Read the bits of each element as another type; a last dimension makes up for different widths."""
+def BoxMullerTransform(first: typing.Any, second: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """Two arrays of normal numbers, from two of numbers that are uniform in (0, 1): a tuple."""
 def Broadcast(operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp:
     """Put dimensions of those sizes in front; the operand is repeated along them."""
 def BroadcastInDim(
@@ -578,6 +609,8 @@ def Dequantize(
     """The floats (operand - zero_point) * scale."""
 def Digamma(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """The slope of Lgamma; NaN at 0, -1, -2, ..."""
+def DisassembleTuple(tuple_data: Operand, **common: Unpack[Common]) -> XlaOp:
+    """The elements of a tuple."""
 def Div(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
     """Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself."""
 def Divide(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
@@ -795,6 +828,12 @@ def IdentityMatrix(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Ones on the diagonal, zeros elsewhere."""
+def Igamma(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The lower incomplete gamma function P(a, x), between 0 and 1; NaN where a is not positive or x is negative."""
+def IgammaGradA(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The slope of Igamma(a, x) in a."""
+def Igammac(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The upper incomplete gamma function Q(a, x) = 1 - P(a, x), exact also where it is small."""
 def Imag(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Imaginary part; zeros for floats."""
 def Index(operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -806,8 +845,14 @@ def IndexConditional(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Conditional by s32[]."""
-def IndexSelect(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
-    """The slices along an axis that stand at the indices."""
+def IndexSelect(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        batch_dims: int = 0,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """The slices along an axis that stand at the indices; the first `batch_dims` dimensions count through both."""
 def Infeed(builder: XlaBuilder, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
     """The next value of the infeed, after all transfers before it."""
 def InfeedWithToken(token: Operand, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
@@ -897,6 +942,8 @@ def LtTotalOrder(
 ) -> XlaOp:
     """Where lhs below rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN; operands of
     different shapes are broadcast."""
+def LuDecomposition(a: Operand, **common: Unpack[Common]) -> XlaOp:
+    """P A = L U with rows exchanged so that the greatest element leads: a tuple (lu, pivots, permutation)."""
 def Map(
         *operands: Operand,
         computation: Applied | None = None,
@@ -950,6 +997,8 @@ def Min(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **
     """The less; NaN if either is; pred: and."""
 def MinFiniteValue(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The least finite element."""
+def MinPositiveNormalValue(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The least float above zero that has all its digits."""
 def MinValue(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """What no element is below: minus infinity, or the least integer."""
 def Minimum(
@@ -1051,6 +1100,8 @@ def PartitionId(builder: XlaBuilder, shape: ShapeLike | None = None, **common: U
     """The number of the partition, u32[]."""
 def Philox4x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
+def Polygamma(n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
 def Popcnt(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def PopulationCount(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Number of bits that are 1."""
@@ -1097,6 +1148,8 @@ def RandomBernoulli(key: typing.Any, mean: Operand, shape: ShapeLike, **common: 
     """pred in the dimensions of a shape, true with a probability, of a key."""
 def RandomBits(key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
     """Random u32 or u64 in a shape, the same for the same key (u32[2], u64[] or a number)."""
+def RandomGammaGrad(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """How a sample x of the gamma distribution moves with its shape a: -(dP/da) / (dP/dx)."""
 def RandomIntegers(key: typing.Any, low: int, high: int, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
     """Integers in [low, high), of a key; uniform as far as the remainder of 64 bits is."""
 def RandomNormal(key: typing.Any, mu: Operand, sigma: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
@@ -1184,6 +1237,8 @@ def ReduceWindowWithGeneralPadding(
         **common: Unpack[Common]
 ) -> XlaOp:
     """ReduceWindow in the order of the C++ function, with padding in pairs."""
+def RegularizedIncompleteBeta(a: Operand, b_: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """I_x(a, b), the share of the beta function's integral below x; NaN outside. Source: DLMF 8.17.22."""
 def Relu(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """Zero where the operand is negative."""
 def Rem(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
@@ -1332,8 +1387,17 @@ def SendToHost(
 def SendWithToken(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Send a value over a channel after a token; what it makes is the token after it."""
 def SendWithTokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def SetAllDimensionSizes(value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+    """SetDimensionSize of every dimension."""
 def SetDimensionSize(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
     """Let a dimension have a size that is computed; its present size becomes the bound."""
+def SetDimensionSizeWithRebound(
+        value: Operand,
+        dimension_size: typing.Any,
+        dimension: int,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
 def SetMatrixDiagonal(operand: Operand, diagonal: typing.Any, k: int = 0, **common: Unpack[Common]) -> XlaOp:
     """The operand with another diagonal: the main one, the k-th above it, or the -k-th below."""
 def ShiftLeft(
@@ -1494,9 +1558,26 @@ def ThreeFry2x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common])
     """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
 def TopK(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
     """The k greatest (or least) elements along the last dimension, and where they stood."""
+def TopKWithPartitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp:
+    """TopK along the last dimension, first of each part, then of what the parts gave; the same values and places."""
 def Topk(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def TorchGather(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
-def TorchIndexSelect(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def TorchIndexSelect(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        batch_dims: int = 0,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def TorchScatterDense(
+        input: Operand,
+        index: typing.Any,
+        src: typing.Any,
+        dim: int,
+        combiner: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """input with src combined into it: src[i][j] at index[i][j] along `dim`, at its own place along the others."""
 def Transpose(operand: Operand, permutation: Iterable[int] | None = None, **common: Unpack[Common]) -> XlaOp:
     """Dimension i of the result is dimension permutation[i] of the operand; by default the order is reversed."""
 def TransposeInMinorDims(operand: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -1515,6 +1596,14 @@ def TriangularSolve(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Solve op(a) x = b (left_side) or x op(a) = b for a triangular a."""
+def TridiagonalSolver(
+        lower_diagonal: typing.Any,
+        main_diagonal: typing.Any,
+        upper_diagonal: typing.Any,
+        rhs: Operand,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm."""
 def Tuple(*elements: Operand, **common: Unpack[Common]) -> XlaOp:
     """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
 def UpdateSlice(operand: Operand, update: Operand, start: Iterable[int], **common: Unpack[Common]) -> XlaOp:
@@ -1538,6 +1627,8 @@ def Zeros(builder: XlaBuilder, shape: ShapeLike, **common: Unpack[Common]) -> Xl
     """Zeros in a shape."""
 def ZerosLike(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """Zeros of an operand's shape."""
+def Zeta(x: typing.Any, q: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """Hurwitz's zeta function, the sum of (q + n)^-x for n = 0, 1, ...; NaN for x < 1. Source: DLMF 25.11.7."""
 def abs(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def acos(
         operand: Operand,
@@ -1622,6 +1713,28 @@ def and_(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def any(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+def approx_top_k(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        recall_target: float = 0.9,
+        aggregate_to_topk: bool = True,
+        reduction_input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def approx_top_k_fallback(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        recall_target: float = 0.9,
+        aggregate_to_topk: bool = True,
+        reduction_input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def arg_max(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp: ...
 def arg_min(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp: ...
 def arg_sort(
@@ -1670,6 +1783,7 @@ def async_update(
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def atan(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def atan2(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def atanh(
         operand: Operand,
@@ -1738,9 +1852,12 @@ def batch_norm_training(
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def bessel_i0e(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def bessel_i1e(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def bitcast(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def bitcast_convert(operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def bitcast_convert_type(operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def box_muller_transform(first: typing.Any, second: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def broadcast(operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
 def broadcast_in_dim(
         operand: Operand,
@@ -2022,6 +2139,7 @@ def dequantize(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def digamma(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def disassemble_tuple(tuple_data: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def div(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def divide(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def domain(
@@ -2200,6 +2318,9 @@ def identity_matrix(
         columns: int | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def igamma(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def igamma_grad_a(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def igammac(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def imag(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def index(operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def index_conditional(
@@ -2208,7 +2329,13 @@ def index_conditional(
         branch_operands: typing.Any,
         **common: Unpack[Common]
 ) -> XlaOp: ...
-def index_select(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def index_select(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        batch_dims: int = 0,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def infeed(builder: XlaBuilder, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
 def infeed_with_token(token: Operand, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
 def inverse(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2273,6 +2400,7 @@ def lt_total_order(
         broadcast_dimensions: Iterable[int] = (),
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def lu_decomposition(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def map(
         *operands: Operand,
         computation: Applied | None = None,
@@ -2315,6 +2443,7 @@ def mean(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) ->
 def median(operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
 def min(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def min_finite_value(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def min_positive_normal_value(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def min_value(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def minimum(
         lhs: Operand,
@@ -2392,6 +2521,7 @@ def parameter(
 ) -> XlaOp: ...
 def partition_id(builder: XlaBuilder, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def philox4x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def polygamma(n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def popcnt(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def population_count(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def pow(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
@@ -2429,6 +2559,7 @@ def ragged_dot(
 ) -> XlaOp: ...
 def random_bernoulli(key: typing.Any, mean: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
 def random_bits(key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+def random_gamma_grad(a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def random_integers(key: typing.Any, low: int, high: int, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
 def random_normal(
         key: typing.Any,
@@ -2504,6 +2635,7 @@ def reduce_window_with_general_padding(
         padding: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def regularized_incomplete_beta(a: Operand, b_: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def relu(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def rem(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def remainder(
@@ -2630,7 +2762,14 @@ def send_to_host(
 ) -> XlaOp: ...
 def send_with_token(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def send_with_tokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def set_all_dimension_sizes(value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def set_dimension_size(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+def set_dimension_size_with_rebound(
+        value: Operand,
+        dimension_size: typing.Any,
+        dimension: int,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def set_matrix_diagonal(operand: Operand, diagonal: typing.Any, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def shift_left(
         lhs: Operand,
@@ -2766,9 +2905,24 @@ def tanh(
 ) -> XlaOp: ...
 def three_fry2x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def top_k(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+def top_k_with_partitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp: ...
 def topk(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def torch_gather(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
-def torch_index_select(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def torch_index_select(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        batch_dims: int = 0,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def torch_scatter_dense(
+        input: Operand,
+        index: typing.Any,
+        src: typing.Any,
+        dim: int,
+        combiner: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def transpose(operand: Operand, permutation: Iterable[int] | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def transpose_in_minor_dims(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def triangle(operand: Operand, lower: bool, **common: Unpack[Common]) -> XlaOp: ...
@@ -2780,6 +2934,13 @@ def triangular_solve(
         lower: bool,
         unit_diagonal: bool,
         transpose_a: typing.Any = 'NO_TRANSPOSE',
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def tridiagonal_solver(
+        lower_diagonal: typing.Any,
+        main_diagonal: typing.Any,
+        upper_diagonal: typing.Any,
+        rhs: Operand,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def tuple(*elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2797,3 +2958,4 @@ def xor(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **
 def zero(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def zeros(builder: XlaBuilder, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
 def zeros_like(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def zeta(x: typing.Any, q: typing.Any, **common: Unpack[Common]) -> XlaOp: ...

@@ -165,6 +165,31 @@ class Methods:
         """Element by element and: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
     def Any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """Whether one of the predicates holds."""
+    def ApproxTopK(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            recall_target: float = 0.9,
+            aggregate_to_topk: bool = True,
+            reduction_input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
+    def ApproxTopKFallback(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            recall_target: float = 0.9,
+            aggregate_to_topk: bool = True,
+            reduction_input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def ArgMax(
             self,
             operand: Operand,
@@ -239,6 +264,8 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """A step between start and done, which may bind operands that start left out."""
+    def Atan(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The angle whose tangent the operand is."""
     def Atan2(
             self,
             lhs: Operand,
@@ -328,11 +355,17 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well."""
+    def BesselI0e(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """e^-|x| times the modified Bessel function I0."""
+    def BesselI1e(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """e^-|x| times the modified Bessel function I1."""
     def Bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Read the operand's memory as another shape and layout (the default layout where none is written)."""
     def BitcastConvert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def BitcastConvertType(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Read the bits of each element as another type; a last dimension makes up for different widths."""
+    def BoxMullerTransform(self, first: typing.Any, second: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Two arrays of normal numbers, from two of numbers that are uniform in (0, 1): a tuple."""
     def Broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp:
         """Put dimensions of those sizes in front; the operand is repeated along them."""
     def BroadcastInDim(
@@ -702,6 +735,8 @@ class Methods:
         """The floats (operand - zero_point) * scale."""
     def Digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """The slope of Lgamma; NaN at 0, -1, -2, ..."""
+    def DisassembleTuple(self, tuple_data: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The elements of a tuple."""
     def Div(
             self,
             lhs: Operand,
@@ -978,6 +1013,13 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Ones on the diagonal, zeros elsewhere."""
+    def Igamma(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The lower incomplete gamma function P(a, x), between 0 and 1; NaN where a is not positive or x is
+        negative."""
+    def IgammaGradA(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The slope of Igamma(a, x) in a."""
+    def Igammac(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The upper incomplete gamma function Q(a, x) = 1 - P(a, x), exact also where it is small."""
     def Imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Imaginary part; zeros for floats."""
     def Index(self, operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -991,8 +1033,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Conditional by s32[]."""
-    def IndexSelect(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
-        """The slices along an axis that stand at the indices."""
+    def IndexSelect(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            batch_dims: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The slices along an axis that stand at the indices; the first `batch_dims` dimensions count through both."""
     def Infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp:
         """The next value of the infeed, after all transfers before it."""
     def InfeedWithToken(
@@ -1107,6 +1156,8 @@ class Methods:
     ) -> XlaOp:
         """Where lhs below rhs, element by element in the order -NaN < -inf < -1 < -0 < +0 < 1 < +inf < +NaN;
         operands of different shapes are broadcast."""
+    def LuDecomposition(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """P A = L U with rows exchanged so that the greatest element leads: a tuple (lu, pivots, permutation)."""
     def Map(
             self,
             *operands: Operand,
@@ -1178,6 +1229,8 @@ class Methods:
         """The less; NaN if either is; pred: and."""
     def MinFiniteValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The least finite element."""
+    def MinPositiveNormalValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The least float above zero that has all its digits."""
     def MinValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """What no element is below: minus infinity, or the least integer."""
     def Minimum(
@@ -1317,6 +1370,8 @@ class Methods:
         """The number of the partition, u32[]."""
     def Philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
+    def Polygamma(self, n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
     def Popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def PopulationCount(
             self,
@@ -1384,6 +1439,8 @@ class Methods:
         """pred in the dimensions of a shape, true with a probability, of a key."""
     def RandomBits(self, key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp:
         """Random u32 or u64 in a shape, the same for the same key (u32[2], u64[] or a number)."""
+    def RandomGammaGrad(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """How a sample x of the gamma distribution moves with its shape a: -(dP/da) / (dP/dx)."""
     def RandomIntegers(
             self,
             key: typing.Any,
@@ -1509,6 +1566,8 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """ReduceWindow in the order of the C++ function, with padding in pairs."""
+    def RegularizedIncompleteBeta(self, a: Operand, b_: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """I_x(a, b), the share of the beta function's integral below x; NaN outside. Source: DLMF 8.17.22."""
     def Relu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """Zero where the operand is negative."""
     def Rem(
@@ -1704,8 +1763,18 @@ class Methods:
             handle: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def SetAllDimensionSizes(self, value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """SetDimensionSize of every dimension."""
     def SetDimensionSize(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """Let a dimension have a size that is computed; its present size becomes the bound."""
+    def SetDimensionSizeWithRebound(
+            self,
+            value: Operand,
+            dimension_size: typing.Any,
+            dimension: int,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
     def SetMatrixDiagonal(
             self,
             operand: Operand,
@@ -1902,6 +1971,15 @@ class Methods:
         """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
     def TopK(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
         """The k greatest (or least) elements along the last dimension, and where they stood."""
+    def TopKWithPartitions(
+            self,
+            operand: Operand,
+            k: int,
+            num_partitions: int = 1,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """TopK along the last dimension, first of each part, then of what the parts gave; the same values and
+        places."""
     def Topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def TorchGather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def TorchIndexSelect(
@@ -1909,8 +1987,19 @@ class Methods:
             operand: Operand,
             indices: typing.Any,
             axis: int = 0,
+            batch_dims: int = 0,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def TorchScatterDense(
+            self,
+            input: Operand,
+            index: typing.Any,
+            src: typing.Any,
+            dim: int,
+            combiner: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """input with src combined into it: src[i][j] at index[i][j] along `dim`, at its own place along the others."""
     def Transpose(
             self,
             operand: Operand,
@@ -1935,6 +2024,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Solve op(a) x = b (left_side) or x op(a) = b for a triangular a."""
+    def TridiagonalSolver(
+            self,
+            lower_diagonal: typing.Any,
+            main_diagonal: typing.Any,
+            upper_diagonal: typing.Any,
+            rhs: Operand,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm."""
     def Tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp:
         """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
     def UpdateSlice(
@@ -1971,6 +2069,8 @@ class Methods:
         """Zeros in a shape."""
     def ZerosLike(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """Zeros of an operand's shape."""
+    def Zeta(self, x: typing.Any, q: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Hurwitz's zeta function, the sum of (q + n)^-x for n = 0, 1, ...; NaN for x < 1. Source: DLMF 25.11.7."""
     def abs(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def acos(
             self,
@@ -2082,6 +2182,30 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def approx_top_k(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            recall_target: float = 0.9,
+            aggregate_to_topk: bool = True,
+            reduction_input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def approx_top_k_fallback(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            recall_target: float = 0.9,
+            aggregate_to_topk: bool = True,
+            reduction_input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def arg_max(
             self,
             operand: Operand,
@@ -2148,6 +2272,7 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def atan(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def atan2(
             self,
             lhs: Operand,
@@ -2229,6 +2354,8 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def bessel_i0e(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def bessel_i1e(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def bitcast(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def bitcast_convert(self, operand: Operand, new_element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def bitcast_convert_type(
@@ -2237,6 +2364,7 @@ class Methods:
             new_element_type: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def box_muller_transform(self, first: typing.Any, second: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def broadcast(self, operand: Operand, broadcast_sizes: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
     def broadcast_in_dim(
             self,
@@ -2549,6 +2677,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def disassemble_tuple(self, tuple_data: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def div(
             self,
             lhs: Operand,
@@ -2786,6 +2915,9 @@ class Methods:
             columns: int | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def igamma(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def igamma_grad_a(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def igammac(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def index(self, operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def index_conditional(
@@ -2795,7 +2927,14 @@ class Methods:
             branch_operands: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def index_select(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def index_select(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            batch_dims: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def infeed(self, shape: ShapeLike, config: str = '', **common: Unpack[Common]) -> XlaOp: ...
     def infeed_with_token(
             self,
@@ -2885,6 +3024,7 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def lu_decomposition(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def map(
             self,
             *operands: Operand,
@@ -2944,6 +3084,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def min_finite_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def min_positive_normal_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def min_value(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def minimum(
             self,
@@ -3059,6 +3200,7 @@ class Methods:
     ) -> XlaOp: ...
     def partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def polygamma(self, n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def population_count(
             self,
@@ -3117,6 +3259,7 @@ class Methods:
     ) -> XlaOp: ...
     def random_bernoulli(self, key: typing.Any, mean: Operand, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
     def random_bits(self, key: typing.Any, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
+    def random_gamma_grad(self, a: Operand, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def random_integers(
             self,
             key: typing.Any,
@@ -3228,6 +3371,13 @@ class Methods:
             base_dilations: Iterable[int] | None = None,
             window_dilations: Iterable[int] | None = None,
             padding: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def regularized_incomplete_beta(
+            self,
+            a: Operand,
+            b_: Operand,
+            x: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def relu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -3398,7 +3548,20 @@ class Methods:
             handle: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def set_all_dimension_sizes(
+            self,
+            value: Operand,
+            sizes: Sequence[typing.Any],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def set_dimension_size(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
+    def set_dimension_size_with_rebound(
+            self,
+            value: Operand,
+            dimension_size: typing.Any,
+            dimension: int,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def set_matrix_diagonal(
             self,
             operand: Operand,
@@ -3564,6 +3727,13 @@ class Methods:
     ) -> XlaOp: ...
     def three_fry2x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def top_k(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def top_k_with_partitions(
+            self,
+            operand: Operand,
+            k: int,
+            num_partitions: int = 1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def torch_gather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def torch_index_select(
@@ -3571,6 +3741,16 @@ class Methods:
             operand: Operand,
             indices: typing.Any,
             axis: int = 0,
+            batch_dims: int = 0,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def torch_scatter_dense(
+            self,
+            input: Operand,
+            index: typing.Any,
+            src: typing.Any,
+            dim: int,
+            combiner: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def transpose(
@@ -3590,6 +3770,14 @@ class Methods:
             lower: bool,
             unit_diagonal: bool,
             transpose_a: typing.Any = 'NO_TRANSPOSE',
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def tridiagonal_solver(
+            self,
+            lower_diagonal: typing.Any,
+            main_diagonal: typing.Any,
+            upper_diagonal: typing.Any,
+            rhs: Operand,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -3620,3 +3808,4 @@ class Methods:
     def zero(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def zeros(self, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...
     def zeros_like(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def zeta(self, x: typing.Any, q: typing.Any, **common: Unpack[Common]) -> XlaOp: ...

@@ -8,12 +8,15 @@ import hlotool.builder.library.constants
 import hlotool.builder.library.decompositions
 import hlotool.builder.library.distributions
 import hlotool.builder.library.einsum
+import hlotool.builder.library.gamma
 import hlotool.builder.library.loops
 import hlotool.builder.library.matrices
 import hlotool.builder.library.networks
 import hlotool.builder.library.pooling
 import hlotool.builder.library.quantization
 import hlotool.builder.library.reducers
+import hlotool.builder.library.selection
 import hlotool.builder.library.slicing
 import hlotool.builder.library.sorting
 import hlotool.builder.library.special
+import hlotool.builder.library.systems

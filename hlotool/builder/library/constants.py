@@ -80,6 +80,16 @@ def min_finite_value(b: Core, element_type: Any) -> XlaOp:
 
 
 @function()
+def min_positive_normal_value(b: Core, element_type: Any) -> XlaOp:
+    """The least float above zero that has all its digits."""
+    import ml_dtypes
+
+    name = _float(element_type)
+    info: Any = ml_dtypes.finfo(DTYPES[name].numpy)
+    return _scalar(b, name, info.smallest_normal)
+
+
+@function()
 def max_finite_value(b: Core, element_type: Any) -> XlaOp:
     """The greatest finite element."""
     return _scalar(b, element_type, limits_of(element_type_of(element_type))[1])

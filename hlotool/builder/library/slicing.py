@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
 from hlotool.ir import Shape
 
@@ -58,10 +60,22 @@ def dynamic_update_slice_in_minor_dims(b: Core, operand: Any, update: Any, start
 
 
 @function("TorchIndexSelect")
-def index_select(b: Core, operand: Any, indices: Any, axis: int = 0) -> XlaOp:
-    """The slices along an axis that stand at the indices."""
+def index_select(b: Core, operand: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> XlaOp:
+    """The slices along an axis that stand at the indices; the first `batch_dims` dimensions count through both."""
     made, given = b.operand(operand), b.operand(indices)
     axis = axis + made.rank if axis < 0 else axis
+    batch_dims = batch_dims + given.rank if batch_dims < 0 else batch_dims
+    if batch_dims:
+        demand(batch_dims <= axis and made.dims[:batch_dims] == given.dims[:batch_dims], ARGUMENTS,
+               f"the first {batch_dims} dimensions of {made.shape.text(False)} and {given.shape.text(False)} are to be "
+               f"the same, and axis {axis} is to stand behind them")
+        counted = list(range(batch_dims))
+        own = given.rank - batch_dims
+        outside = [d if d < axis else d + own - 1 for d in range(batch_dims, made.rank) if d != axis]
+        return today(b, "Gather", made, given, {
+            "offset_dims": outside, "collapsed_slice_dims": [axis], "start_index_map": [axis],
+            "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
+            [1 if d in counted or d == axis else n for d, n in enumerate(made.dims)])
     rank = given.rank
     offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
     sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]

@@ -82,6 +82,18 @@ def is_neg_zero(b: Core, operand: Any) -> XlaOp:
 
 
 @function()
+def atan(b: Core, operand: Any) -> XlaOp:
+    """The angle whose tangent the operand is."""
+    made = b.operand(operand)
+    if not made.shape.is_array or not made.shape.dtype.is_complex:
+        return today(b, "Atan2", real(b, made, "Atan"), 1.0)
+    # Source: DLMF 4.23.26.
+    turned = made * 1j
+    found: XlaOp = (today(b, "Log1p", turned) - today(b, "Log1p", -turned)) * -0.5j
+    return found
+
+
+@function()
 def conj(b: Core, operand: Any) -> XlaOp:
     """The complex conjugate; floats stay themselves."""
     made = b.operand(operand)

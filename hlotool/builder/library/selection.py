@@ -1,0 +1,113 @@
+"""The greatest elements in parts or nearly, scattering along one dimension, and sizes that are set when running."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.codes import ARGUMENTS
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.problems import demand
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+
+@function()
+def top_k_with_partitions(b: Core, operand: Any, k: int, num_partitions: int = 1) -> XlaOp:
+    """TopK along the last dimension, first of each part, then of what the parts gave; the same values and places."""
+    made = b.operand(operand)
+    size = made.dims[-1]
+    demand(num_partitions >= 1, ARGUMENTS, f"num_partitions is {num_partitions}; it is at least 1")
+    width = -(-size // num_partitions)
+    if num_partitions == 1 or k >= width:
+        return today(b, "TopK", made, k)
+    values, places = [], []
+    for start in range(0, size, width):
+        part = today(b, "SliceInDim", made, start, min(start + width, size), 1, made.rank - 1)
+        found = today(b, "TopK", part, min(k, part.dims[-1]))
+        values.append(today(b, "GetTupleElement", found, 0))
+        places.append(today(b, "Add", today(b, "GetTupleElement", found, 1), start))
+    whole, where = (today(b, "ConcatInDim", rows, dimension=made.rank - 1) for rows in (values, places))
+    best = today(b, "TopK", whole, k)
+    chosen = today(b, "TorchGather", where, today(b, "GetTupleElement", best, 1), made.rank - 1)
+    return today(b, "Tuple", [today(b, "GetTupleElement", best, 0), chosen])
+
+
+@function("ApproxTopKFallback")
+def approx_top_k(b: Core, operands: Sequence[Any], init_values: Sequence[Any], top_k: int, reduction_dim: int,
+                 comparator: Any, recall_target: float = 0.9, aggregate_to_topk: bool = True,
+                 reduction_input_size_override: int = -1) -> XlaOp:
+    """The k first along a dimension in a comparator's order: a tuple with a row of each operand.
+
+    This is XLA's fallback, which sorts: it finds all of them, whatever recall_target allows. The result is as long
+    as top_k, unless aggregation is left out and the operand is shorter.
+    """
+    made = [b.operand(o) for o in operands]
+    demand(bool(made) and len(made) == len(init_values) and all(m.dims == made[0].dims for m in made), ARGUMENTS,
+           "ApproxTopK takes operands of the same dimensions and an initial value for each")
+    axis = reduction_dim + made[0].rank if reduction_dim < 0 else reduction_dim
+    demand(0 <= axis < made[0].rank and 0 <= top_k <= made[0].dims[axis], ARGUMENTS,
+           f"top_k is {top_k}, reduction_dim {reduction_dim}; the operand is {made[0].shape.text(False)}")
+    demand(0.0 < recall_target <= 1.0, ARGUMENTS, f"recall_target is {recall_target}; it lies in (0, 1]")
+    found = today(b, "Sort", made, comparator, axis, True)
+    rows = [found] if len(made) == 1 else [today(b, "GetTupleElement", found, i) for i in range(len(made))]
+    return today(b, "Tuple", [today(b, "SliceInDim", row, 0, top_k, 1, axis) for row in rows])
+
+
+@function()
+def torch_scatter_dense(b: Core, input: Any, index: Any, src: Any, dim: int, combiner: Any) -> XlaOp:
+    """input with src combined into it: src[i][j] at index[i][j] along `dim`, at its own place along the others."""
+    made, given, new = b.operand(input), b.operand(index), b.operand(src)
+    axis = dim + made.rank if dim < 0 else dim
+    demand(0 <= axis < made.rank and given.dims == new.dims and given.rank == made.rank, ARGUMENTS,
+           f"TorchScatterDense takes an index and a src of the same dimensions, of the rank of input; they are "
+           f"{', '.join(o.shape.text(False) for o in (made, given, new))}")
+    columns = []
+    for d in range(made.rank):
+        column = given if d == axis else today(b, "Iota", Shape.array(given.element_type, given.dims), d)
+        columns.append(today(b, "Reshape", column, [*given.dims, 1]))
+    numbers = {"update_window_dims": [], "inserted_window_dims": range(made.rank),
+               "scatter_dims_to_operand_dims": range(made.rank), "index_vector_dim": made.rank}
+    return today(b, "Scatter", made, today(b, "ConcatInDim", columns, dimension=made.rank), new, combiner, numbers)
+
+
+@function()
+def set_dimension_size_with_rebound(b: Core, value: Any, dimension_size: Any, dimension: int) -> XlaOp:
+    """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
+    made, size = b.operand(value), b.operand(dimension_size, "s32")
+    literal = size.instruction.attributes.get("literal")
+    if literal is not None:
+        bound = min(int(literal.array), made.dims[dimension])
+        made = today(b, "SliceInDim", made, 0, bound, 1, dimension)
+    return today(b, "SetDimensionSize", made, size, dimension)
+
+
+@function()
+def set_all_dimension_sizes(b: Core, value: Any, sizes: Sequence[Any]) -> XlaOp:
+    """SetDimensionSize of every dimension."""
+    made = b.operand(value)
+    demand(len(sizes) == made.rank, ARGUMENTS, f"{len(sizes)} sizes for {made.shape.text(False)}")
+    for d, size in enumerate(sizes):
+        made = set_dimension_size_with_rebound(b, made, size, d)
+    return made
+
+
+@function()
+def disassemble_tuple(b: Core, tuple_data: Any) -> list[XlaOp]:
+    """The elements of a tuple."""
+    made = b.operand(tuple_data)
+    demand(made.shape.is_tuple, ARGUMENTS, f"DisassembleTuple takes a tuple; it is given {made.shape.text(False)}")
+    return [today(b, "GetTupleElement", made, i) for i in range(len(made.shape.elements))]
+
+
+@function()
+def box_muller_transform(b: Core, first: Any, second: Any) -> XlaOp:
+    """Two arrays of normal numbers, from two of numbers that are uniform in (0, 1): a tuple."""
+    x, y = b.operands(first, second)
+    radius = today(b, "Sqrt", today(b, "Log", today(b, "Max", x, 1e-7)) * -2.0)
+    angle = y * (2.0 * math.pi)
+    return today(b, "Tuple", [today(b, "Sin", angle) * radius, today(b, "Cos", angle) * radius])
