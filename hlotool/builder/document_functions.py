@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.builder import limits
+from hlotool.builder import document_limits as limits
 from hlotool.builder import old_meanings as old
 from hlotool.builder.reduction import computation_before_start
 

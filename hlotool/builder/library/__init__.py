@@ -15,8 +15,8 @@ import hlotool.builder.library.networks
 import hlotool.builder.library.pooling
 import hlotool.builder.library.quantization
 import hlotool.builder.library.reducers
-import hlotool.builder.library.selection
 import hlotool.builder.library.slicing
 import hlotool.builder.library.sorting
 import hlotool.builder.library.special
 import hlotool.builder.library.systems
+import hlotool.builder.library.top_elements
