@@ -249,3 +249,12 @@ def test_the_command_on_two_modules(tmp_path, capsys) -> None:
     said = json.loads(capsys.readouterr().out)
     assert (said["verdict"], said["instruction"], said["iteration"], said["confirmed"]) == ("differ", "s", 0, True)
     assert main(["isolate", str(before), str(before)]) == 0
+
+
+def test_compare_names_the_instruction_between_two_modules(tmp_path, capsys) -> None:
+    before, after = tmp_path / "before.hlo", tmp_path / "after.hlo"
+    before.write_text(LOOP)
+    after.write_text(LOOP.replace("sine(x)", "cosine(x)"))
+    assert main(["compare", "--json", "--executors", "reference", "--time-budget", "1", str(before), str(after)]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verdict"], said["instruction"], said["iteration"]) == ("differ", "s", 0)

@@ -88,13 +88,19 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
     from hlotool.execution import Program
     from hlotool.verdict import compare
 
-    module = one.module()
+    module, second = one.module(), other.module() if other is not None else None
     arguments = None
     if args.argument_files:
         arguments = read_arguments(args.argument_files, Program(module).parameters)
-    return compare(module, other.module() if other is not None else None, arguments=arguments, inputs=args.inputs,
-                   executors=args.executors, seed=args.seed, tolerance=_tolerance(args), time_limit=args.time_limit,
-                   time_budget=args.time_budget, counts_extremes=args.extremes)
+    found = compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
+                    tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
+                    counts_extremes=args.extremes, names_instruction=False)
+    if found.findings:
+        from hlotool.triage import name_instruction
+
+        name_instruction(found, Program(module), Program(second) if second is not None else None,
+                         seconds=args.time_limit)
+    return found
 
 
 def _tolerance(args: argparse.Namespace) -> Tolerance | None:

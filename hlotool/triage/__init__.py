@@ -1,5 +1,6 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
+from hlotool.triage.compared import name_instruction
 from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.places import Place
@@ -9,6 +10,6 @@ from hlotool.triage.wrong_instruction import Blame, blame
 
 __all__ = [
     "Blame", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic", "blame_pair",
-    "find_nonfinite", "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record", "reproduce_blame",
-    "reproduce_maker",
+    "find_nonfinite", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record",
+    "reproduce_blame", "reproduce_maker",
 ]

@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Moment, Path, Program, evaluate_program, leaves, ulp_distance
+from hlotool.execution import Moment, Path, Program, evaluate_program, ulp_distance
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.nonfinite import FOLDS
-from hlotool.triage.places import Place
+from hlotool.triage.places import Place, result_maker
 from hlotool.triage.trials import Evidences, Rows
 from hlotool.verdict import Evidence, Judgement, judge
 
@@ -70,7 +70,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     far = next((s for s in look.suspects.values() if not s.is_near), None)
     if far is not None:
         return far.blame(right, result, False, time.monotonic() - started)
-    return PairBlame(Place(right.module, _maker(right.module.entry.root, result)), judgement, None, False, result,
+    return PairBlame(Place(right.module, result_maker(right.module.entry.root, result)), judgement, None, False, result,
                      time.monotonic() - started)
 
 
@@ -83,14 +83,6 @@ def _first_wrong(evidence: Evidences, given: list[list[Array]]) -> tuple[int, Ju
             if judgement.is_wrong:
                 return result, judgement
     return None
-
-
-def _maker(root: HloInstruction, result: int) -> HloInstruction:
-    """The instruction that makes a leaf of the result."""
-    while root.opcode == "tuple":
-        owners = [(o, n) for o in root.operands for n in range(sum(1 for _ in leaves(o.shape)))]
-        root, result = owners[result]
-    return root
 
 
 def _key(path: Path, instruction: HloInstruction) -> Key:

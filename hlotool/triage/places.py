@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Origin
-from hlotool.execution import Path
+from hlotool.execution import Path, leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.passes.origins import origin_of
 
@@ -82,3 +82,13 @@ class Place:
 def is_loop(instruction: HloInstruction) -> bool:
     """Whether the computations that an instruction calls run more than once, one run after the other."""
     return instruction.opcode in ("while", "scan")
+
+
+def result_maker(root: HloInstruction, result: int) -> HloInstruction:
+    """The instruction that makes a leaf of the result; what only hands it on is passed by."""
+    while root.opcode == "tuple":
+        owners = [(o, n) for o in root.operands for n in range(sum(1 for _ in leaves(o.shape)))]
+        if result >= len(owners):
+            return root
+        root, result = owners[result]
+    return root

@@ -23,7 +23,7 @@ from hlotool.execution import Call, Executor, Moment, Path, Program, evaluate_pr
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.triage.cuts import Part, ancestors, is_cuttable, part, varying
 from hlotool.triage.nonfinite import FOLDS
-from hlotool.triage.places import Place
+from hlotool.triage.places import Place, result_maker
 from hlotool.triage.side_by_side import side_by_side
 from hlotool.triage.trials import Bench, Rows, Values, Wrong
 from hlotool.verdict import Judgement
@@ -82,7 +82,7 @@ def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: flo
             if refused and len(bench.refusals) > 1:
                 raise bench.refusals[-1]
             return None
-        found = _Found(wrong, (), _origin(entry.root, wrong.result), tuple(entry.instructions))
+        found = _Found(wrong, (), result_maker(entry.root, wrong.result), tuple(entry.instructions))
     else:
         found = _Search(program, bench, entry, ()).narrow(wrong)
     return Blame(executor.name, Place(program.module, found.instruction, found.path), found.wrong.judgement,
@@ -105,20 +105,6 @@ def _chosen(program: Program, whole: Part, arguments: Rows) -> list[list[Array]]
     parameters = program.module.entry.parameters()
     owners = [p for p in parameters for _ in leaves(p.shape)]
     return [[a for f in whole.fed for a, owner in zip(row, owners, strict=True) if owner is f] for row in arguments]
-
-
-def _origin(root: HloInstruction, result: int) -> HloInstruction:
-    """The instruction that makes a leaf of the result."""
-    while root.opcode == "tuple":
-        for operand in root.operands:
-            count = sum(1 for _ in leaves(operand.shape))
-            if result < count:
-                root = operand
-                break
-            result -= count
-        else:
-            return root
-    return root
 
 
 @dataclass

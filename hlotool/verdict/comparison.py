@@ -111,6 +111,8 @@ class Comparison:
     #: the instruction to blame, where one is known
     instruction: str = ""
     line: int = 0
+    #: the iteration of the innermost loop around it
+    iteration: int | None = None
     seconds: float = 0.0
 
     @property
@@ -158,7 +160,8 @@ _ILL = "the spread of the roundings covers every element: the arguments' last bi
 def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
             inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
             tolerance: Tolerance | None = None, ulps: float | None = None, time_limit: float = 60.0,
-            time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None) -> Comparison:
+            time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None,
+            names_instruction: bool = True) -> Comparison:
     """Compare one module on several executors, or two modules on the reference and on the other executors.
 
     `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
@@ -168,6 +171,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     In a program of many roundings, arguments at the ends of the range overflow in the first few operations, and what
     follows says nothing about the rest: what differs there only is noted, and decides nothing unless
     `counts_extremes` (by default of small programs only).
+
+    Of a difference the instruction is guessed where `names_instruction` holds; `hlotool.triage` searches for it.
     """
     one = Program(read_module(a))
     other = one if b is None else Program(read_module(b))
@@ -175,7 +180,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         tolerance = Tolerance(ulps=ulps)
     _require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
-                 counts_extremes)
+                 counts_extremes, names_instruction)
     started = time.monotonic()
     try:
         work.compare(_sets(one, other, arguments, inputs, seed))
@@ -249,6 +254,7 @@ class _Work:
     until: float
     is_pair: bool
     counts_extremes: bool | None = None
+    names_instruction: bool = True
 
     def __post_init__(self) -> None:
         names = self.executors
@@ -488,7 +494,7 @@ class _Work:
         assert worst is not None
         module = self.other.module
         place = None
-        if self.found.witness is not None:
+        if self.found.witness is not None and self.names_instruction:
             program, name = self.one if not self.is_pair else self.other, worst.side.rsplit(" on ", 1)[-1]
             place = blamed(program, self.found.witness, name, worst, self.time_limit,
                            one=self.one if self.is_pair else None)

@@ -24,7 +24,7 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
     return {
         "module": name, "verdict": found.verdict, "kind": found.kind,
         "left": found.left, "right": found.right, "executors": list(found.executors),
-        "instruction": found.instruction or None, "line": found.line or None, "iteration": None,
+        "instruction": found.instruction or None, "line": found.line or None, "iteration": found.iteration,
         "who_is_right": worst.right if worst else None, "why": worst.why if worst else None,
         "worst": _finding(worst) if worst else None,
         "noted": [_finding(f) for f in found.noted[:8]],

@@ -1,0 +1,53 @@
+"""The instruction behind what a comparison found: the search, on the arguments that showed the difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.execution import DIFFERENCE, Program, executor_named
+from hlotool.triage.module_pair import blame_pair
+from hlotool.triage.places import Place, result_maker
+from hlotool.triage.reports import at_place, blame_diagnostic, pair_diagnostic
+from hlotool.triage.wrong_instruction import blame
+from hlotool.verdict import Comparison
+
+
+def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = 30.0) -> None:
+    """Put the instruction to blame into a comparison that found a difference, and its frame among the diagnostics.
+
+    Where none is found (the programs do not run in parts, or time is over), it is the one that makes the result.
+    """
+    worst = found.worst
+    if worst is None or found.witness is None:
+        return
+    try:
+        named = _searched(found, one, other, seconds)
+    except HloError as error:
+        named = None
+        found.diagnostics.extend(d for d in error.diagnostics if d not in found.diagnostics)
+    if named is None:
+        place = Place((other or one).module, result_maker((other or one).module.entry.root, worst.result))
+        named = place, at_place(DIFFERENCE, f"result {worst.result} differs, which {place} makes", place)
+    place, frame = named
+    found.instruction, found.line = place.instruction.name, place.line[0]
+    found.iteration = place.iterations[-1] if place.iterations else None
+    said = Note(f"{found.left} and {found.right} differ: {worst}")
+    found.diagnostics[:] = [d for d in found.diagnostics if d.code != DIFFERENCE]
+    found.diagnostics.append(replace(frame, notes=(said, *frame.notes)))
+
+
+def _searched(found: Comparison, one: Program, other: Program | None, seconds: float
+              ) -> tuple[Place, Diagnostic] | None:
+    worst, witness = found.worst, found.witness
+    assert worst is not None and witness is not None
+    if other is not None:
+        pair = blame_pair(one, other, witness, seconds=seconds)
+        if pair is not None:
+            return pair.place, pair_diagnostic(pair)
+    side = worst.side.rsplit(" on ", 1)[-1]
+    for program in (one,) if other is None else (other, one):
+        wrong = blame(program, witness, executor_named(side), seconds=seconds) if side != "reference" else None
+        if wrong is not None:
+            return wrong.place, blame_diagnostic(wrong)
+    return None
