@@ -140,3 +140,18 @@ def test_the_wanted_accuracy_is_the_budget():
     assert verdict(tangent(""), [x], off).kind is Kind.WRONG
     loose = tangent(", result_accuracy={tolerance={atol=0,rtol=0.01,ulps=0}}")
     assert not verdict(loose, [x], off).is_wrong
+
+
+def test_equal_indices_may_be_written_in_any_order_but_sums_are_sums() -> None:
+    def scatter(combine: str) -> Program:
+        return program_of("  x = f32[4] parameter(0)\n  i = s32[2,1] parameter(1)\n  u = f32[2] parameter(2)\n"
+                          "  ROOT s = f32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
+                          "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=set",
+                          "set {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+                          f"  ROOT r = f32[] {combine}\n}}\n")
+
+    given = [np.float32([0, 0, 0, 0]), np.int32([[2], [2]]), np.float32([1, 5])]
+    other = np.float32([0, 0, 1, 0])
+    last = scatter("copy(b)")
+    assert judge(other, evidence_of(last, given, seeds=16)).kind is not Kind.WRONG
+    assert judge(other, evidence_of(scatter("add(a, b)"), given, seeds=16)).kind is Kind.WRONG

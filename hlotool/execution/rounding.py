@@ -11,7 +11,8 @@ and CESTAC's random rounding, Vignes, 1974.)
     sums          of products: by the unit of the accumulation's type, times the root of the number of terms, times the
                   sum of magnitudes; a sum of whole numbers that fit is left alone
     backward      each operand moved by 2 ULPs
-    reductions    in another order, each step an elementwise operation of the called computation
+    reductions    in another order, each step an elementwise operation of the called computation; so are scatters, and
+                  sorts that need not be stable
     subnormals    flushed to zero in every second sample, as processors are told to
 
 With `strict`, operations of f32 and f64 that IEEE 754 defines to the last bit (sum, product, quotient, root) are not
@@ -83,8 +84,12 @@ class RandomRounding:
         record, shape = OPS.get(instruction.opcode), instruction.shape
         if record is None:
             return function, keywords
-        if instruction.opcode == "reduce" and _is_sum(instruction):
+        if instruction.opcode == "reduce":
             return self._shuffled(function), keywords
+        if instruction.opcode == "scatter":
+            return self._scattered(function), keywords
+        if instruction.opcode == "sort" and instruction.attributes.get("is_stable") not in (True, "true"):
+            return self._unstable(function), keywords
         if "backward" in record.flags:
             return self._backward(instruction, function, keywords), keywords
         if not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
@@ -174,8 +179,8 @@ class RandomRounding:
             try:
                 found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
                 reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if _is_real(s)]
-                # A norm that overflows leaves everything open.
-                size = max((float(np.sum(a)) for a in reals), default=0.0)
+                # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
+                size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
                 return self._overflowing(found, np.full(shape.dims, size), shape.dtype) if _is_real(shape) else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
@@ -183,12 +188,48 @@ class RandomRounding:
         return call
 
     def _shuffled(self, function: Function) -> Function:
+        """A reduction in another order: the semantics leave it to the backend."""
         import numpy as np
 
-        def call(operand: Array, initial: Array, *, dimensions: Sequence[int] = (), **keywords: Any) -> Any:
+        def call(*operands: Array, dimensions: Sequence[int] = (), **keywords: Any) -> Any:
+            count = len(operands) // 2
+            inputs = list(operands[:count])
             for d in dimensions:
-                operand = np.take(operand, self._random.permutation(operand.shape[d]), axis=d)
-            return function(operand, initial, dimensions=dimensions, **keywords)
+                order = self._random.permutation(inputs[0].shape[d])
+                inputs = [np.take(a, order, axis=d) for a in inputs]
+            return function(*inputs, *operands[count:], dimensions=dimensions, **keywords)
+
+        return call
+
+    def _scattered(self, function: Function) -> Function:
+        """Updates in another order, which shows where indices are equal."""
+        import numpy as np
+
+        def call(*operands: Array, **keywords: Any) -> Any:
+            count = len(operands) // 2
+            indices, updates = operands[count], list(operands[count + 1:])
+            if self._flushes:
+                indices = _whole_windows(operands[0], indices, updates[0], keywords)
+            over = [d for d in range(indices.ndim) if d != keywords["index_vector_dim"]]
+            rest = [d for d in range(updates[0].ndim) if d not in keywords["update_window_dims"]]
+            for d, u in zip(over, rest, strict=False):
+                if d not in keywords.get("scatter_indices_batching_dims", ()):
+                    order = self._random.permutation(indices.shape[d])
+                    indices = np.take(indices, order, axis=d)
+                    updates = [np.take(a, order, axis=u) for a in updates]
+            return function(*operands[:count], indices, *updates, **keywords)
+
+        return call
+
+    def _unstable(self, function: Function) -> Function:
+        """Equivalent elements in any order, as a sort that need not be stable may leave them."""
+        import numpy as np
+
+        def call(*operands: Array, dimensions: Sequence[int], **keywords: Any) -> Any:
+            if operands[0].ndim:
+                order = self._random.permutation(operands[0].shape[dimensions[0]])
+                operands = tuple(np.take(a, order, axis=dimensions[0]) for a in operands)
+            return function(*operands, dimensions=dimensions, **keywords)
 
         return call
 
@@ -307,9 +348,18 @@ def _reducers(module: HloModule) -> list[HloComputation]:
             for c in i.called_computations()]
 
 
-def _is_sum(instruction: HloInstruction) -> bool:
-    """Whether a reduction folds one array with an operation that has no order."""
-    called = instruction.called_computations()
-    record = OPS.get(called[0].root.opcode) if called else None
-    return len(instruction.operands) == 2 and record is not None and "associative" in record.flags and all(
-        o.opcode == "parameter" for o in called[0].root.operands)
+def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:
+    """Indices with windows that lie partly outside moved away: XLA's CPU drops those whole, the reference in part."""
+    import numpy as np
+
+    vector = keywords["index_vector_dim"]
+    if vector == indices.ndim or keywords.get("input_batching_dims"):
+        return indices
+    kept = [d for d in range(operand.ndim) if d not in keywords["inserted_window_dims"]]
+    sizes = dict(zip(kept, (update.shape[d] for d in keywords["update_window_dims"]), strict=False))
+    mapped = keywords["scatter_dims_to_operand_dims"]
+    last = np.array([operand.shape[d] - sizes.get(d, 1) for d in mapped], np.int64)
+    starts = np.moveaxis(indices, vector, -1)
+    inside = ((starts >= 0) & (starts.astype(np.float64) <= last)).all(axis=-1, keepdims=True)
+    far = np.array(np.iinfo(indices.dtype).max if indices.dtype.kind in "iu" else 0, indices.dtype)
+    return np.moveaxis(np.where(inside, starts, far), -1, vector)

@@ -60,8 +60,11 @@ def of_scatter(instruction: HloInstruction) -> Boundaries:
     """Updates outside of the operand are dropped."""
     count = (len(instruction.operands) - 1) // 2
     dims = instruction.operands[0].shape.dims
-    mapped = instruction.attributes.get("scatter_dims_to_operand_dims", ())
-    return {count: tuple(dict.fromkeys(v for d in mapped for v in around(0, dims[d] - 1)))}
+    attributes, update = instruction.attributes, instruction.operands[count + 1].shape
+    kept = [d for d in range(len(dims)) if d not in attributes.get("inserted_window_dims", ())]
+    sizes = dict(zip(kept, (update.dims[d] for d in attributes.get("update_window_dims", ())), strict=False))
+    mapped = attributes.get("scatter_dims_to_operand_dims", ())
+    return {count: tuple(dict.fromkeys(v for d in mapped for v in around(0, dims[d] - sizes.get(d, 1))))}
 
 
 def of_conditional(instruction: HloInstruction) -> Boundaries:

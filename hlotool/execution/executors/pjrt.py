@@ -35,7 +35,8 @@ class Pjrt(Executor):
                                     f"{i.name} calls a Python function of the process that traced the module")
                             for i in callbacks])
         check_targets(program, self.argument)
-        return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning)
+        return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning,
+                   tuple(s.dims for s in program.results))
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
         if infeed:
@@ -63,6 +64,8 @@ class Job:
     replicas: int
     partitions: int
     partitioning: str
+    #: dimensions of the results, as whole arrays where the compiler splits the module
+    results: tuple[tuple[int, ...], ...] = ()
 
 
 #: what was compiled last; models are compiled once and run on several arguments
@@ -82,7 +85,9 @@ def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
     executable, devices = _COMPILED[job]
     execute = _execute_whole if job.partitioning == "automatic" else _execute_each
     try:
-        return [execute(executable, devices, arguments) for arguments in argument_sets]
+        found = [execute(executable, devices, arguments) for arguments in argument_sets]
+        is_whole = job.partitioning == "automatic"
+        return [[_cut(row, job.results) for row in rows] for rows in found] if is_whole else found
     except Refusal:
         raise
     except Exception as error:
@@ -234,9 +239,14 @@ class _Tiling:
 
 def _shards(array: Any, tiling: _Tiling) -> list[Any]:
     """The part of each device."""
-    if any(size % tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)):
-        raise Refusal("unsupported", f"an argument of dimensions {list(array.shape)} does not divide into "
-                                     f"{list(tiling.tiles)} tiles")
+    import numpy as np
+
+    # What does not divide is filled up behind its end.
+    missing = [-size % tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)]
+    if any(missing):
+        filled = np.zeros([size + n for size, n in zip(array.shape, missing, strict=True)], array.dtype)
+        filled[tuple(slice(size) for size in array.shape)] = array
+        array = filled
     sizes = [size // tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)]
     return [array[tiling.part(d, sizes)] for d in range(len(tiling.places))]
 
@@ -250,6 +260,14 @@ def _whole(parts: Sequence[Any], tiling: _Tiling) -> Any:
     for device, part in enumerate(parts):
         whole[tiling.part(device, sizes)] = part
     return whole
+
+
+def _cut(results: Sequence[Any], dims: Sequence[tuple[int, ...]]) -> list[Any]:
+    """Results without what was filled up behind their ends to divide them."""
+    if len(results) != len(dims):
+        return list(results)
+    return [r[tuple(map(slice, d))] if r.ndim == len(d) and min(d, default=0) >= 0 else r
+            for r, d in zip(results, dims, strict=True)]
 
 
 def _first_lines(error: Exception) -> str:
