@@ -41,6 +41,8 @@ def _part(text: str) -> tuple[str, str]:
 def _window_of(parts: dict[str, str], end: int = WHOLE) -> Window:
     sizes = parts.get("size", "").split("x") if parts.get("size") else []
     columns: dict[str, list[str]] = {key: value.split("x") for key, value in parts.items()}
+    if "rhs_reversal" in columns:  # XLA takes any number of these: what is not said is no reversal
+        columns["rhs_reversal"] = (columns["rhs_reversal"] + ["0"] * len(sizes))[:len(sizes)]
     for key, column in columns.items():
         if len(column) != len(sizes):
             raise PhraseError(BAD_ATTRIBUTE, f"the window has {len(sizes)} sizes, {key}= has {len(column)} entries", 0,

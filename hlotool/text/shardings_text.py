@@ -162,8 +162,6 @@ def _iota(dims: tuple[int, ...], reshape: tuple[int, ...], permutation: tuple[in
         permutation = (0,)
     if sorted(permutation) != list(range(len(reshape))):
         raise _wrong(f"T{permutation} is not an order of the {len(reshape)} reshape dimensions")
-    if math.prod(dims) != math.prod(reshape):
-        raise _wrong(f"{list(dims)} and {list(reshape)} hold different numbers of devices")
     return IotaTile(dims, reshape, permutation)
 
 
@@ -237,8 +235,6 @@ def _device_sharding(items: list[tuple[str, Any]]) -> Sharding:
 def _check_tiles(dims: tuple[int, ...], devices: Any) -> None:
     if isinstance(devices, IotaTile):
         return
-    if len(devices) != math.prod(dims):
-        raise _wrong(f"{list(dims)} are {math.prod(dims)} tiles, the list has {len(devices)} devices")
     if len(devices) < 2:
         raise _wrong("a tiled sharding needs more than one device")
 

@@ -42,6 +42,9 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
     if iota is not None and len(iota.dims) == 2 and math.prod(iota.dims) == math.prod(iota.reshape_dims):
         count, size = iota.dims  # a permutation of 0 to n - 1, which needs no look at each
         return "", count * size, True, count > 1 and not size
+    if iota is not None and math.prod(iota.dims) != math.prod(iota.reshape_dims):
+        return (f"{list(iota.dims)} are {math.prod(iota.dims)} devices, {list(iota.reshape_dims)} are "
+                f"{math.prod(iota.reshape_dims)}"), 0, True, False
     try:
         lists = groups.lists()
     except TooManyDevicesError as error:

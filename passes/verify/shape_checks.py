@@ -109,7 +109,7 @@ def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterato
     if shape.is_array and len(tiles) - subgroups != shape.rank:
         yield (f"the sharding has {len(tiles) - subgroups} tile dimensions, "
                f"{shape.text(False)} has {shape.rank} dimensions")
-    if partitions > 1 and count != partitions:
+    if 1 < partitions < count:  # over fewer devices than there are a sharding may be
         yield f"the sharding is over {count} devices, num_partitions is {partitions}"
 
 

@@ -39,7 +39,7 @@ def axes_message(sharding: Sharding) -> str:
     taken: dict[str, list[tuple[int, int]]] = {}
     for axis in (a for axes in (*lists, *outside.values()) for a in axes):
         start, stop = _range(axis, sizes)
-        if sizes[axis.name] % stop or stop <= start:
+        if axis.size is not None and (sizes[axis.name] % stop or stop <= start):
             return f"the part ({axis.pre_size}){axis.size} does not divide axis {axis.name} of size {sizes[axis.name]}"
         if any(start < b and a < stop for a, b in taken.get(axis.name, ())):
             return f"axis {axis.name} is used twice"
