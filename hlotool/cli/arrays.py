@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import re
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,4 +90,16 @@ def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
 
     out = io.BytesIO()
     np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
+    write_whole(path, out.getvalue())
+
+
+def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
+    """An .npz file with the arrays under their names, whatever those are."""
+    import numpy as np
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array))
     write_whole(path, out.getvalue())

@@ -3,6 +3,7 @@
     hlotool run model.hlo                              with made arguments (see --inputs)
     hlotool run model.hlo --args x.npy y.npy -o out.npz
     hlotool run model.hlo --executor reference
+    hlotool run model.hlo --trace 'dot*' 'tanh.3' -o values.npz    the values of those instructions
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays
+from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
+
+if TYPE_CHECKING:
+    from hlotool.execution import Program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", choices=("random", "positive", "special"), default="random",
                         help="what to make where --args gives nothing")
     parser.add_argument("--output", "-o", metavar="FILE", help="write the results to an .npz (or .npy) file")
+    parser.add_argument("--trace", nargs="+", metavar="PATTERN",
+                        help="write the values of the instructions of those names, and not the results, to -o: on the "
+                             "reference in called computations too (w[3]/s), elsewhere of the entry")
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +60,14 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None and len(wanted) > 1:
         complain("-o takes the results of one module")
         return 2
+    if args.trace is not None and args.output is None:
+        complain("--trace writes values to a file: -o values.npz")
+        return 2
     for loaded in wanted:
         try:
+            if args.trace is not None:
+                _trace(loaded, args)
+                continue
             devices = _results(loaded, args)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources))
@@ -66,15 +79,32 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _results(loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
-    from hlotool.execution import Program, arguments_for, run_program
+def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
+    """Write the values of the instructions that --trace names."""
+    from hlotool.execution import Program, executor_named, fitted
+    from hlotool.triage import trace
 
     program = Program(loaded.module())
+    rows = [fitted(program, row) for row in _arguments(program, args)]
+    found = trace(program, rows, executor_named(args.executor, args.time_limit), args.trace)
+    write_named(Path(args.output), found)
+    print(f"{len(found)} values in {visible(args.output)}")
+
+
+def _results(loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
+    from hlotool.execution import Program, run_program
+
+    program = Program(loaded.module())
+    return run_program(program, _arguments(program, args), args.executor, args.time_limit)
+
+
+def _arguments(program: Program, args: argparse.Namespace) -> list[list[Any]]:
+    """The arguments of every device: given ones, or made."""
+    from hlotool.execution import arguments_for
+
     if args.argument_files:
-        rows = [read_arguments(args.argument_files, program.parameters)] * program.devices
-    else:
-        rows = [arguments_for(program, args.seed + d, args.inputs) for d in range(program.devices)]
-    return run_program(program, rows, args.executor, args.time_limit)
+        return [read_arguments(args.argument_files, program.parameters)] * program.devices
+    return [arguments_for(program, args.seed + d, args.inputs) for d in range(program.devices)]
 
 
 def _print(name: str, devices: list[list[Any]], *, with_name: bool) -> None:

@@ -6,10 +6,11 @@ from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.places import Place
 from hlotool.triage.reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
+from hlotool.triage.traces import trace
 from hlotool.triage.wrong_instruction import Blame, blame
 
 __all__ = [
     "Blame", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic", "blame_pair",
     "find_nonfinite", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record",
-    "reproduce_blame", "reproduce_maker",
+    "reproduce_blame", "reproduce_maker", "trace",
 ]

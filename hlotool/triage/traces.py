@@ -1,0 +1,61 @@
+"""Values of chosen instructions, by name: `w[3]/s` is s in what w calls for the fourth time."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution import ARGUMENTS, Executor, Moment, Program, evaluate_program, leaves
+from hlotool.triage.cuts import is_cuttable, part
+
+Array: TypeAlias = Any
+
+
+def trace(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,
+          patterns: Sequence[str]) -> dict[str, Array]:
+    """The values, on the first device, of the instructions whose names match a pattern (`dot*`, `while.3`).
+
+    On the reference of every computation, at each time that it runs; other executors give those of the entry, as
+    further results, which may keep a compiler from fusing them. Raises HloError where nothing matches.
+    """
+    found = (_on_reference if executor.name == "reference" else _on_executor)(program, arguments, executor, patterns)
+    if not found:
+        source = program.module.source
+        where = "module" if executor.name == "reference" else "entry computation"
+        raise HloError([Diagnostic(ARGUMENTS, f"no instruction of the {where} that gives an array is called "
+                                              f"{' or '.join(patterns)}",
+                                   filename=source.filename if source else "<module>")])
+    return found
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern.removeprefix("%")) for pattern in patterns)
+
+
+def _on_reference(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,
+                  patterns: Sequence[str]) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+
+    def watch(moment: Moment) -> Any:
+        if not moment.device and moment.instruction.shape.is_array and _matches(moment.instruction.name, patterns):
+            way = "".join(f"{call.caller.name}[{call.iteration}]/" for call in moment.path)
+            found[way + moment.instruction.name] = moment.value
+        return moment.value
+
+    evaluate_program(program, arguments, watch)
+    return found
+
+
+def _on_executor(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,
+                 patterns: Sequence[str]) -> dict[str, Array]:
+    entry = program.module.entry
+    chosen = [i for i in entry.instructions if i.shape.is_array and is_cuttable(i) and _matches(i.name, patterns)]
+    if not chosen:
+        return {}
+    whole = part(program, entry, chosen)
+    owners = [p for p in entry.parameters() for _ in leaves(p.shape)]
+    rows = [[a for f in whole.fed for a, owner in zip(row, owners, strict=True) if owner is f] for row in arguments]
+    values = executor.run(whole.program, [rows])[0][0]
+    return {i.name: value for i, value in zip(chosen, values, strict=True)}
