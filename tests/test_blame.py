@@ -12,9 +12,10 @@ from planted_faults import Faulty
 
 import hlotool
 from hlotool.cli import main
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.ir import clone_module
-from hlotool.triage import blame, blame_pair, reproduce_blame
+from hlotool.triage import blame, blame_pair, refused_instruction, reproduce_blame
 
 ROOT = pathlib.Path(__file__).parents[1]
 MODELS = ROOT / "samples" / "models"
@@ -269,3 +270,18 @@ def test_run_writes_the_values_of_chosen_instructions(tmp_path, capsys) -> None:
         np.testing.assert_array_equal(values["w[0]/s"], np.sin(values["a"]))
     assert main(["run", "--executor", "reference", str(path), "--trace", "nothing", "-o", str(out)]) != 0
     assert "is called nothing" in capsys.readouterr().err
+
+
+def test_the_instruction_that_an_executor_refuses() -> None:
+    class Refusing:
+        name = "refusing"
+
+        def run(self, program, argument_sets):
+            if any(i.opcode == "while" for i in program.module.instructions()):
+                raise HloError([Diagnostic("E102", "no loops here")])
+            return [evaluate_program(program, rows) for rows in argument_sets]
+
+    place = refused_instruction(program_of(LOOP), Refusing())
+    assert place is not None and place.instruction.name == "w"
+    assert refused_instruction(program_of("ENTRY e { x = f32[2] parameter(0)\n  ROOT y = f32[2] sine(x) }"),
+                               Refusing()) is None

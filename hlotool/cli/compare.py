@@ -95,7 +95,7 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
     found = compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
                     tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
                     counts_extremes=args.extremes, names_instruction=False)
-    if found.findings:
+    if found.findings or found.diagnostics:
         from hlotool.triage import name_instruction
 
         name_instruction(found, Program(module), Program(second) if second is not None else None,

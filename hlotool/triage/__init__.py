@@ -4,6 +4,7 @@ from hlotool.triage.compared import name_instruction
 from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.places import Place
+from hlotool.triage.refused_instruction import refused_instruction
 from hlotool.triage.reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
 from hlotool.triage.traces import trace
@@ -12,5 +13,5 @@ from hlotool.triage.wrong_instruction import Blame, blame
 __all__ = [
     "Blame", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic", "blame_pair",
     "find_nonfinite", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record",
-    "reproduce_blame", "reproduce_maker", "trace",
+    "refused_instruction", "reproduce_blame", "reproduce_maker", "trace",
 ]

@@ -8,18 +8,20 @@ from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.execution import DIFFERENCE, Program, executor_named
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.places import Place, result_maker
+from hlotool.triage.refused_instruction import FAILURES, refused_instruction
 from hlotool.triage.reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.wrong_instruction import blame
 from hlotool.verdict import Comparison
 
 
 def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = 30.0) -> None:
-    """Put the instruction to blame into a comparison that found a difference, and its frame among the diagnostics.
+    """Put the instruction to blame into a comparison that found a difference or a failure, and say so at its place.
 
     Where none is found (the programs do not run in parts, or time is over), it is the one that makes the result.
     """
     worst = found.worst
     if worst is None or found.witness is None:
+        _name_refused(found, one, other, seconds)
         return
     try:
         named = _searched(found, one, other, seconds)
@@ -35,6 +37,24 @@ def name_instruction(found: Comparison, one: Program, other: Program | None, *, 
     said = Note(f"{found.left} and {found.right} differ: {worst}")
     found.diagnostics[:] = [d for d in found.diagnostics if d.code != DIFFERENCE]
     found.diagnostics.append(replace(frame, notes=(said, *frame.notes)))
+
+
+def _name_refused(found: Comparison, one: Program, other: Program | None, seconds: float) -> None:
+    """Where an executor cannot run a program: the instruction that it fails at."""
+    failures = [d for d in found.diagnostics if d.code in FAILURES]
+    if not failures or found.findings:
+        return
+    for name in found.executors:
+        if name == "reference":
+            continue
+        for program in (one,) if other is None else (other, one):
+            place = refused_instruction(program, executor_named(name), seconds=seconds)
+            if place is not None:
+                found.instruction, found.line = place.instruction.name, place.line[0]
+                number = found.diagnostics.index(failures[0])
+                found.diagnostics[number] = at_place(failures[0].code, f"{name} fails at {place}: "
+                                                     f"{failures[0].message}", place)
+                return
 
 
 def _searched(found: Comparison, one: Program, other: Program | None, seconds: float
