@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
     parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=_INPUTS[:2],
-                        help="what to make where --args gives nothing; the first set with a finding counts")
+                        help="what to make first where --args gives nothing; then arguments are searched that show "
+                             "a difference, as compare does. The first set with a finding counts")
     parser.add_argument("--format", choices=("text", "json"), default="text",
                         help="json: a line for each module; hlotool.triage.reports describes its fields")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
@@ -125,8 +126,25 @@ def _searched(program: Program, executor: Executor | None, args: argparse.Namesp
         inputs, found = kind, find_nonfinite(program, rows, args.time_limit)
         guilty = blame(program, rows, executor, seconds=args.time_limit) if executor is not None else None
         if found.verdict != "finite" or guilty is not None:
-            break
-    return inputs, found, guilty
+            return inputs, found, guilty
+    return _searched_further(program, executor, args) or (inputs, found, guilty)
+
+
+def _searched_further(program: Program, executor: Executor | None, args: argparse.Namespace
+                      ) -> tuple[str, NonFinite, Blame] | None:
+    """What the search for arguments that show a difference leads to; None: none was found."""
+    from hlotool.triage import NonFinite, blame
+    from hlotool.verdict import compare
+
+    if executor is None or args.argument_files:
+        return None
+    shown = compare(program.module, executors=(executor.name, "reference"), seed=args.seed, time_limit=args.time_limit,
+                    names_instruction=False)
+    if shown.witness is None or shown.worst is None:
+        return None
+    guilty = blame(program, shown.witness, executor, seconds=args.time_limit)
+    # What such arguments make infinite is no finding: they stand at the ends of the range on purpose.
+    return (shown.worst.inputs, NonFinite(program, []), guilty) if guilty is not None else None
 
 
 def _argument_sets(program: Program, args: argparse.Namespace) -> list[tuple[str, list[list[Any]]]]:
