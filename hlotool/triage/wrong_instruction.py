@@ -140,7 +140,8 @@ class _Search:
 
     def _among_constants(self, wrong: Wrong, step: HloInstruction) -> tuple[Wrong, HloInstruction]:
         """The last step, or what it takes that no argument changes, where that is wrong already."""
-        fixed = [i for i in wrong.part.computed if i.opcode not in _HANDED_ON and i is not step and is_cuttable(i)]
+        fixed = [i for i in wrong.part.computed if i.opcode not in _HANDED_ON - {"constant"} and i is not step
+                 and is_cuttable(i)]
         if not fixed or self.bench.is_late:
             return wrong, step
         tried = part(self.program, self.computation, fixed, wrong.part.fed)
