@@ -233,3 +233,12 @@ def test_assert_same_speaks_of_the_worst_element() -> None:
         assert_same(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"), executors=("reference",))
     with pytest.raises(AssertionError, match="vacuous"):
         assert_same(module("  x = f32[4] parameter(0)\n  ROOT n = f32[4] iota(), iota_dimension=0"))
+
+
+def test_run_gives_a_record(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.hlo"
+    path.write_text("HloModule m\nENTRY e { c = f32[3] constant({1, nan, -inf})  ROOT n = f32[3] negate(c) }\n")
+    assert main(["run", str(path), "--executor", "reference", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["results"] == [{"device": 0, "result": 0, "element_type": "f32", "dims": [3],
+                                  "values": [-1.0, "nan", "inf"]}]

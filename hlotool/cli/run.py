@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ from hlotool.ir import Source
 if TYPE_CHECKING:
     from hlotool.execution import Program
 
+#: values of a result in a JSON record at most
+_MOST_VALUES = 4096
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to execute")
@@ -33,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", nargs="+", metavar="PATTERN",
                         help="write the values of the instructions of those names, and not the results, to -o: on the "
                              "reference in called computations too (w[3]/s), elsewhere of the entry")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("text", "json"), default="text",
+                      help="json: a record of module, executor and results; of a result its device, number, element "
+                           "type, dimensions and values, those left out where there are more than 4096")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +65,7 @@ def _allow(targets: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
-    code, wanted = 0, list(load(args.paths, sources))
+    code, wanted, records = 0, list(load(args.paths, sources)), []
     if args.output is not None and len(wanted) > 1:
         complain("-o takes the results of one module")
         return 2
@@ -71,12 +80,40 @@ def run(args: argparse.Namespace) -> int:
             devices = _results(loaded, args)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources))
+            said = [{"code": d.code, "message": d.message, "line": d.line or None} for d in error.diagnostics]
+            records.append({"module": loaded.name, "executor": args.executor, "results": None, "diagnostics": said})
             continue
+        if args.format == "json":
+            records.append({"module": loaded.name, "executor": args.executor, "results": _records(devices),
+                            "diagnostics": []})
         if args.output is not None:
             write_arrays(Path(args.output), devices[0])
-        else:
+        elif args.format == "text":
             _print(loaded.name, devices, with_name=len(wanted) > 1)
+    if args.format == "json":
+        print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
     return code
+
+
+def _records(devices: list[list[Any]]) -> list[dict[str, Any]]:
+    """The results as JSON has them; NaN, infinities and complex numbers as text."""
+    import numpy as np
+
+    from hlotool.ir import dtype_of_numpy
+
+    def number(value: Any) -> Any:
+        if isinstance(value, complex):
+            return str(value)
+        return value if isinstance(value, (bool, int)) or np.isfinite(value) else str(value)
+
+    def values(array: Any) -> Any:
+        if array.size > _MOST_VALUES:
+            return None
+        plain = array if array.dtype.kind in "biufc" else array.astype(np.float64)
+        return [number(v) for v in plain.ravel().tolist()]
+
+    return [{"device": device, "result": n, "element_type": dtype_of_numpy(a.dtype).name, "dims": list(a.shape),
+             "values": values(a)} for device, row in enumerate(devices) for n, a in enumerate(row)]
 
 
 def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
