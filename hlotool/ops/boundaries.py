@@ -148,7 +148,7 @@ def turning_points(opcode: str, type_name: str) -> tuple[float, ...]:
     >>> [round(x) for x in turning_points("exponential", "f32") if 80 < x < 100]
     [89, 89]
     """
-    from hlotool.ops.registry import OPS
+    from hlotool.ops.table import OPS
 
     record, kind = OPS.get(opcode), DTYPES[type_name]
     if record is None or not kind.is_floating or "elementwise" not in record.flags or len(record.operands) != 1:
