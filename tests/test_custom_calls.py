@@ -80,3 +80,30 @@ def test_a_bitcast_reads_the_layout_of_its_operand_on_the_reference() -> None:
         (found,) = hlotool.execute(hlotool.parse(text), [np.arange(6, dtype=np.float32).reshape(2, 3)],
                                    executor=executor)
         assert found.tolist() == [0, 3, 1, 4, 2, 5]
+
+
+@pytest.mark.parametrize("given, names", [("called_computations={f, g}", ["f", "g"]), ("to_apply=g", ["g"]), ("", [])])
+def test_computations_of_a_call_go_along_and_come_back(given: str, names: list[str]) -> None:
+    text = """f { ROOT a = f32[2] parameter(0) }
+g { b = f32[2] parameter(0)  ROOT n = f32[2] negate(b) }
+ENTRY main { x = f32[2] parameter(0)
+  ROOT c = f32[2] custom-call(x), custom_call_target="mine"COMMA GIVEN }"""
+    module = hlotool.parse(text.replace("COMMA", "," if given else "").replace("GIVEN", given))
+    program = to_stablehlo(module)
+    assert (f"called_computations = [{', '.join('@' + n for n in names)}]" in str(program)) == bool(names)
+    back = from_stablehlo(program).entry.root
+    assert [c.name for c in back.called_computations()] == names
+
+
+def test_the_configuration_of_a_call_is_a_dictionary_in_the_typed_interface_only() -> None:
+    def program(rest: str) -> str:
+        call = f'ROOT c = f32[2] custom-call(x), custom_call_target="mine"{rest}'
+        return str(to_stablehlo(hlotool.parse(f"ENTRY main {{ x = f32[2] parameter(0) {call} }}")))
+
+    assert "backend_config" not in program("")
+    assert 'backend_config = "{a = 1}"' in program(', backend_config="{a = 1}"')
+    typed = ", api_version=API_VERSION_TYPED_FFI"
+    assert "backend_config = {}" in program(typed)
+    assert "backend_config = {a = 1 : i64}" in program(typed + ", backend_config={a = 1 : i64}")
+    assert "has_side_effect" not in program("")
+    assert "has_side_effect = true" in program(", custom_call_has_side_effect=true")

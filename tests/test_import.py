@@ -1,5 +1,6 @@
 """Import of what HLO has no words for: open dimensions, quantised types, CHLO, deep nesting, old operations."""
 
+import io
 import pathlib
 import re
 
@@ -8,7 +9,7 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.mlir import read_unverified
+from hlotool.mlir import read_program, read_unverified
 
 POLYMORPHIC = """
 func.func @main(%x: tensor<?x4xf32>) -> (tensor<?xf32>, tensor<?x4xf32>) {
@@ -427,3 +428,52 @@ def test_programs_that_stablehlo_refuses_are_refused(start):
 def test_counts_of_devices_that_are_no_numbers() -> None:
     with pytest.raises(HloError, match=r"mhlo.num_replicas is \"two\", which is no number.*X203"):
         hlotool.from_stablehlo('module attributes {mhlo.num_replicas = "two"} { func.func @main() { return } }')
+
+
+_WHILE = """func.func @main(%x: tensor<f32>, %n: tensor<i32>) -> tensor<i32> {{
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %sum = stablehlo.add %n, %one : tensor<i32>
+  %r = stablehlo.while(%i = %one) : tensor<i32>
+    cond {{ %c = stablehlo.compare LT, %i, {bound} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+           stablehlo.return %c : tensor<i1> }}
+    do {{ %k = "stablehlo.case"(%i) ({{
+           %d = stablehlo.add %i, {step} : tensor<i32>
+           stablehlo.return %d : tensor<i32> }}) : (tensor<i32>) -> tensor<i32>
+         stablehlo.return %k : tensor<i32> }}
+  return %r : tensor<i32>
+}}"""
+
+
+def test_constants_from_outside_are_copied_through_every_scope() -> None:
+    """A condition takes a constant of the function, a branch in a loop's body one from two scopes out."""
+    bound = _WHILE.replace("  %sum", "  %ten = stablehlo.constant dense<10> : tensor<i32>\n  %sum", 1)
+    module = hlotool.from_stablehlo(bound.format(bound="%ten", step="%one"))
+    assert not hlotool.verify(module)
+    (result,) = hlotool.execute(module, [np.float32(0), np.int32(5)], executor="reference")
+    assert result == 10
+
+
+@pytest.mark.parametrize("value, line", [("%n", 1), ("%sum", 3)], ids=["an argument", "a result"])
+def test_other_values_from_outside_are_refused_or_become_operands(value: str, line: int) -> None:
+    """Never an exception of Python, never another program: the loop counts up to the value, or a diagnostic."""
+    text = _WHILE.format(bound=value, step="%one")
+    try:
+        module = hlotool.from_stablehlo(text)
+    except HloError as error:
+        (diagnostic,) = error.diagnostics
+        assert "uses this value of the program around it" in diagnostic.message
+        assert diagnostic.line == line
+    else:
+        (result,) = hlotool.execute(module, [np.float32(0), np.int32(5)], executor="reference")
+        assert result == (5 if value == "%n" else 6)
+
+
+def test_quantised_types_are_known_in_bytecode_too() -> None:
+    """The same module from its text and from bytecode, each read with a context of its own."""
+    text = f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %q = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x{Q}>
+  %r = stablehlo.uniform_dequantize %q : (tensor<4x{Q}>) -> tensor<4xf32>
+  return %r : tensor<4xf32> }}"""
+    out = io.BytesIO()
+    read_program(text).operation.write_bytecode(out)
+    assert str(hlotool.from_stablehlo(out.getvalue())) == str(hlotool.from_stablehlo(text))

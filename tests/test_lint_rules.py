@@ -13,7 +13,7 @@ from hlotool.diagnostics import CODES, Diagnostic, Severity
 from hlotool.ir import Position
 from hlotool.linting import Settings
 from hlotool.linting.fixes import fix
-from hlotool.passes.lints import CATEGORIES, RULES, Fixability, Rule, run
+from hlotool.passes.lints import CATEGORIES, RULES, Fixability, Rule, View, run
 
 MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
 FIXABLE = [r for r in RULES.values() if r.fixability is not Fixability.NONE]
@@ -240,3 +240,22 @@ ENTRY main {{ i = s32[] constant({start})  t = (s32[]) tuple(i)
   ROOT w = (s32[]) while(t), condition=cond, body=body }}"""
     found = [d.code for d in run(hlotool.parse(text)) if d.code.startswith("W4")]
     assert found == ([code] if code else [])
+
+
+def test_origins_are_followed_out_of_fusions_and_stop_at_parameters_of_the_program() -> None:
+    module = hlotool.parse("""f { a = f32[4] parameter(0)  b = f32[4] parameter(1)
+  k = f32[4] copy(b)  ROOT s = f32[4] add(a, k) }
+ENTRY e { x = f32[4] parameter(0)  y = f32[2,2] parameter(1)  r = f32[4] reshape(y)  n = f32[4] negate(r)
+  c = f32[4] copy(n)  ROOT u = f32[4] fusion(x, c), kind=kLoop, calls=f }""")
+    view = View(module)
+    found = {i.name: view.origin(i).name for c in module.computations for i in c.instructions}
+    assert found == {"a": "x", "b": "n", "k": "n", "s": "s", "x": "x", "y": "y", "r": "y", "n": "n", "c": "n", "u": "u"}
+
+
+def test_a_computation_of_two_fusions_has_parameters_of_its_own() -> None:
+    module = hlotool.parse("""f { a = f32[4] parameter(0)  ROOT s = f32[4] negate(a) }
+ENTRY e { x = f32[4] parameter(0)  u = f32[4] fusion(x), kind=kLoop, calls=f
+  ROOT v = f32[4] fusion(u), kind=kLoop, calls=f }""")
+    view = View(module)
+    (parameter, _) = next(pair for pair in view.with_opcode("parameter") if pair[0].name == "a")
+    assert view.origin(parameter) is parameter

@@ -364,3 +364,16 @@ def test_a_random_state_is_a_composite_with_the_state_of_a_first_execution() -> 
     # The module itself is left as it was, and its reference is what StableHLO computes.
     assert [i.opcode for i in module.instructions()].count("rng-get-and-update-state") == 2
     assert hlotool.execute(module, [], executor="reference")[0].tolist() == [3, 0]
+
+
+def test_what_a_header_loses_has_no_place_in_the_program() -> None:
+    module = hlotool.parse("HloModule m, is_scheduled=true, alias_passthrough_params=true\n"
+                           "ENTRY e { ROOT p = f32[] parameter(0) }")
+    for carry in (True, False):
+        report = LossReport()
+        program = hlotool.to_stablehlo(module, losses=report, options=LiftOptions(carry=carry))
+        assert {(loss.code, loss.name, loss.offset, loss.detail, loss.is_carried) for loss in report} == {
+            ("X309", "", -1, "alias_passthrough_params=true", carry), ("X305", "", -1, "is_scheduled=true", carry)}
+        assert ("is_scheduled" in str(program)) == carry
+    plain = hlotool.to_stablehlo(hlotool.parse("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }"))
+    assert "hlotool" not in str(plain)

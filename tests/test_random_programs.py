@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +18,7 @@ from hlotool.conformance.judge import judge
 from hlotool.execution import describe_executor, run_text
 from hlotool.ir import DTYPES
 from hlotool.ops import OPS
+from hlotool.ops.random_programs import draw_program, ordinary
 
 #: a type of each kind; those that random numbers and device numbers come in
 TYPES = ("f32", "s4", "u64", "c64", "u32")
@@ -176,3 +178,42 @@ ENTRY e { s = u64[2] parameter(0)  ROOT r = (u64[2], u32[20000]) rng-bit-generat
     ones = np.unpackbits(found.view(np.uint8).reshape(-1, 4), axis=1).sum(axis=0)
     # Each bit is one in half of the words, within six standard deviations.
     assert np.all(np.abs(ones - len(found) / 2) < 6 * np.sqrt(len(found)) / 2)
+
+
+def test_every_element_of_a_small_tuple_is_taken() -> None:
+    """Tuples of one to three elements, and each element of each of them, are drawn within a hundred programs."""
+    seen = set()
+    for seed in range(100):
+        program = draw_program(OPS["get-tuple-element"], "f32", seed).text()
+        (members,) = re.findall(r" tuple\((.*?)\)", program)
+        (index,) = re.findall(r"index=(\d+)", program)
+        seen.add((members.count(",") + 1, int(index)))
+    assert seen == {(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)}
+
+
+def test_an_empty_batch_has_features_still() -> None:
+    """The edge `empty` of a batch norm: no batch (the first size is 0), and the other sizes are not touched."""
+    shapes = set()
+    for seed in range(40):
+        drawn = draw_program(OPS["batch-norm-training"], "f32", seed, "empty")
+        shapes.add(max((a.shape for a in drawn.arguments[0]), key=len))
+    assert all(dims[0] == 0 and all(1 <= size <= 4 for size in dims[1:]) for dims in shapes)
+    assert {len(dims) for dims in shapes} == {2, 3, 4}
+
+
+def test_ordinary_values_are_of_moderate_size() -> None:
+    """Both signs, several magnitudes around 1, and both parts of a complex number; all small integers."""
+    generator = np.random.default_rng(0)
+    assert set(ordinary(generator, DTYPES["s32"], (2000,)).tolist()) == set(range(-9, 10))
+    assert set(ordinary(generator, DTYPES["u8"], (2000,)).tolist()) == set(range(10))
+    assert set(ordinary(generator, DTYPES["s4"], (2000,)).astype(int).tolist()) == set(range(-8, 8))
+    assert set(ordinary(generator, DTYPES["pred"], (100,)).tolist()) == {False, True}
+    # Normal deviates times a power of two from 1/4 to 4: the quotient to a plain normal distribution shows both ends.
+    scales = np.array([np.std(ordinary(np.random.default_rng(seed), DTYPES["f64"], (400,))) for seed in range(40)])
+    powers = np.log2(scales).round().astype(int)
+    assert set(powers.tolist()) <= set(range(-3, 4))
+    values = ordinary(generator, DTYPES["c128"], (4000,))
+    assert min(np.std(values.real), np.std(values.imag)) > 0.5
+    assert max(abs(values.real).max(), abs(values.imag).max()) < 32
+    assert abs(np.mean(values.imag)) < 0.1
+    assert (ordinary(generator, DTYPES["f8e8m0fnu"], (200,)).astype(float) > 0).all()

@@ -118,10 +118,19 @@ def verdict(exporter: Exporter, operation: Any, instruction: HloInstruction, nam
     if made is None:
         return Verdict(tuple(names), is_other=True)
     given = instruction.attributes
-    lost = tuple(n for n in names if n not in made.attributes or made.attributes[n] != given[n])
+    same = _said_otherwise(made, instruction)
+    lost = tuple(n for n in names if n not in same and (n not in made.attributes or made.attributes[n] != given[n]))
     added = tuple(n for n, value in made.attributes.items()
-                  if n not in given and n not in BESIDE and not _is_default(record, n, value))
+                  if n not in given and n not in BESIDE and n not in same and not _is_default(record, n, value))
     return Verdict(lost, added, is_laid_out=made.shape == instruction.shape)
+
+
+def _said_otherwise(made: HloInstruction, instruction: HloInstruction) -> tuple[str, ...]:
+    """Attributes that say the same under two names: `to_apply` of a custom call is its one called computation."""
+    one = instruction.attributes.get("to_apply")
+    if instruction.opcode == "custom-call" and one is not None and made.attributes.get("called_computations") == (one,):
+        return "to_apply", "called_computations"
+    return ()
 
 
 def _lifted(exporter: Exporter, operation: Any, instruction: HloInstruction,

@@ -1,0 +1,237 @@
+"""Do tests notice small changes to the product?
+
+    python tests/mutation/mutate.py --count 50 --seed 1            # spread over all rooms
+    python tests/mutation/mutate.py --room verdict --room triage   # these rooms only
+    python tests/mutation/mutate.py --at hlotool/ops/control.py:160
+
+Each change is one comparison, operator, constant or condition, chosen by the seed. It is made in a copy of the project
+in a temporary folder (never in the tree, and far from the folder `shared`, so that what counts is what a clean clone
+notices), and the tests that can notice it are run there until one fails. A line of output says
+
+    killed     a test failed
+    survived   all passed: read the line; a test is missing, or the change changes nothing (say why)
+    timed out  the tests took several times as long as without the change
+
+with the place, the change, and the test. The end counts: what was killed or timed out was noticed.
+
+Which tests can notice a change: test files are ranked by what they import and name (the room, the file, its functions);
+the best `--files` of them are run once without any change, which records the functions that each test calls. A change
+is then tried on the tests that call its function, quickest first, at most `--seconds` of them by that record. What
+stands outside of functions, and a function that no recorded test calls (children of tests are not recorded), is tried
+on the tests of these files in the order of their rank.
+
+Results and records are kept under `--state` (default: hlotool-mutation in the folder for temporary files): a run that
+was stopped goes on where it was, and a file of tests is recorded anew when it changes. Results of a changed
+file of the product are not used again; `--again survived` tries the survivors anew, after tests were added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from changes import Change, changes, changes_something
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+#: a file of tests that takes longer with recording is left out
+RECORDING_LIMIT = 150.0
+#: what pytest says when tests ran and some failed; when none was left to run
+FAILED, NONE_RUN = 1, 5
+
+
+def product_files(root: Path) -> list[str]:
+    """Every file of the product, `passes` where it lives and not through its link."""
+    found = [*root.glob("hlotool/**/*.py"), *root.glob("passes/**/*.py")]
+    return sorted({str(path.resolve().relative_to(root)) for path in found if "samples" not in path.parts})
+
+
+def room(file: str) -> str:
+    """`passes/lints` of passes/lints/view.py, `ops` of hlotool/ops/control.py."""
+    parts = Path(file).parts[:-1]
+    return "/".join(parts[:2]) if parts[0] == "passes" else parts[1] if len(parts) > 1 else "hlotool"
+
+
+class Project:
+    """A copy of the working tree, in which changes are made and tests run."""
+
+    def __init__(self, folder: Path, state: Path):
+        self.folder, self.state = folder / "clone" / "hlotool", state
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                                check=True, capture_output=True, text=True).stdout
+        for name in filter(None, listed.split("\0")):
+            source, target = ROOT / name, self.folder / name
+            if source.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target, follow_symlinks=False)
+
+    def pytest(self, arguments: list[str], limit: float, **environment: str) -> tuple[int | None, str]:
+        """The exit code (None: past the limit of seconds) and what was printed; children end with it."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        paths = os.pathsep.join([str(self.folder), str(self.folder / "tests/mutation")])
+        given = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+        with tempfile.TemporaryFile() as out:
+            child = subprocess.Popen(command, cwd=self.folder, env=given, stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                code: int | None = child.wait(limit)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
+            out.seek(0)
+            return code, out.read().decode(errors="replace")
+
+    def record(self, test_file: str) -> dict[str, dict]:
+        """What each test of a file calls; empty if the file takes too long."""
+        text = (self.folder / test_file).read_bytes()
+        kept = self.state / f"{Path(test_file).stem}-{hashlib.sha256(text).hexdigest()[:12]}.json"
+        if not kept.exists():
+            code, _ = self.pytest(["-p", "calls_recorded", test_file], RECORDING_LIMIT, HLOTOOL_CALLS=str(kept))
+            if code is None:
+                kept.write_text("{}")
+            print(f"    recorded {test_file}: {len(json.loads(kept.read_text()))} tests", file=sys.stderr, flush=True)
+        return {name: test for name, test in json.loads(kept.read_text()).items()
+                if test.get("passed") and not test.get("skipped") and "calls" in test}
+
+
+@cache
+def words(path: Path) -> Counter[str]:
+    return Counter(re.findall(r"\w+", path.read_text()))
+
+
+def test_files(project: Project, file: str, function: str, most: int) -> list[str]:
+    """The files of tests that import or name what a file of the product declares, best first."""
+    path = project.folder / file
+    own = {name for name in re.findall(r"^\s*(?:def|class) (\w+)", path.read_text(), re.M) if len(name) > 3}
+    stem, its_room = Path(file).stem, room(file).split("/")[-1]
+    ranked = []
+    for test in sorted(project.folder.glob("tests/**/test_*.py")):
+        if test.stem in ("test_floors", "test_fuzz"):
+            continue
+        told = words(test)
+        score = 4.0 * (its_room in test.stem) + 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
+        score += 3.0 * (stem in told) + min(len(own & set(told)), 8) + 6.0 * (function in told and len(function) > 3)
+        score += 0.001 * min(told["hlotool"], 99)
+        ranked.append((-score, str(test.relative_to(project.folder))))
+    return [name for _, name in sorted(ranked)[:most]]
+
+
+def chosen_tests(project: Project, file: str, change: Change, files: int, seconds: float) -> tuple[list[str], float]:
+    """The tests that may notice a change, and the seconds that they take without it."""
+    name, line = change.function
+    key = f"{file}:{name}:{line}"
+    every: list[tuple[int, float, str, bool]] = []
+    for rank, test_file in enumerate(test_files(project, file, name, files)):
+        for test, record in project.record(test_file).items():
+            every.append((rank, record["seconds"], test, key in record["calls"]))
+    # Where calls tell nothing, the file that names the most comes first, though others are quicker.
+    calling = [(cost, test) for _, cost, test, calls in every if calls]
+    chosen, total = [], 0.0
+    for cost, test in sorted(calling) or [(cost, test) for _, cost, test, _ in sorted(every)]:
+        if chosen and total + cost > seconds:
+            break
+        chosen.append(test)
+        total += cost
+    return chosen, total
+
+
+def tried(project: Project, file: str, change: Change, options: argparse.Namespace) -> dict[str, str]:
+    """What became of one change."""
+    tests, cost = chosen_tests(project, file, change, options.files, options.seconds)
+    path = project.folder / file
+    source = path.read_bytes()
+    listed = project.folder.parent / "tests.txt"
+    # Names of tests hold anything; each line of the file is an argument.
+    listed.write_text("".join(f"{name}\n" for name in tests if "\n" not in name))
+    code, told = 0, ""
+    if tests:
+        try:
+            path.write_bytes(change.applied(source))
+            # Not more of them than a command line holds.
+            code, told = project.pytest(["-x", *listed.read_text().splitlines()[:1500]], 3 * cost + 30)
+        finally:
+            path.write_bytes(source)
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", told, re.M)
+    outcome = "timed out" if code is None else "survived" if code in (0, NONE_RUN) else "killed"
+    by = failed[1] if failed else f"{len(tests)} tests" if outcome == "survived" else "the run of the tests"
+    return {"outcome": outcome, "by": by}
+
+
+def selected(options: argparse.Namespace, project: Project) -> list[tuple[str, Change]]:
+    """The changes to try, by seed: a room by the root of what can be changed in it, then a change of that room."""
+    def valid(file: str, change: Change) -> bool:
+        return changes_something((project.folder / file).read_bytes(), change)
+
+    rooms: dict[str, list[tuple[str, Change]]] = {}
+    for file in product_files(project.folder):
+        for change in changes((project.folder / file).read_bytes()):
+            if options.at and f"{file}:{change.line}" not in options.at:
+                continue
+            if not options.room or room(file) in options.room or room(file).split("/")[0] in options.room:
+                rooms.setdefault(room(file), []).append((file, change))
+    if options.at:
+        return [pair for pairs in rooms.values() for pair in pairs if valid(*pair)]
+    if not rooms:
+        raise SystemExit("no such room; rooms are " + ", ".join(sorted({room(f) for f in product_files(ROOT)})))
+    generator = random.Random(options.seed)
+    names = sorted(rooms)
+    weights = [len(rooms[name]) ** 0.5 for name in names]
+    found: list[tuple[str, Change]] = []
+    for _ in range(options.count * 20):
+        if len(found) < options.count and (pair := generator.choice(rooms[generator.choices(names, weights)[0]])):
+            found += [pair] if pair not in found and valid(*pair) else []
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=50, help="how many changes")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--room", action="append", help="a room, as `ops` or `passes/lints`; may be given again")
+    parser.add_argument("--at", action="append", help="FILE:LINE: every change of this line; may be given again")
+    parser.add_argument("--files", type=int, default=6, help="files of tests to choose from")
+    parser.add_argument("--seconds", type=float, default=15.0, help="seconds of tests for one change")
+    parser.add_argument("--state", type=Path, default=Path(tempfile.gettempdir()) / "hlotool-mutation")
+    parser.add_argument("--again", action="append", choices=("survived", "timed out", "killed"), default=[])
+    options = parser.parse_args()
+    options.state.mkdir(parents=True, exist_ok=True)
+    log = options.state / "results.jsonl"
+    known = {entry["key"]: entry for entry in map(json.loads, log.read_text().splitlines() if log.exists() else [])}
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="hlotool-mutation-") as folder:
+        project = Project(Path(folder).resolve(), options.state)
+        for file, change in selected(options, project):
+            text = (project.folder / file).read_bytes()
+            key = f"{file}:{hashlib.sha256(text).hexdigest()[:12]}:{change.start}:{change.after}"
+            entry, start = known.get(key), time.monotonic()
+            if entry is None or entry["outcome"] in options.again:
+                entry = {"key": key, **tried(project, file, change, options)}
+                with log.open("a") as out:
+                    out.write(json.dumps(entry) + "\n")
+            counts[entry["outcome"]] += 1
+            print(f"{entry['outcome']:9} {file}:{change.line}: {change}  [{change.function[0]}; {entry['by']}; "
+                  f"{time.monotonic() - start:.0f} s]", flush=True)
+    total = sum(counts.values())
+    noticed = total - counts["survived"]
+    print(f"{noticed} of {total} noticed ({noticed / max(total, 1):.0%}): "
+          + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
+
+
+if __name__ == "__main__":
+    main()
