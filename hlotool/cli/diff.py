@@ -4,9 +4,10 @@
     hlotool diff before.hlo after.mlir             HLO against StableHLO, both in the form that StableHLO gives them
     hlotool diff a.hlo b.hlo --ignore sharding backend_config
     hlotool diff a.hlo b.hlo --passes=dce          after passes on both sides
+    hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
     hlotool diff a.hlo b.hlo --json
 
-Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
+Of HLO and StableHLO, what converters of frontends simplify (SIMPLIFICATIONS) is named, and no difference. Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
 instructions are no difference. Exit code 0: none, 1: the modules differ, 2: one cannot be read.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report, wants_color
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layouts", action="store_true", help="layouts count")
     parser.add_argument("--ignore", nargs="+", default=(), metavar="ATTRIBUTE", help="attributes that do not count")
     parser.add_argument("--passes", default="", metavar="NAME,...", help="passes of `hlotool opt` to run on both first")
+    parser.add_argument("--all", action="store_true", help="every change, also where the second module is optimised")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -45,21 +48,46 @@ def run(args: argparse.Namespace) -> int:
         complain(f"hlotool diff takes two modules; {len(wanted)} given")
         return 2
     try:
-        left, right = _modules(wanted[0], wanted[1], args.passes)
+        given = [w.module() for w in wanted]
+        if not (args.names or args.layouts or args.passes) and _is_settled(given, wanted, args):
+            return 0
+        left, right = _modules(given, wanted, args.passes)
     except HloError as error:
         report(error.diagnostics, sources)
         return 2
     from hlotool.passes.equality import diff
 
     found = diff(left, right, names=args.names, layouts=args.layouts, ignore=args.ignore)
-    _show(found, wanted, args)
+    _show(found, given, wanted, args)
     return 0 if found.is_equal else 1
 
 
-def _modules(one: Loaded, other: Loaded, passes: str) -> tuple[HloModule, HloModule]:
+def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> bool:
+    """Whether HLO and StableHLO are one program up to what converters simplify; then that is said."""
+    if wanted[0].is_stablehlo == wanted[1].is_stablehlo:
+        return False
+    from hlotool.passes.equality import SIMPLIFICATIONS, same_up_to
+
+    names = same_up_to(*given)
+    if not names:
+        return False  # equal without more ado, or different: the matching tells
+    if args.json:
+        import json
+
+        print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, "equal": True, "same_up_to": names,
+                          "header": [], "changes": []}, indent=2))
+        return True
+    print(f"{wanted[0].name} and {wanted[1].name}: the same up to {', '.join(names)}")
+    for name in names if not args.quiet else ():
+        print(f"  {name}: {SIMPLIFICATIONS[name]}")
+    return True
+
+
+def _modules(given: list[HloModule], wanted: list[Loaded], passes: str) -> tuple[HloModule, HloModule]:
     """Both modules; an HLO module that is held against a StableHLO program goes through StableHLO itself."""
-    modules = [one.module(), other.module()]
-    if one.is_stablehlo != other.is_stablehlo:
+    modules = list(given)
+    one, other = wanted
+    if one.is_stablehlo != other.is_stablehlo and not any(map(_is_optimised, given)):
         from hlotool.mlir import from_stablehlo, to_stablehlo
 
         place = int(one.is_stablehlo)
@@ -78,16 +106,40 @@ def _passed(module: HloModule, name: str) -> HloModule:
     return PASSES[name](module)
 
 
-def _show(found: Diff, wanted: list[Loaded], args: argparse.Namespace) -> None:
+def _is_optimised(module: HloModule) -> bool:
+    from hlotool.passes.equality import is_optimised
+
+    return is_optimised(module)
+
+
+def _show(found: Diff, given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> None:
     if args.json:
         import json
 
         print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))
         return
+    if not found and not args.all and not args.names and _is_optimised(given[1]) and not _is_optimised(given[0]):
+        _show_fates(given, wanted, args)
+        return
     is_colored = wants_color(sys.stdout, args.color)
     print(f"{wanted[0].name} and {wanted[1].name}: {found.summary()}")
     if args.quiet:
         return
-    for kind, text in found.lines():
+    _print_lines(found.lines(), is_colored)
+
+
+def _show_fates(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> None:
+    """What became of a program that was optimised: each change by itself would hide it."""
+    from hlotool.passes.equality import became
+
+    fates = became(given[0], given[1])
+    print(f"{wanted[1].name} is {wanted[0].name} optimised. {fates.summary()}")
+    if not args.quiet:
+        _print_lines(fates.lines(), wants_color(sys.stdout, args.color))
+        print("every change: --all")
+
+
+def _print_lines(lines: Iterable[tuple[str, str]], is_colored: bool) -> None:
+    for kind, text in lines:
         line = visible(text)
         print(f"\x1b[{_STYLES[kind]}m{line}\x1b[0m" if is_colored else line)

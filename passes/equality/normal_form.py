@@ -213,7 +213,7 @@ class Expressions:
         """A while: what the body gives back unchanged is a value from outside, not a part of its state."""
         start = _leaves(init)
         shapes = [_plain(s) for _, s in i.shape.leaves()]
-        changing = list(range(len(start)))
+        changing = self._loop_state(range(len(start)), start, shapes)
         while True:
             places = {n: self._node(("argument", depth + 1, k, shapes[n]), (), None, None)
                       for k, n in enumerate(changing)}
@@ -230,6 +230,10 @@ class Expressions:
         number = self._node(own, (*(start[n] for n in changing), *inner), i, computation)
         results = {n: self._node(("result", k), (number,), i, computation) for k, n in enumerate(changing)}
         return _nested(i.shape, iter([results.get(n, value) for n, value in enumerate(start)]))
+
+    def _loop_state(self, changing: Iterable[int], start: list[int], shapes: list[Shape]) -> list[int]:
+        """The order in which what a loop carries is compared: here that of the text."""
+        return list(changing)
 
     def _asynchronous(self, i: HloInstruction, operands: list[Value], computation: HloComputation, depth: int,
                       effects: list[int], drawn: Counter[int]) -> Value | None:

@@ -1,0 +1,315 @@
+"""The normal form after what frontends' converters simplify: one expression for the forms that always give the same.
+
+    c = f32[] constant(2)                             c = f32[4] constant({2,2,2,2})
+    b = f32[4] broadcast(c), dimensions={}            y = f32[4] multiply(c, x)
+    y = f32[4] multiply(x, b)
+
+have one expression. Each step holds bit by bit (payloads of NaN apart), whatever the arguments are: SIMPLIFICATIONS
+names them all, and `Simplified.used` those that were needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ops import OPS
+from hlotool.passes.equality.normal_form import Expressions, NotComparable
+from hlotool.passes.equality.structure import Aspects, module_attributes
+
+#: what two modules may differ in and still be the same to `Simplified`: a name, and how
+SIMPLIFICATIONS = {
+    "operand-order": "the order of the operands of a commutative operation, and of a comparison and its direction",
+    "movements": "reshapes and broadcasts that follow each other, or insert and drop dimensions of size 1",
+    "iotas": "whether an iota of several dimensions is one, or a broadcast of one",
+    "folded": "whether operations on constants are carried out, or their result written down",
+    "neutral": "operations that leave an operand as it is: conversions to its type, times one, whole slices, reversals "
+               "of nothing",
+    "loop-order": "the order of what a loop carries",
+}
+
+_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+#: the operand that a commutative operation is neutral to; of floats only one, as -0 + 0 is 0
+_NEUTRAL = {"multiply": 1, "add": 0, "or": 0, "xor": 0}
+#: what a compiler is told about one instruction: it would be lost with the instruction
+_SAID = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
+#: headers of modules that frontends' converters leave out or put in: how results are laid out
+_HEADERS = frozenset({"entry_computation_layout"})
+#: elements of a constant that is computed with
+_FOLDED = 4096
+_Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass(slots=True)
+class Simplified(Expressions):
+    """Numbered expressions, simplified."""
+
+    #: the names of the simplifications that were applied
+    used: set[str] = field(default_factory=set)
+    _arrays: dict[int, _Array] = field(default_factory=dict)
+
+    def _node(self, own: Hashable, operands: tuple[int, ...], instruction: HloInstruction | None,
+              computation: HloComputation | None) -> int:
+        opcode = own[0] if isinstance(own, tuple) and own else None
+        if opcode == "constant":
+            return self._written(own, instruction, computation)
+        if instruction is not None and isinstance(opcode, str) and instruction.opcode == opcode \
+                and not _SAID.intersection(instruction.attributes):
+            step = _STEPS.get(opcode)
+            found = step(self, instruction, operands, computation) if step else None
+            if found is None:
+                found = self._elementwise(instruction, opcode, operands, computation)
+            if found is not None:
+                return found
+            own, operands = self._ordered(own, instruction, operands)
+        return Expressions._node(self, own, operands, instruction, computation)
+
+    # Constants
+
+    def _written(self, own: Any, instruction: HloInstruction | None, computation: HloComputation | None) -> int:
+        """A constant: one of equal elements is the broadcast of a scalar, without regard to where it came from."""
+        number = Expressions._node(self, own, (), instruction, computation)
+        shape, data = own[1], own[2]
+        if isinstance(shape, Shape) and shape.is_array and isinstance(data, bytes) and number not in self._arrays:
+            dtype = shape.dtype.numpy
+            if dtype is not None and len(data) == np.dtype(dtype).itemsize and shape.size:
+                self._arrays[number] = np.broadcast_to(np.frombuffer(data, dtype)[0], shape.dims)
+            elif dtype is not None and len(data) == np.dtype(dtype).itemsize * shape.size:
+                self._arrays[number] = np.frombuffer(data, dtype).reshape(shape.dims)
+        return number
+
+    def _constant_of(self, array: _Array, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
+        array = np.ascontiguousarray(array).reshape(shape.dims)
+        data, one = array.tobytes(), array.reshape(-1)[:1].tobytes()
+        return self._written(("constant", shape.without_layout(), one if data == one * array.size else data),
+                             i, computation)
+
+    def _elementwise(self, i: HloInstruction, opcode: str, operands: tuple[int, ...],
+                     computation: HloComputation | None) -> int | None:
+        """The value of an elementwise operation on constants, or the operand that it leaves as it is."""
+        record = OPS.get(opcode)
+        if record is None or "elementwise" not in record.flags or not i.shape.is_array or not i.shape.is_static:
+            return None
+        arrays = [self._arrays.get(n) for n in operands]
+        if all(a is not None for a in arrays) and operands and i.shape.size <= _FOLDED and opcode in _FOLDABLE:
+            with np.errstate(all="ignore"):
+                value = record.evaluate(*arrays, **_keywords(record.evaluate, i))
+            if isinstance(value, np.ndarray | np.generic) and value.dtype == i.shape.dtype.numpy \
+                    and np.shape(value) == i.shape.dims:
+                self.used.add("folded")
+                return self._constant_of(np.asarray(value), i.shape, i, computation)
+        if opcode == "compare" and i.attributes.get("direction") == "NE" and (truth := arrays[1]) is not None \
+                and truth.dtype == np.bool_ and truth.size and not any(truth.strides) and not truth.reshape(-1)[0]:
+            return self._neutral(operands[0], True)
+        neutral = _NEUTRAL.get(opcode)
+        if neutral is None or not (i.shape.dtype.is_integral or opcode == "multiply"):
+            return None
+        for one, other in ((0, 1), (1, 0)):
+            array = arrays[one]
+            if array is not None and array.size and not any(array.strides) and array.reshape(-1)[0] == neutral:
+                return self._neutral(operands[other], True)
+        return None
+
+    # Orders
+
+    def _ordered(self, own: Any, i: HloInstruction, operands: tuple[int, ...]) -> tuple[Hashable, tuple[int, ...]]:
+        record = OPS.get(i.opcode)
+        if len(operands) != 2 or operands[0] <= operands[1] or record is None:
+            return own, operands
+        if "commutative" in record.flags:
+            self.used.add("operand-order")
+            return own, (operands[1], operands[0])
+        if i.opcode == "compare":
+            given = dict(own[2])
+            if str(given.get("direction")) in _MIRRORED:
+                given["direction"] = _MIRRORED[str(given["direction"])]
+                self.used.add("operand-order")
+                return (*own[:2], tuple(given.items()), *own[3:]), (operands[1], operands[0])
+        return own, operands
+
+    # Movements
+
+    def _reshaped(self, number: int, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
+        """A reshape of a reshape is one; to the shape that there is, none; constants are written in the new one."""
+        shape = shape.without_layout()
+        node = self.nodes[number]
+        own = node.own
+        if isinstance(own, tuple) and own[0] == "reshape":
+            self.used.add("movements")
+            return self._reshaped(node.operands[0], shape, i, computation)
+        if self._shape(number) is shape:
+            return number
+        if (array := self._arrays.get(number)) is not None and array.size <= _FOLDED:
+            self.used.add("movements")
+            return self._constant_of(array, shape, i, computation)
+        if isinstance(own, tuple) and own[0] == "constant" and array is not None and array.size and not any(
+                array.strides):
+            return self._constant_of(array, shape, i, computation)
+        return Expressions._node(self, ("reshape", shape), (number,), i, computation)
+
+    def _spread(self, number: int, shape: Shape, dimensions: tuple[int, ...], i: HloInstruction,
+                computation: HloComputation | None) -> int:
+        """A broadcast, of and to shapes without dimensions of size 1, which are put in and out by reshapes."""
+        source = self._shape(number)
+        if source is None or list(dimensions) != sorted(dimensions):
+            return Expressions._node(self, ("broadcast", shape.without_layout(), dimensions), (number,), i, computation)
+        kept = [d for d, n in enumerate(shape.dims) if n != 1]
+        narrow = Shape(shape.element_type, tuple(shape.dims[d] for d in kept))
+        places = tuple(kept.index(d) for n, d in zip(source.dims, dimensions, strict=True) if n != 1)
+        inner = self._reshaped(number, Shape(source.element_type, tuple(n for n in source.dims if n != 1)), i,
+                               computation)
+        if len(places) != len(source.dims) or len(kept) != shape.rank:
+            self.used.add("movements")
+        if len(places) == len(kept):
+            return self._reshaped(inner, shape, i, computation)
+        if (array := self._arrays.get(inner)) is not None and (array.size == 1 or shape.size <= _FOLDED):
+            index = tuple(slice(None) if d in places else None for d in range(len(kept)))
+            return self._constant_of(np.broadcast_to(array[index], narrow.dims), shape, i, computation)
+        node = self.nodes[inner]
+        if isinstance(node.own, tuple) and node.own[0] == "broadcast" and len(node.own) == 3:
+            self.used.add("movements")
+            places = tuple(places[d] for d in node.own[2])
+            inner = node.operands[0]
+        made = Expressions._node(self, ("broadcast", narrow.without_layout(), places), (inner,), i, computation)
+        return self._reshaped(made, shape, i, computation)
+
+    def _shape(self, number: int) -> Shape | None:
+        """The shape of a node's value, where it is one array."""
+        own = self.nodes[number].own
+        if not isinstance(own, tuple):
+            return None
+        if own[0] in ("constant", "reshape", "broadcast"):
+            found = own[1]
+        elif own[0] in ("parameter", "argument"):
+            found = own[-1]
+        elif own[0] == "result":
+            outer = self.nodes[self.nodes[number].operands[0]].own
+            shapes = outer[1] if isinstance(outer, tuple) else ()
+            found = shapes[own[1]] if isinstance(shapes, tuple) and own[1] < len(shapes) else None
+        else:
+            found = own[1][0] if len(own) > 1 and isinstance(own[1], tuple) and len(own[1]) == 1 else None
+        return found if isinstance(found, Shape) and found.is_array and found.is_static else None
+
+    def reshape(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        if len(operands) != 1 or self._shape(operands[0]) is None or not i.shape.is_static:
+            return None
+        return self._reshaped(operands[0], i.shape, i, computation)
+
+    def broadcast(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        if len(operands) != 1 or self._shape(operands[0]) is None or not i.shape.is_static:
+            return None
+        return self._spread(operands[0], i.shape, tuple(i.attributes.get("dimensions") or ()), i, computation)
+
+    def iota(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        if not i.shape.is_static or i.shape.rank == 0:
+            return None
+        dimension = i.attributes.get("iota_dimension", 0)
+        row = Shape(i.shape.element_type, (i.shape.dims[dimension],)).without_layout()
+        inner = Expressions._node(self, ("iota", (row,)), (), i, computation)
+        if i.shape.rank == 1:
+            return inner
+        self.used.add("iotas")
+        return self._spread(inner, i.shape, (dimension,), i, computation)
+
+    # Operations that leave their operand as it is
+
+    def convert(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        source = self._shape(operands[0])
+        return self._neutral(operands[0], source is i.shape.without_layout())
+
+    def slice(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """A slice of one part of a concatenation is a slice of that part; one that takes everything is none."""
+        operand, taken = operands[0], tuple(i.attributes.get("slice") or ())
+        node = self.nodes[operand]
+        if isinstance(node.own, tuple) and node.own[0] == "concatenate":
+            dimension, at = node.own[2][0], taken[node.own[2][0]]
+            before = 0
+            for part in node.operands:
+                shape = self._shape(part)
+                if shape is None:
+                    return None
+                size = shape.dims[dimension]
+                if before <= at.start and at.limit <= before + size:
+                    moved = dataclasses.replace(at, start=at.start - before, limit=at.limit - before)
+                    self.used.add("movements")
+                    operand, taken = part, (*taken[:dimension], moved, *taken[dimension + 1:])
+                    break
+                before += size
+        if self._shape(operand) is i.shape.without_layout():
+            return self._neutral(operand, True)
+        own = ("slice", (i.shape.without_layout(),), taken)
+        return Expressions._node(self, own, (operand,), i, computation)
+
+    def reverse(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        dimensions = i.attributes.get("dimensions") or ()
+        return self._neutral(operands[0], i.shape.is_static and all(i.shape.dims[d] <= 1 for d in dimensions))
+
+    def transpose(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """A transpose that moves only dimensions of size 1 is a reshape."""
+        source, order = self._shape(operands[0]), tuple(i.attributes.get("dimensions") or ())
+        if source is None:
+            return None
+        moved = [d for d in order if source.dims[d] != 1]
+        return self._reshaped(operands[0], i.shape, i, computation) if moved == sorted(moved) else None
+
+    def concatenate(self, i: HloInstruction, operands: tuple[int, ...],
+                    computation: HloComputation | None) -> int | None:
+        """A concatenation of concatenations in the same dimension is one."""
+        dimension, flat = tuple(i.attributes.get("dimensions") or ()), list[int]()
+        for operand in operands:
+            own = self.nodes[operand].own
+            is_same = isinstance(own, tuple) and own[0] == "concatenate" and own[2] == dimension
+            flat.extend(self.nodes[operand].operands if is_same else (operand,))
+        if len(flat) != len(operands):
+            self.used.add("movements")
+        return Expressions._node(self, ("concatenate", (i.shape.without_layout(),), dimension), tuple(flat), i,
+                                 computation)
+
+    def _neutral(self, operand: int, is_neutral: bool) -> int | None:
+        if not is_neutral:
+            return None
+        self.used.add("neutral")
+        return operand
+
+    def _loop_state(self, changing: Iterable[int], start: list[int], shapes: list[Shape]) -> list[int]:
+        ordered = sorted(changing, key=lambda n: (str(shapes[n]), start[n]))
+        if ordered != sorted(ordered):
+            self.used.add("loop-order")
+        return ordered
+
+
+def same_up_to(left: HloModule, right: HloModule) -> tuple[str, ...] | None:
+    """The simplifications up to which two modules are the same; None where they differ, or are too large to tell."""
+    headers = [{k: v for k, v in module_attributes(m, Aspects()).items() if k not in _HEADERS} for m in (left, right)]
+    if headers[0] != headers[1]:
+        return None
+    expressions = Simplified()
+    try:
+        is_same = expressions.module(left) == expressions.module(right)
+    except NotComparable:
+        return None
+    return tuple(name for name in SIMPLIFICATIONS if name in expressions.used) if is_same else None
+
+
+def _keywords(evaluate: Callable[..., Any], i: HloInstruction) -> dict[str, Any]:
+    """What an operation's function is told beside its operands."""
+    wanted = inspect.signature(evaluate).parameters
+    return {k: v for k, v in {**i.attributes, "shape": i.shape}.items() if k in wanted}
+
+
+_Step: TypeAlias = Callable[[Simplified, HloInstruction, tuple[int, ...], HloComputation | None], "int | None"]
+_STEPS: dict[str, _Step] = {
+    "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
+    "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,
+    "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
+}
+#: operations whose values are exact, so that every executor folds them to the same bits
+_FOLDABLE = frozenset({"add", "subtract", "multiply", "divide", "negate", "abs", "sign", "and", "or", "xor", "not",
+                       "compare", "select", "maximum", "minimum", "convert", "shift-left", "shift-right-logical",
+                       "shift-right-arithmetic", "floor", "ceil", "sqrt", "remainder"})

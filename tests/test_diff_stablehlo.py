@@ -1,0 +1,120 @@
+"""`hlotool diff` of HLO, its StableHLO, and its optimised form."""
+
+import jax
+import pytest
+
+from hlotool.cli.main import main
+from hlotool.mlir import from_stablehlo
+from hlotool.passes.equality import FATES, SIMPLIFICATIONS, became, same_up_to
+from hlotool.passes.read import parse
+from tests.jax_programs import PROGRAMS, argument
+
+#: what a converter expands otherwise: library calls of linear algebra, and a polynomial with constants moved into it
+DIFFERENT = {"linear_algebra", "random_numbers"}
+
+
+def lowered(name):
+    function, arguments = PROGRAMS[name]
+    return jax.jit(function).lower(*[argument(a, n) for n, a in enumerate(arguments)])
+
+
+def both(name):
+    made = lowered(name)
+    return made.compiler_ir("hlo").as_hlo_text(), str(made.compiler_ir("stablehlo"))
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - DIFFERENT))
+def test_a_program_and_its_stablehlo_are_the_same(name):
+    hlo, mlir = both(name)
+    names = same_up_to(parse(hlo), from_stablehlo(mlir))
+    assert names is not None and set(names) <= SIMPLIFICATIONS.keys()
+
+
+def entry(*rows):
+    return parse("HloModule m\nENTRY e {\n" + "\n".join(rows) + "\n}\n")
+
+
+X = "x = f32[4] parameter(0)"
+
+
+@pytest.mark.parametrize(("one", "other", "name"), [
+    ((X, "ROOT y = f32[4] subtract(x, x)"), (X, "z = f32[4] subtract(x, x)", "ROOT y = f32[4] convert(z)"), "neutral"),
+    ((X, "e = f32[4] exponential(x)", "ROOT y = f32[4] multiply(e, x)"),
+     (X, "e = f32[4] exponential(x)", "ROOT y = f32[4] multiply(x, e)"), "operand-order"),
+    ((X, "r = f32[1,4] reshape(x)", "ROOT y = f32[4,1] reshape(r)"), (X, "ROOT y = f32[4,1] reshape(x)"), "movements"),
+    (("ROOT y = s32[2,3] iota(), iota_dimension=1",),
+     ("i = s32[3] iota(), iota_dimension=0", "ROOT y = s32[2,3] broadcast(i), dimensions={1}"), "iotas"),
+    ((X, "a = f32[] constant(3)", "b = f32[] constant(4)", "c = f32[] divide(a, b)",
+      "d = f32[4] broadcast(c), dimensions={}", "ROOT y = f32[4] add(x, d)"),
+     (X, "c = f32[] constant(0.75)", "d = f32[4] broadcast(c), dimensions={}", "ROOT y = f32[4] add(d, x)"), "folded"),
+])
+def test_each_simplification(one, other, name):
+    assert name in same_up_to(entry(*one), entry(*other))
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    # operands of what does not commute, other movements, other constants, and a sum with -0
+    ((X, "e = f32[4] exponential(x)", "ROOT y = f32[4] subtract(e, x)"),
+     (X, "e = f32[4] exponential(x)", "ROOT y = f32[4] subtract(x, e)")),
+    (("x = f32[3,3] parameter(0)", "ROOT y = f32[3,3] transpose(x), dimensions={1,0}"),
+     ("x = f32[3,3] parameter(0)", "ROOT y = f32[3,3] reshape(x)")),
+    (("x = f32[3] parameter(0)", "ROOT y = f32[3,3] broadcast(x), dimensions={0}"),
+     ("x = f32[3] parameter(0)", "ROOT y = f32[3,3] broadcast(x), dimensions={1}")),
+    (("ROOT y = s32[3,3] iota(), iota_dimension=1",), ("ROOT y = s32[3,3] iota(), iota_dimension=0",)),
+    ((X, "c = f32[] constant(0)", "d = f32[4] broadcast(c), dimensions={}", "ROOT y = f32[4] add(x, d)"),
+     (X, "ROOT y = f32[4] copy(x)")),
+    ((X, "ROOT y = f32[2] slice(x), slice={[0:2]}"), (X, "ROOT y = f32[2] slice(x), slice={[1:3]}")),
+    ((X, "ROOT y = f32[4] multiply(x, x), sharding={replicated}"), (X, "ROOT y = f32[4] add(x, x)")),
+])
+def test_what_differs_is_not_simplified_away(one, other):
+    assert same_up_to(entry(*one), entry(*other)) is None
+
+
+def test_comparisons_are_mirrored_and_not_confused():
+    y = "y = f32[4] parameter(1)"
+    less = entry(X, y, "ROOT r = pred[4] compare(x, y), direction=LT")
+    assert same_up_to(less, entry(X, y, "ROOT r = pred[4] compare(y, x), direction=GT")) is not None
+    assert same_up_to(less, entry(X, y, "ROOT r = pred[4] compare(y, x), direction=LT")) is None
+
+
+def test_the_command_names_what_was_simplified(tmp_path, capsys):
+    hlo, mlir = both("dense_layer")
+    (tmp_path / "a.hlo").write_text(hlo)
+    (tmp_path / "a.mlir").write_text(mlir)
+    assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "a.mlir")]) == 0
+    assert "the same up to operand-order, movements" in capsys.readouterr().out
+    (tmp_path / "b.mlir").write_text(mlir.replace("5.000000e-01", "5.100000e-01"))
+    assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "b.mlir")]) == 1
+
+
+def test_what_became_of_a_program(tmp_path, capsys):
+    made = lowered("attention")
+    (tmp_path / "a.hlo").write_text(made.compiler_ir("hlo").as_hlo_text())
+    (tmp_path / "o.hlo").write_text(made.compile().as_text())
+    assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "o.hlo")]) == 1
+    out = capsys.readouterr().out
+    assert "optimised." in out and " inlined" in out and len(out.splitlines()) < 20
+
+
+def test_fates():
+    row = ', metadata={op_name="jit(f)/%s"}'
+    before = parse(f"""HloModule m
+        ENTRY e {{ x = f32[4] parameter(0)
+          a = f32[4] add(x, x){row % "add"}
+          b = f32[4] tanh(a){row % "tanh"}
+          c = f32[4] power(b, a){row % "pow"}
+          d = f32[4] sine(c){row % "sin"}
+          ROOT r = f32[4] negate(c){row % "neg"} }}""")
+    after = parse(f"""HloModule m
+        f {{ p = f32[4] parameter(0)  a = f32[4] add(p, p){row % "add"}
+            ROOT t = f32[4] tanh(a){row % "tanh"} }}
+        ENTRY e {{ x = f32[4] parameter(0)
+          g = f32[4] fusion(x), kind=kLoop, calls=f
+          c = f32[4] multiply(g, g){row % "pow"}
+          k = f32[4] copy(c)
+          ROOT r = f32[4] negate(k){row % "neg"} }}""")
+    found = became(before, after)
+    assert {f: sum(c.values()) for f, c in found.fates.items()} == {
+        "kept": 1, "fused": 2, "rewritten": 1, "inlined": 0, "not found": 1}
+    assert found.rewritten == {"power -> multiply": 1} and found.new == {"copy": 1} and found.fusions == 1
+    assert found.fates.keys() == FATES.keys()
