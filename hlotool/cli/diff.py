@@ -7,8 +7,9 @@
     hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
     hlotool diff a.hlo b.hlo --json
 
-Of HLO and StableHLO, what converters of frontends simplify (SIMPLIFICATIONS) is named, and no difference. Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
-instructions are no difference. Exit code 0: none, 1: the modules differ, 2: one cannot be read.
+Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
+instructions are no difference; nor, of HLO and StableHLO, what converters of frontends simplify, which is named. Exit
+code 0: none, 1: the modules differ, 2: one cannot be read.
 """
 
 from __future__ import annotations

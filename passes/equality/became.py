@@ -22,7 +22,7 @@ FATES = {
     "fused": "is one of a fusion's operations",
     "rewritten": "other operations stand for it under its op_name",
     "inlined": "a call, or an operation of one: what it calls stands where it was used",
-    "not found": "no operation bears its op_name or is like it: folded, merged, superfluous, or made into something else",
+    "not found": "no operation bears its op_name or is like it: folded, merged, superfluous, or made into others",
 }
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
 _Key = tuple[str, str]
@@ -157,7 +157,7 @@ class _There:
 
 
 def _work(module: HloModule) -> Iterator[tuple[HloInstruction, bool]]:
-    """The instructions that compute something, each with whether it stands in a fusion; folds' computations left out."""
+    """The instructions that compute something, each with whether a fusion holds it; not those of folds."""
     fused: set[HloComputation] = set()
     folds: set[HloComputation] = set()
     for instruction in module.instructions():
