@@ -1,7 +1,7 @@
 """Equality of modules: one normal form, matching by structure, and the differences that remain."""
 
-from hlotool.passes.equality.became import FATES, Became, became, is_optimised
 from hlotool.passes.equality.differences import Diff, diff
+from hlotool.passes.equality.fates import FATES, Became, became, is_optimised
 from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.normal_form import NOT_COMPARED, Expressions, Node, NotComparable, gone
 from hlotool.passes.equality.simplified import SIMPLIFICATIONS, same_up_to
