@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
 from hlotool.text import parse as parse_text
 from hlotool.text import parse_recovering
@@ -17,22 +17,30 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
     Raises HloError with every syntax error, or with every shape that could not be inferred. Old and new forms
     that were met are in the module's `notes`. Source of the syntax: grammars/*.lark.
     """
-    return _with_shapes(parse_text(text, filename))
+    module = parse_text(text, filename)
+    if problems := _give_shapes(module):
+        raise HloError(problems)
+    return module
 
 
 def parse_source(source: Source) -> HloModule:
     """The same for a source that knows its file and first line, such as one module of several in a file."""
-    module, problems = parse_recovering(source)
+    module, problems = read_recovering(source)
     if problems:
         raise HloError(problems)
-    return _with_shapes(module)
+    return module
 
 
-def _with_shapes(module: HloModule) -> HloModule:
+def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
+    """What could be read of a module, and the problems that keep it from being whole."""
+    module, problems = parse_recovering(source)
+    return module, problems or _give_shapes(module)
+
+
+def _give_shapes(module: HloModule) -> list[Diagnostic]:
     if any(i.shape is None for i in module.instructions()):
         # Only modules that leave shapes out need to know the operations.
         from hlotool.passes.infer_shapes import infer_shapes
 
-        if problems := infer_shapes(module):
-            raise HloError(problems)
-    return module
+        return infer_shapes(module)
+    return []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 
 from hlotool.cli.console import complain
 
@@ -23,10 +24,8 @@ def run(args: argparse.Namespace) -> int:
         complain("hlotool lsp: the language server needs pygls: pip install 'hlotool[lsp]'")
         return 2
     from hlotool.lsp.server import make_server
+    from hlotool.lsp.transport import serve_port, serve_streams
 
-    server = make_server()
     if args.tcp:
-        server.start_tcp(args.host, args.port)
-    else:
-        server.start_io()
-    return 0
+        return serve_port(make_server, args.host, args.port)
+    return serve_streams(make_server(), sys.stdin.buffer, sys.stdout.buffer)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import HloModule, Position, Source
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import Position, Source
 from hlotool.lsp.names import Names, Occurrence, names_of
-from hlotool.passes.read import parse_source
-from hlotool.text import parse_recovering
+from hlotool.passes.read import read_recovering
 from hlotool.text.input_files import split_modules
 
 
@@ -18,12 +17,7 @@ class Part:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.errors: list[Diagnostic] = []
-        try:
-            self.module: HloModule = parse_source(source)
-        except HloError as error:
-            self.errors = error.diagnostics
-            self.module = parse_recovering(source)[0]
+        self.module, self.errors = read_recovering(source)
 
     @functools.cached_property
     def names(self) -> Names:
@@ -39,6 +33,10 @@ class Document:
 
     def __init__(self, text: str, filename: str) -> None:
         self.text, self.filename = text, filename
+
+    @property
+    def is_read(self) -> bool:
+        return "parts" in vars(self)
 
     @functools.cached_property
     def parts(self) -> list[Part]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Severity
+from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Severity, visible
 from hlotool.ir import HloComputation, HloInstruction, Position
 from hlotool.lsp.document import Document, Part
 from hlotool.lsp.names import Item, Occurrence
@@ -47,7 +47,8 @@ class Places:
 
     def read(self, position: lsp.Position) -> tuple[int, int]:
         """Line and column of a client's position."""
-        found = self.codec.position_from_client_units(self.lines, position)
+        inside = lsp.Position(min(max(position.line, 0), len(self.lines)), max(position.character, 0))
+        found = self.codec.position_from_client_units(self.lines, inside)
         return found.line + 1, found.character + 1
 
     def location(self, part: Part, occurrence: Occurrence) -> lsp.Location:
@@ -58,10 +59,10 @@ def diagnostics(findings: Iterable[Diagnostic], places: Places) -> list[lsp.Diag
     """Findings as an editor shows them, with their second places and their rule's address."""
     return [lsp.Diagnostic(
         range=places.range(Position(d.line, d.column), Position(d.end_line, d.end_column)),
-        message=f"{d.message}\n{d.help}" if d.help else d.message, severity=_SEVERITY[d.severity], code=d.code,
+        message="\n".join(visible(t) for t in (d.message, d.help) if t), severity=_SEVERITY[d.severity], code=d.code,
         code_description=lsp.CodeDescription(d.link) if d.link else None, source="hlotool",
         related_information=[lsp.DiagnosticRelatedInformation(
-            lsp.Location(places.uri, places.range(n.start, n.end or n.start)), n.message)
+            lsp.Location(places.uri, places.range(n.start, n.end or n.start)), visible(n.message))
             for n in d.notes if n.start is not None]) for d in findings]
 
 
@@ -112,16 +113,16 @@ def _inferred(item: HloInstruction) -> Iterator[str]:
     try:
         shape = record.infer_instruction(item)
     except ConstraintError as error:
-        yield f"`{error.label}`: {error.message}"
+        yield f"{_inline(error.label)}: {_plain(error.message)}"
         return
-    yield f"inferred: `{shape}`"
+    yield f"inferred: {_inline(str(shape))}"
 
 
 def _made_by(part: Part, item: HloInstruction) -> Iterator[str]:
     if (origin := origin_of(part.module, item)) is not None:
-        yield f"from `{origin}`"
+        yield f"from {_inline(str(origin))}"
     if origin is not None and origin.op_name and origin.file:
-        yield f"`{origin.op_name}`"
+        yield _inline(origin.op_name)
 
 
 def _summary(opcode: str) -> Iterator[str]:
@@ -130,7 +131,26 @@ def _summary(opcode: str) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    return f"```hlo\n{text}\n```"
+    """A block of code that no back quote of the text ends."""
+    fence = "`" * max(3, 1 + _longest_quote(text))
+    return f"{fence}hlo\n{visible(text)}\n{fence}"
+
+
+def _inline(text: str) -> str:
+    """Code within a sentence, whatever the text holds."""
+    if "`" not in text:
+        return f"`{visible(text)}`"
+    fence = "`" * (1 + _longest_quote(text))
+    return f"{fence} {visible(text)} {fence}"
+
+
+def _longest_quote(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _plain(text: str) -> str:
+    """Text of a file that is no Markdown, HTML or address for its reader."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&:@]|(?<=www)\.)", r"\\\1", visible(text))
 
 
 def documentation(record: Op) -> str:

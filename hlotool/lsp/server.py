@@ -4,38 +4,70 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-from collections.abc import Callable
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlparse
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter
+from pygls.workspace import TextDocument
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import Places
+from hlotool.lsp.transport import in_background
 
 Answer = TypeVar("Answer")
 #: seconds without a change before a text is looked at
 _PAUSE = 0.15
+#: findings that an editor gets of one text; a note says how many others there are
+MOST_FINDINGS = 1000
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol, whose errors are a sentence each: no place in our code, and no object of Python."""
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        if error is not None:
+            if error.code == JsonRpcInternalError.CODE:
+                error.message = "hlotool cannot answer this: the values that were sent may lie outside of the text"
+            error.data = None
+        super()._send_response(msg_id, result, error)
 
 
 class HloServer(LanguageServer):
     """Keeps the open texts, each read once for every version of it."""
 
     def __init__(self) -> None:
-        super().__init__("hlotool", importlib.metadata.version("hlotool"),
+        super().__init__("hlotool", importlib.metadata.version("hlotool"), protocol_cls=_Protocol,
+                         converter_factory=default_converter,
                          text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         #: uri -> version and document
         self._open: dict[str, tuple[int | None, Document]] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
+        #: addresses whose text is being looked at, or will be
+        self._looking: set[str] = set()
+        #: one text at a time: the newest of many changes is the one that counts
+        self._turn = asyncio.Lock()
+        if not os.environ.get("HLOTOOL_TRACEBACK"):
+            for name in ("pygls", "asyncio"):
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """A request's error is its answer; what notifications do wrong goes to the client's log, not to its user."""
 
     def document(self, uri: str) -> Document:
-        """The text of a file as the editor has it now."""
-        text = self.workspace.get_text_document(uri)
+        """The text of a file as the editor has it now. Raises JsonRpcInvalidParams for one that is not open."""
+        text = self.text_of(uri)
+        if text is None:
+            raise JsonRpcInvalidParams("the document is not open")
         known = self._open.get(uri)
         if known is not None and known[0] == text.version and known[1].text == text.source:
             return known[1]
@@ -43,22 +75,57 @@ class HloServer(LanguageServer):
         self._open[uri] = (text.version, document)
         return document
 
+    async def read_document(self, uri: str) -> Document:
+        """The same, read while the server listens. Raises JsonRpcException where it was changed meanwhile."""
+        document = self.document(uri)
+        if not document.is_read:
+            async with self._turn:
+                if self.document(uri) is not document:
+                    raise JsonRpcException("the text was changed meanwhile", lsp.ErrorCodes.ContentModified.value)
+                await in_background(lambda: document.parts)
+        return document
+
     def places(self, document: Document, uri: str) -> Places:
         return Places(document, self.workspace.position_codec, uri)
 
+    def text_of(self, uri: str) -> TextDocument | None:
+        """The open text of an address, which editors quote in different ways; files are not read instead."""
+        if self.protocol._workspace is None:
+            raise JsonRpcException("the first request is initialize", lsp.ErrorCodes.ServerNotInitialized)
+        return self.workspace.text_documents.get(unquote(uri))
+
     async def publish(self, uri: str) -> None:
-        """Look at a text once it has rested, and send what is found; a newer version takes the older one's place."""
-        version = self.workspace.get_text_document(uri).version
-        await asyncio.sleep(_PAUSE)
-        if uri not in self.workspace.text_documents or self.workspace.get_text_document(uri).version != version:
+        """Look at a text once it has rested, and send what is found; of many changes the last one is looked at."""
+        if uri in self._looking:
             return
-        document = self.document(uri)
-        found = await asyncio.get_running_loop().run_in_executor(None, _looked_at, document)
-        if uri not in self.workspace.text_documents or self.workspace.get_text_document(uri).version != version:
-            return
-        self._findings[uri] = found
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(
-            uri, features.diagnostics(found, self.places(document, uri)), version))
+        self._looking.add(uri)
+        try:
+            seen: object = self
+            while (text := self.text_of(uri)) is not None and text.source is not seen:
+                await self._at_rest(uri)
+                async with self._turn:
+                    seen = await self._look(uri)
+        finally:
+            self._looking.discard(uri)
+
+    async def _at_rest(self, uri: str) -> None:
+        """Wait until a text was not changed for a moment."""
+        before: object = self
+        while (text := self.text_of(uri)) is not None and text.source is not before:
+            before = text.source
+            await asyncio.sleep(_PAUSE)
+
+    async def _look(self, uri: str) -> str | None:
+        """Find, and publish unless the text was changed meanwhile; gives the text that was looked at."""
+        if (text := self.text_of(uri)) is None:
+            return None
+        document, version = self.document(uri), text.version
+        found = await in_background(_looked_at, document)
+        if (now := self.text_of(uri)) is not None and now.source is document.text:
+            self._findings[uri] = found
+            shown = features.diagnostics(_most(found), self.places(document, uri))
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
+        return document.text
 
     def findings(self, uri: str) -> list[Diagnostic]:
         """What was found in the newest version that was looked at."""
@@ -70,15 +137,29 @@ class HloServer(LanguageServer):
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
 
+def _most(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """As many findings as an editor can show, errors before others, and how many there are besides."""
+    if len(found) <= MOST_FINDINGS:
+        return list(found)
+    shown = sorted(found, key=lambda d: d.severity is not Severity.ERROR)[:MOST_FINDINGS]
+    last = replace(shown[-1], code="", severity=Severity.INFO, fixes=(), notes=(), help="",
+                   message=f"{len(found) - MOST_FINDINGS} more findings are not shown; `hlotool lint` prints all")
+    return [*shown, last]
+
+
 def _path(uri: str) -> str:
     """The path that a file: address means; other addresses stay what they are."""
-    parsed = urlparse(uri)
+    try:
+        parsed = urlparse(uri)
+    except ValueError:  # a host that is none
+        return uri
     return unquote(parsed.path) if parsed.scheme == "file" else uri
 
 
 def _looked_at(document: Document) -> list[Diagnostic]:
     """The findings under the settings that the command would take for the file."""
     from hlotool.linting import Settings, find_config, read_config
+    from hlotool.linting.codes import INTERNAL
 
     file = Path(document.filename)
     try:
@@ -86,6 +167,11 @@ def _looked_at(document: Document) -> list[Diagnostic]:
         return document.findings((read_config(config) if config else Settings()).of_file(document.filename))
     except HloError as error:  # a configuration file with a mistake
         return error.diagnostics
+    except (Exception, RecursionError) as error:
+        if os.environ.get("HLOTOOL_TRACEBACK"):
+            raise
+        return [Diagnostic(INTERNAL, f"a bug in hlotool, please report it: {type(error).__name__}: {error}",
+                           filename=document.filename)]
 
 
 def make_server() -> HloServer:
@@ -112,50 +198,51 @@ def _follow_texts(server: HloServer) -> None:
 
 
 def _answer_questions(server: HloServer) -> None:
-    def asked(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
-        document = server.document(uri)
+    async def asked(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
+        document = await server.read_document(uri)
         return answer(document, server.places(document, uri), *rest)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hover(given: lsp.HoverParams) -> lsp.Hover | None:
-        return asked(given.text_document.uri, features.hover, given.position)
+    async def hover(given: lsp.HoverParams) -> lsp.Hover | None:
+        return await asked(given.text_document.uri, features.hover, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
-        return asked(given.text_document.uri, features.definition, given.position)
+    async def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
+        return await asked(given.text_document.uri, features.definition, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
-    def references(given: lsp.ReferenceParams) -> list[lsp.Location]:
-        return asked(given.text_document.uri, features.references, given.position, given.context.include_declaration)
+    async def references(given: lsp.ReferenceParams) -> list[lsp.Location]:
+        return await asked(given.text_document.uri, features.references, given.position,
+                           given.context.include_declaration)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlights(given: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        return asked(given.text_document.uri, features.highlights, given.position)
+    async def highlights(given: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+        return await asked(given.text_document.uri, features.highlights, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def symbols(given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return asked(given.text_document.uri, features.symbols)
+    async def symbols(given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        return await asked(given.text_document.uri, features.symbols)
 
     @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folding(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return asked(given.text_document.uri, features.folding)
+    async def folding(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+        return await asked(given.text_document.uri, features.folding)
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[" ", "(", "%"]))
-    def completion(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        return asked(given.text_document.uri, features.completion, given.position)
+    async def completion(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        return await asked(given.text_document.uri, features.completion, given.position)
 
 
 def _answer_changes(server: HloServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def prepare_rename(given: lsp.PrepareRenameParams) -> lsp.Range | None:
+    async def prepare_rename(given: lsp.PrepareRenameParams) -> lsp.Range | None:
         uri = given.text_document.uri
-        document = server.document(uri)
+        document = await server.read_document(uri)
         return features.renameable(document, server.places(document, uri), given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def rename(given: lsp.RenameParams) -> lsp.WorkspaceEdit:
+    async def rename(given: lsp.RenameParams) -> lsp.WorkspaceEdit:
         uri = given.text_document.uri
-        document = server.document(uri)
+        document = await server.read_document(uri)
         try:
             return features.rename(document, server.places(document, uri), given.position, given.new_name)
         except features.CannotRename as error:
@@ -163,12 +250,13 @@ def _answer_changes(server: HloServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(
         [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]))
-    def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    async def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = given.text_document.uri
-        return features.quick_fixes(server.findings(uri), server.places(server.document(uri), uri), given.range)
+        return features.quick_fixes(server.findings(uri), server.places(await server.read_document(uri), uri),
+                                    given.range)
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
-    def formatting(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+    async def formatting(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         uri = given.text_document.uri
-        document = server.document(uri)
+        document = await server.read_document(uri)
         return features.formatting(document, server.places(document, uri))
