@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import sys
 
 from hlotool.cli.console import complain
 
@@ -23,9 +22,6 @@ def run(args: argparse.Namespace) -> int:
     if importlib.util.find_spec("pygls") is None:
         complain("hlotool lsp: the language server needs pygls: pip install 'hlotool[lsp]'")
         return 2
-    from hlotool.lsp.server import make_server
-    from hlotool.lsp.transport import serve_port, serve_streams
+    from hlotool.lsp.server import start
 
-    if args.tcp:
-        return serve_port(make_server, args.host, args.port)
-    return serve_streams(make_server(), sys.stdin.buffer, sys.stdout.buffer)
+    return start(args.host, args.port) if args.tcp else start()

@@ -9,6 +9,7 @@ from hlotool.linting.settings import FAIL_ON, Settings
 if TYPE_CHECKING:
     from hlotool.linting.baseline import baseline_text, read_baseline
     from hlotool.linting.by_pass import Introduced, introduced
+    from hlotool.linting.codes import INTERNAL
     from hlotool.linting.config import changes_of, read_config
     from hlotool.linting.config_places import find_config
     from hlotool.linting.dumps import read_folder
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
 
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
-    "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files", "baseline_text": "baseline",
+    "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files",
+    "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
     "introduced": "by_pass", "lint_each": "files", "lint_files": "files", "load_plugins": "plugins",
     "read_baseline": "baseline", "read_config": "config", "read_folder": "dumps",
 }
 __all__ = [
-    "FAIL_ON", "FileFindings", "Introduced", "Job", "Settings", "Texts", "baseline_text", "changes_of", "find_config",
-    "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files", "lint_module", "load_plugins",
+    "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "baseline_text", "changes_of",
+    "find_config", "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files", "lint_module", "load_plugins",
     "read_baseline", "read_config", "read_folder",
 ]
 

@@ -6,6 +6,7 @@ import asyncio
 import importlib.metadata
 import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import Places
-from hlotool.lsp.transport import in_background
+from hlotool.lsp.transport import in_background, serve_port, serve_streams
 
 Answer = TypeVar("Answer")
 #: seconds without a change before a text is looked at
@@ -158,8 +159,7 @@ def _path(uri: str) -> str:
 
 def _looked_at(document: Document) -> list[Diagnostic]:
     """The findings under the settings that the command would take for the file."""
-    from hlotool.linting import Settings, find_config, read_config
-    from hlotool.linting.codes import INTERNAL
+    from hlotool.linting import INTERNAL, Settings, find_config, read_config
 
     file = Path(document.filename)
     try:
@@ -172,6 +172,13 @@ def _looked_at(document: Document) -> list[Diagnostic]:
             raise
         return [Diagnostic(INTERNAL, f"a bug in hlotool, please report it: {type(error).__name__}: {error}",
                            filename=document.filename)]
+
+
+def start(host: str = "", port: int = 0) -> int:
+    """Serve editors on a port, or one on standard input and output; gives the exit code."""
+    if host:
+        return serve_port(make_server, host, port)
+    return serve_streams(make_server(), sys.stdin.buffer, sys.stdout.buffer)
 
 
 def make_server() -> HloServer:
