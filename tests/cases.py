@@ -12,7 +12,7 @@ from typing import Any
 
 from hlotool.conformance.samples import literal, sections
 
-__all__ = ["GOLDEN", "SAMPLES", "Case", "check_golden", "literal", "load", "load_ops"]
+__all__ = ["GOLDEN", "SAMPLES", "Case", "check_close", "check_golden", "literal", "load", "load_ops"]
 
 SAMPLES = pathlib.Path(__file__).parents[1] / "samples"
 
@@ -90,3 +90,23 @@ def load_ops(opcodes: set[str] | None = None) -> list[Case]:
     """The cases of samples/ops, of those opcodes only where given."""
     files = sorted((SAMPLES / "ops").glob("*.hlo"))
     return [c for f in files if opcodes is None or f.stem in opcodes for c in load(f)]
+
+
+def check_close(found: Any, expected: Any, ulps: float) -> None:
+    """Equal within a number of units in the last place, each half of a complex number by itself; integers exactly.
+
+    NaN equals NaN, and zeros keep their signs.
+    """
+    import numpy as np
+
+    from hlotool.execution import ulp_distance
+
+    assert found.shape == expected.shape and found.dtype == expected.dtype, (found, expected)
+    if expected.dtype.kind == "c":
+        for a, b in ((found.real, expected.real), (found.imag, expected.imag)):
+            check_close(a.copy(), b.copy(), ulps)
+    elif expected.dtype.kind in "iub" or expected.dtype.name.startswith(("int", "uint")):
+        np.testing.assert_array_equal(found, expected)
+    else:
+        distance = np.max(ulp_distance(found, expected), initial=0)
+        assert distance <= ulps, f"{found} is {distance} ulps from {expected}"

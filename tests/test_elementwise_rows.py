@@ -1,48 +1,14 @@
-"""The elementwise, movement, indexing and contraction operations: their samples, their constraints, the documents."""
+"""The rows of elementwise operations, all of a type in one module, against PJRT's CPU client."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import Case, load_ops
+from cases import check_close
 
-import hlotool
-from hlotool.execution import execute, ulp_distance
+from hlotool.execution import execute
 from hlotool.ir import DTYPES, Shape
 from hlotool.ops import OPS, ConstraintError
-
-FAMILIES = {f"hlotool.ops.{name}" for name in (
-    "elementwise", "choice", "conversion", "movement", "indexing", "gathering", "contraction", "convolution")}
-OPCODES = {opcode for opcode, record in OPS.items() if record.evaluate.__module__ in FAMILIES}
-CASES = load_ops(OPCODES)
-GOOD = [c for c in CASES if not c.is_bad]
-BAD = [c for c in CASES if c.is_bad]
-
-def check_close(found: np.ndarray, expected: np.ndarray, ulps: float) -> None:
-    """Equal within a number of units in the last place; NaN equals NaN, and zeros keep their signs."""
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    if expected.dtype.kind in "iub" or expected.dtype.name.startswith(("int", "uint")):
-        np.testing.assert_array_equal(found, expected)
-        return
-    distance = np.max(ulp_distance(found, expected), initial=0)
-    assert distance <= ulps, f"{found} is {distance} ulps from {expected}"
-
-
-@pytest.mark.parametrize("case", GOOD, ids=lambda c: c.id)
-def test_good_sample(case: Case) -> None:
-    module = hlotool.parse(case.text)
-    assert [d for d in hlotool.verify(module) if d.severity == "error"] == []
-    record = OPS[case.path.stem]
-    found = execute(module, case.inputs(), executor="reference")
-    for value, expected in zip(found, case.expected(), strict=True):
-        check_close(np.asarray(value), expected, max(1, record.ulps))
-
-
-@pytest.mark.parametrize("case", BAD, ids=lambda c: c.id)
-def test_bad_sample(case: Case) -> None:
-    found = [d for d in hlotool.lint(case.text) if d.severity == "error"]
-    assert [d.code for d in found] == case.errors, case.text
-    assert all(d.line > 0 and d.message for d in found)
 
 
 def sample_values(element: str, count: int, seed: int) -> np.ndarray:
