@@ -25,7 +25,7 @@ ENTRY %main (a: f32[4], b: f32[4]) -> f32[4] {
   ROOT %d = f32[4] negate(%c)
 }
 """
-MODELS = pathlib.Path(__file__).parents[1] / "samples" / "models"
+MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.mlir import TextForm, artifact_versions, program_bytes, program_text, read_artifact, write_artifact
 
-MODELS = pathlib.Path(__file__).parents[1] / "samples" / "models"
+MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 
 SMALL = """HloModule small
 

@@ -9,7 +9,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import Diagnostic
 
-MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
+MODELS = sorted((Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
 
 MODULE = """HloModule m
 

@@ -13,8 +13,8 @@ from syntax_rows import Row, rows, text_of
 
 import hlotool
 from hlotool.cli import main
+from hlotool.execution import run_program
 from hlotool.execution.devices import Queues
-from hlotool.execution.executors import run_program
 from hlotool.execution.program import Program
 from hlotool.ir import HloInstruction, HloModule, clone_module
 from hlotool.passes import PASSES

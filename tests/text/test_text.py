@@ -14,7 +14,7 @@ from hlotool.text import PrintOptions, parse, print_module
 from hlotool.text.input_files import inputs_of, read_inputs, split_modules
 
 CORPUS = SHARED / "corpus"
-SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not here")
 
 #: rows of the syntax history that are no HLO of any time: the code that says so

@@ -17,7 +17,7 @@ from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.ir import clone_module
 from hlotool.triage import blame, blame_pair, refused_instruction, reproduce_blame
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 MODELS = ROOT / "samples" / "models"
 CORPUS = ROOT.parent / "shared" / "corpus"
 NIGHTLY = pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="HLOTOOL_NIGHTLY=1 runs it")

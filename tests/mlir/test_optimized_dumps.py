@@ -12,7 +12,7 @@ import pytest
 import hlotool
 from hlotool.execution import Program, arguments_for, budget_of, differences, run_program
 
-MODELS = Path(__file__).parents[1] / "samples" / "models"
+MODELS = Path(__file__).parents[2] / "samples" / "models"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def programs():
 
 def names() -> list[str]:
     """The programs, read without importing JAX."""
-    source = (Path(__file__).parent / "jax_programs.py").read_text()
+    source = (Path(__file__).parents[1] / "jax_programs.py").read_text()
     return re.findall(r"^@program\(.*\)\ndef (\w+)", source, re.M)
 
 

@@ -1,7 +1,9 @@
 """Sentences that each rule takes and texts that it refuses, so that no definition can be ruined unseen.
 
-    python tests/test_grammar_goldens.py    draws them anew: for everything that can be left out of a grammar, a text
-                                            of which the ruined grammar says something else
+    python tests/text/test_grammar_goldens.py
+
+draws them anew: for everything that can be left out of a grammar, a text of which the ruined grammar says something
+else.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from lark.exceptions import LarkError
 from hlotool.grammars import FOLDER, Grammar, grammar, names, source_of
 from hlotool.grammars.notation import Choice, Maybe, Part, Repeated, Sequence, Token
 
-GOLDEN = Path(__file__).parent / "golden" / "grammar"
+GOLDEN = Path(__file__).parents[1] / "golden" / "grammar"
 NIGHTLY = os.environ.get("HLOTOOL_NIGHTLY") == "1"
 
 

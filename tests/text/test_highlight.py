@@ -7,7 +7,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Text
 
 from hlotool.text.highlight import HloLexer
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 LINE = "  ROOT %y.1 = f32[2,3]{1,0} add(%x, c), metadata={op_name=\"a\"} // why\n"
 
 

@@ -21,7 +21,7 @@ from hlotool.diagnostics import CODES, Diagnostic
 from hlotool.ir import HloModule, Source
 from hlotool.text import parse_recovering
 
-MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
+MODELS = sorted((Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 #: far beyond what any of these texts takes; only a hang reaches it
 HANG_SECONDS = 60

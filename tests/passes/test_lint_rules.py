@@ -15,7 +15,7 @@ from hlotool.linting import Settings
 from hlotool.linting.fixes import fix
 from hlotool.passes.lints import CATEGORIES, RULES, Fixability, Rule, View, run
 
-MODELS = sorted((Path(__file__).parents[1] / "samples" / "models").glob("*.hlo"))
+MODELS = sorted((Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
 FIXABLE = [r for r in RULES.values() if r.fixability is not Fixability.NONE]
 
 

@@ -15,7 +15,7 @@ from hlotool.builder import to_python
 from hlotool.cli import main
 from hlotool.text.input_files import read_inputs
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "modules"
 
 

@@ -166,7 +166,7 @@ def test_branches_of_a_conditional_are_all_tried() -> None:
 
 
 def test_arguments_are_deterministic_and_plain_ones_keep_networks_finite() -> None:
-    text = pathlib.Path(__file__).parents[1] / "hlotool/samples/models/resnet_forward.hlo"
+    text = pathlib.Path(__file__).parents[2] / "hlotool/samples/models/resnet_forward.hlo"
     program = Program(hlotool.parse(text.read_text()))
     first, second = (ArgumentSearch([program], seed=3).make("plain") for _ in range(2))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(first.values[0], second.values[0], strict=True))

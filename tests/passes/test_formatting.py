@@ -13,7 +13,7 @@ from hlotool.diagnostics import HloError
 from hlotool.passes.formatting import format_text
 from hlotool.text import PrintOptions, comments_in
 
-SAMPLES = pathlib.Path(__file__).parents[1] / "hlotool" / "samples"
+SAMPLES = pathlib.Path(__file__).parents[2] / "hlotool" / "samples"
 TEXT = """// license
 
 // of the module

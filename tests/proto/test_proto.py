@@ -14,7 +14,7 @@ from hlotool.diagnostics import HloError
 from hlotool.proto import looks_like_proto, read_proto
 from hlotool.proto.proto_schema import message_class
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = sorted((ROOT / "samples" / "models").glob("*.hlo"))
 

@@ -27,7 +27,7 @@ from hlotool.diagnostics import HloError
 from hlotool.ops import OPS
 from hlotool.passes.read import parse
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 NEGATE = "ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }"
 #: XLA's CPU compiler ends its process at a TopK without a tuple
 ABORTS = 'ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] custom-call(a), custom_call_target="TopK" }'
