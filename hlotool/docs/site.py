@@ -114,7 +114,8 @@ def _colors() -> str:
     """The colours of code, in light and dark."""
     from pygments.formatters import HtmlFormatter
 
-    light, dark = (HtmlFormatter(style=style).get_style_defs("pre code") for style in ("default", "github-dark"))
+    formatters: list[Any] = [HtmlFormatter(style=style) for style in ("default", "github-dark")]
+    light, dark = (str(formatter.get_style_defs("pre code")) for formatter in formatters)
     rules = [line for line in dark.splitlines() if line.startswith("pre code .")]
     plain = [line for line in light.splitlines() if line.startswith("pre code .")]
     return "\n".join([*plain, "@media (prefers-color-scheme: dark) {", *rules, "}"])

@@ -66,7 +66,7 @@ class Program:
     def parameters(self) -> tuple[Shape, ...]:
         """The leaves of the entry's parameters. Raises HloError for those that no argument can have."""
         parameters = self.module.entry.parameters()
-        if problems := [found for p in parameters if (found := self._without_argument(p)) is not None]:
+        if problems := [problem for p in parameters if (problem := self._without_argument(p)) is not None]:
             raise HloError(problems)
         found = tuple(s for p in parameters for s in leaves(p.shape))
         if (size := sum(map(bytes_of, found))) > available_memory():

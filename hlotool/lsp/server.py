@@ -82,7 +82,7 @@ class HloServer(LanguageServer):
         if not document.is_read:
             async with self._turn:
                 if self.document(uri) is not document:
-                    raise JsonRpcException("the text was changed meanwhile", lsp.ErrorCodes.ContentModified.value)
+                    raise JsonRpcException("the text was changed meanwhile", lsp.LSPErrorCodes.ContentModified.value)
                 await in_background(lambda: document.parts)
         return document
 
@@ -93,7 +93,8 @@ class HloServer(LanguageServer):
         """The open text of an address, which editors quote in different ways; files are not read instead."""
         if self.protocol._workspace is None:
             raise JsonRpcException("the first request is initialize", lsp.ErrorCodes.ServerNotInitialized)
-        return self.workspace.text_documents.get(unquote(uri))
+        found: TextDocument | None = self.workspace.text_documents.get(unquote(uri))
+        return found
 
     async def publish(self, uri: str) -> None:
         """Look at a text once it has rested, and send what is found; of many changes the last one is looked at."""
