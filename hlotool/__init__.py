@@ -17,9 +17,12 @@ Everything is imported when it is first used, so that `import hlotool` costs nex
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+# Spelt out, for typing is a module that `python -m hlotool` would look for in the current folder first.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from hlotool.builder import XlaBuilder
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
     from hlotool.execution import execute

@@ -110,7 +110,7 @@ def _settings(args: argparse.Namespace) -> Settings:
     if file is not None:
         from hlotool.linting import read_config
 
-        settings = read_config(file)
+        settings = read_config(file, is_chosen=bool(args.config))
     changes = _changes(args)
     if changes:
         from hlotool.linting import changes_of

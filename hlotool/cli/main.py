@@ -82,6 +82,7 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
     if "--version" in given:
         _print(_version(program))
         return CLEAN
+    allowed = os.environ.get("HLOTOOL_ALLOW_CUSTOM_CALLS")
     try:
         code = _run(command, given, program, is_process)
         sys.stdout.flush()
@@ -91,6 +92,11 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
     except KeyboardInterrupt:
         complain(f"{program}: interrupted")
         return INTERRUPTED
+    finally:
+        # What one call of this function allows is not allowed to the next one in the same process.
+        os.environ.pop("HLOTOOL_ALLOW_CUSTOM_CALLS", None)
+        if allowed is not None:
+            os.environ["HLOTOOL_ALLOW_CUSTOM_CALLS"] = allowed
     return code
 
 

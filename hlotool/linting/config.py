@@ -25,8 +25,12 @@ from hlotool.passes.verify import PROFILES
 _Check: TypeAlias = Callable[["_Reader", KeyPath, Any], Any]
 
 
-def read_config(file: Path) -> Settings:
-    """The settings of a configuration file. Raises HloError with everything that is wrong in it."""
+def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
+    """The settings of a configuration file. Raises HloError with everything that is wrong in it.
+
+    One that nobody chose, found upward from what is linted, may not name plugins unless the current folder is in its
+    tree: it came with the files, and plugins are code.
+    """
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -46,6 +50,7 @@ def read_config(file: Path) -> Settings:
     for key in ("tool", "hlotool") if start else ():
         tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}
     reader = _Reader(source, start)
+    reader.may_load = is_chosen or Path.cwd().is_relative_to(file.resolve().parent)
     changes = reader.table((), tables, KEYS)
     if reader.problems:
         raise HloError(reader.problems)
@@ -89,6 +94,8 @@ class _Reader:
         self.start = start
         self.problems: list[Diagnostic] = []
         self.profiles: tuple[str, ...] = PROFILES
+        #: whether plugins may be loaded
+        self.may_load = True
 
     def problem(self, code: str, message: str, path: KeyPath, value: Any = None, help: str = "") -> None:
         """Report at a key, or at a string of its value."""
@@ -123,7 +130,11 @@ class _Reader:
         if isinstance(own := values.get("profiles"), Mapping):
             self.profiles = (*PROFILES, *own)
         if (wanted := values.get("plugins")) and _are_plugins(wanted):
-            load_plugins(("*",) if wanted is True else tuple(wanted))
+            if self.may_load:
+                load_plugins(("*",) if wanted is True else tuple(wanted))
+            else:
+                self.problem(BAD_SETTING, "a configuration of another folder than the current one loads no plugins",
+                             ("plugins",), help="name the file with --config to let it")
 
     def wrong(self, path: KeyPath, value: Any, wanted: str) -> None:
         """Report a value that is not what its key takes."""

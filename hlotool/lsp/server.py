@@ -165,7 +165,8 @@ def _looked_at(document: Document) -> list[Diagnostic]:
     file = Path(document.filename)
     try:
         config = find_config([file.parent]) if file.is_absolute() else None
-        return document.findings((read_config(config) if config else Settings()).of_file(document.filename))
+        settings = read_config(config, is_chosen=False) if config else Settings()
+        return document.findings(settings.of_file(document.filename))
     except HloError as error:  # a configuration file with a mistake
         return error.diagnostics
     except (Exception, RecursionError) as error:

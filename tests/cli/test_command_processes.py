@@ -99,6 +99,28 @@ def test_nothing_is_imported_from_where_a_command_runs(tmp_path: pathlib.Path) -
         assert not (tmp_path / "planted").exists(), words
 
 
+def test_python_m_imports_nothing_from_where_it_runs(tmp_path: pathlib.Path) -> None:
+    """But for what Python imports itself before it begins with a module (contextlib and what that needs)."""
+    for name in ("argparse", "typing", "re", "numpy", "json", "struct", "tomllib", "difflib"):
+        (tmp_path / f"{name}.py").write_text("open('planted', 'w').write('ran')")
+    (tmp_path / "m.hlo").write_text(TEXT)
+    ran = subprocess.run([sys.executable, "-m", "hlotool", "lint", "m.hlo"], cwd=tmp_path, capture_output=True,
+                         text=True, check=False)
+    assert ran.returncode in (0, 1) and not (tmp_path / "planted").exists(), ran.stderr
+
+
+def test_what_one_call_allows_is_forgotten(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hlotool.cli import main
+
+    (tmp_path / "m.hlo").write_text("no module")
+    for before in (None, "mine"):
+        monkeypatch.delenv("HLOTOOL_ALLOW_CUSTOM_CALLS", raising=False)
+        if before is not None:
+            monkeypatch.setenv("HLOTOOL_ALLOW_CUSTOM_CALLS", before)
+        assert main(["run", "--allow-custom-calls", "all", str(tmp_path / "m.hlo")]) != 0
+        assert os.environ.get("HLOTOOL_ALLOW_CUSTOM_CALLS") == before
+
+
 def test_nothing_in_the_tested_folder_runs(tmp_path: pathlib.Path) -> None:
     cases = tmp_path / "cases"
     cases.mkdir()

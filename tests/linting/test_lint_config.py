@@ -358,6 +358,20 @@ def test_packages_that_no_configuration_names(package: Callable[[str], list[str]
     assert not (dump.parent / "planted").exists()
 
 
+def test_a_configuration_that_came_with_the_files_loads_no_package(package: Callable[[str], list[str]],
+                                                                   dump: pathlib.Path) -> None:
+    command = package(f"open({str(dump.parent / 'planted')!r}, 'w').write('ran')")
+    at = command.index("--config")
+    del command[at:at + 2]
+    (dump.parent / "hlotool.toml").write_text('plugins = ["house"]\n')
+    done = subprocess.run([*command, str(dump)], cwd=dump.parent, capture_output=True, text=True, check=False)
+    assert (dump.parent / "planted").exists(), done.stderr  # the user works in this tree
+    (dump.parent / "planted").unlink()
+    done = subprocess.run([*command, str(dump)], cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "C003" in done.stderr, (done.stdout, done.stderr)
+    assert not (dump.parent / "planted").exists()
+
+
 @pytest.mark.parametrize("body", ["raise RuntimeError('broken')", "import no_such_module_anywhere", "x = (",
                                   "from hlotool.passes.lints import rule\nrule('W103', 'mine', on=())(lambda v: [])"])
 def test_packages_that_do_not_load(body: str, package: Callable[[str], list[str]], dump: pathlib.Path) -> None:
