@@ -31,6 +31,7 @@ class Change:
     before: str
     after: str
     line: int
+    column: int
     function: tuple[str, int]
 
     def applied(self, source: bytes) -> bytes:
@@ -66,7 +67,8 @@ class _Finder:
 
     def change(self, start: int, end: int, after: str, function: tuple[str, int]) -> Change:
         line = self.source.count(b"\n", 0, start) + 1
-        return Change(start, end, self.source[start:end].decode(), after, line, function)
+        column = start - self.lines[line - 1] + 1
+        return Change(start, end, self.source[start:end].decode(), after, line, column, function)
 
     def visit(self, node: ast.AST, function: tuple[str, int] = _OUTSIDE) -> Iterator[Change]:
         # Positions in an f-string are not those of the file before Python 3.12, and types are mypy's to check.

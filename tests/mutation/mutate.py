@@ -120,12 +120,13 @@ def test_files(project: Project, file: str, function: str, most: int) -> list[st
     path = project.folder / file
     own = {name for name in re.findall(r"^\s*(?:def|class) (\w+)", path.read_text(), re.M) if len(name) > 3}
     stem, its_room = Path(file).stem, room(file).split("/")[-1]
+    about = re.sub(r"(ing|ion|s)$", "", its_room)  # tests of `lints` and `linting` are about lint
     ranked = []
     for test in sorted(project.folder.glob("tests/**/test_*.py")):
         if test.stem in ("test_floors", "test_fuzz"):
             continue
         told = words(test)
-        score = 4.0 * (its_room in test.stem) + 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
+        score = 4.0 * (about in test.stem) + 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
         score += 3.0 * (stem in told) + min(len(own & set(told)), 8) + 6.0 * (function in told and len(function) > 3)
         score += 0.001 * min(told["hlotool"], 99)
         ranked.append((-score, str(test.relative_to(project.folder))))
@@ -225,7 +226,8 @@ def main() -> None:
                 with log.open("a") as out:
                     out.write(json.dumps(entry) + "\n")
             counts[entry["outcome"]] += 1
-            print(f"{entry['outcome']:9} {file}:{change.line}: {change}  [{change.function[0]}; {entry['by']}; "
+            place = f"{file}:{change.line}:{change.column}"
+            print(f"{entry['outcome']:9} {place}: {change}  [{change.function[0]}; {entry['by']}; "
                   f"{time.monotonic() - start:.0f} s]", flush=True)
     total = sum(counts.values())
     noticed = total - counts["survived"]

@@ -106,3 +106,20 @@ ENTRY e {
     [found] = hlotool.verify(hlotool.parse(text))
     assert "frontend_attributes is not what it is at s" in found.message
     assert hlotool.verify(hlotool.parse(text.replace('"2"', '"1"'))) == []
+
+
+@pytest.mark.parametrize("alias, said", [
+    ("{1}: (0, {})", ""), ("{0,0}: (0, {})", ""),
+    ("{7}: (0, {})", "pairs output [7] with index [] of operand 0, which do not both exist"),
+    ("{1}: (0, {1})", "pairs output [1] with index [1] of operand 0, which do not both exist"),
+    ("{}: (0, {})", "pairs output [] with index [] of operand 0"), ("{7}: (0, {3})", "which do not both exist"),
+    ("{1}: (1, {})", "names operand 1; there are 1 to name"), ("{1}: (-1, {})", "names operand -1"),
+    ("{2}: (0, {})", "pairs u32[] with f32[4]")])
+def test_what_an_asynchronous_start_pairs_exists_and_has_one_shape(alias: str, said: str) -> None:
+    module = hlotool.parse(f"""f {{ a = f32[4] parameter(0)  ROOT n = f32[4] negate(a) }}
+ENTRY e {{ x = f32[4] parameter(0)
+  s = ((f32[4]), f32[4], u32[]) async-start(x), calls=f, output_to_operand_aliasing={{{alias}}}
+  ROOT d = f32[4] async-done(s) }}""")
+    found = hlotool.verify(module)
+    assert [d.code for d in found] == (["V209"] if said else [])
+    assert all(said in d.message for d in found)

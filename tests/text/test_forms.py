@@ -8,6 +8,7 @@ import hlotool
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.mlir import TextForm, artifact_versions, program_bytes, program_text, read_artifact, write_artifact
+from hlotool.mlir.artifact import is_artifact
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 
@@ -109,3 +110,13 @@ def test_command_closes_open_dimensions(tmp_path, capsys):
     assert "tensor<7xf32>" in capsys.readouterr().out
     assert main(["convert", str(path), "--arg-shapes", "f32[5,5]"]) != 0
     assert "X209" in capsys.readouterr().err
+
+
+def test_an_artifact_is_told_from_bytecode_by_its_producer() -> None:
+    program = hlotool.to_stablehlo(hlotool.parse("ENTRY e { ROOT p = f32[] parameter(0) }"))
+    artifact = write_artifact(program)
+    assert is_artifact(artifact)
+    assert not is_artifact(program_bytes(program))
+    assert not is_artifact(b"")
+    assert not is_artifact(b"text" + artifact[4:])
+    assert not is_artifact(artifact[:4] + b"      " + artifact[4:])
