@@ -453,19 +453,26 @@ def test_constants_from_outside_are_copied_through_every_scope() -> None:
     assert result == 10
 
 
-@pytest.mark.parametrize("value, line", [("%n", 1), ("%sum", 3)], ids=["an argument", "a result"])
-def test_other_values_from_outside_are_refused_or_become_operands(value: str, line: int) -> None:
-    """Never an exception of Python, never another program: the loop counts up to the value, or a diagnostic."""
-    text = _WHILE.format(bound=value, step="%one")
-    try:
-        module = hlotool.from_stablehlo(text)
-    except HloError as error:
-        (diagnostic,) = error.diagnostics
-        assert "uses this value of the program around it" in diagnostic.message
-        assert diagnostic.line == line
-    else:
-        (result,) = hlotool.execute(module, [np.float32(0), np.int32(5)], executor="reference")
-        assert result == (5 if value == "%n" else 6)
+@pytest.mark.parametrize("value, result", [("%n", 5), ("%sum", 6)], ids=["an argument", "a result"])
+def test_a_loop_counts_up_to_a_value_from_outside(value: str, result: int) -> None:
+    module = hlotool.from_stablehlo(_WHILE.format(bound=value, step="%one"))
+    assert hlotool.execute(module, [np.float32(0), np.int32(5)], executor="reference") == [result]
+
+
+@pytest.mark.parametrize("value, line", [("%x", 1), ("%y", 2)], ids=["an argument", "a result"])
+def test_what_is_reduced_with_a_value_from_outside_is_refused_where_that_is_made(value: str, line: int) -> None:
+    with pytest.raises(HloError) as raised:
+        hlotool.from_stablehlo(f"""func.func @main(%v: tensor<4xf32>, %x: tensor<f32>) -> tensor<f32> {{
+  %y = stablehlo.negate %x : tensor<f32>
+  %r = stablehlo.reduce(%v init: %x) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {{
+      %s = stablehlo.add %a, {value} : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }}
+  return %r : tensor<f32> }}""")
+    (diagnostic,) = raised.value.diagnostics
+    assert "uses this value of the program around it" in diagnostic.message
+    assert diagnostic.line == line
 
 
 def test_quantised_types_are_known_in_bytecode_too() -> None:

@@ -16,9 +16,10 @@ with the place, the change, and the test. The end counts: what was killed or tim
 
 Which tests can notice a change: test files are ranked by what they import and name (the room, the file, its functions);
 the best `--files` of them are run once without any change, which records the functions that each test calls. A change
-is then tried on the tests that call its function, quickest first, at most `--seconds` of them by that record. What
-stands outside of functions, and a function that no recorded test calls (children of tests are not recorded), is tried
-on the tests of these files in the order of their rank.
+is then tried on the tests, of these files and of all that were recorded before, that call its function: the quickest of
+each file first, at most `--seconds` of them by that record. What stands outside of functions, and a function that no
+recorded test calls (children of tests are not recorded), is tried on the tests of these files in the order of their
+rank.
 
 Results and records are kept under `--state` (default: hlotool-mutation in the folder for temporary files): a run that
 was stopped goes on where it was, and a file of tests is recorded anew when it changes. Results of a changed
@@ -97,10 +98,14 @@ class Project:
             out.seek(0)
             return code, out.read().decode(errors="replace")
 
+    def kept(self, test_file: str) -> Path:
+        """Where the record of a file of tests is, or will be."""
+        text = (self.folder / test_file).read_bytes()
+        return self.state / f"{Path(test_file).stem}-{hashlib.sha256(text).hexdigest()[:12]}.json"
+
     def record(self, test_file: str) -> dict[str, dict]:
         """What each test of a file calls; empty if the file takes too long."""
-        text = (self.folder / test_file).read_bytes()
-        kept = self.state / f"{Path(test_file).stem}-{hashlib.sha256(text).hexdigest()[:12]}.json"
+        kept = self.kept(test_file)
         if not kept.exists():
             code, _ = self.pytest(["-p", "calls_recorded", test_file], RECORDING_LIMIT, HLOTOOL_CALLS=str(kept))
             if code is None:
@@ -115,7 +120,7 @@ def words(path: Path) -> Counter[str]:
     return Counter(re.findall(r"\w+", path.read_text()))
 
 
-def test_files(project: Project, file: str, function: str, most: int) -> list[str]:
+def test_files(project: Project, file: str, function: str) -> list[str]:
     """The files of tests that import or name what a file of the product declares, best first."""
     path = project.folder / file
     own = {name for name in re.findall(r"^\s*(?:def|class) (\w+)", path.read_text(), re.M) if len(name) > 3}
@@ -130,23 +135,26 @@ def test_files(project: Project, file: str, function: str, most: int) -> list[st
         score += 3.0 * (stem in told) + min(len(own & set(told)), 8) + 6.0 * (function in told and len(function) > 3)
         score += 0.001 * min(told["hlotool"], 99)
         ranked.append((-score, str(test.relative_to(project.folder))))
-    return [name for _, name in sorted(ranked)[:most]]
+    return [name for _, name in sorted(ranked)]
 
 
 def chosen_tests(project: Project, file: str, change: Change, files: int, seconds: float) -> tuple[list[str], float]:
     """The tests that may notice a change, and the seconds that they take without it."""
     name, line = change.function
     key = f"{file}:{name}:{line}"
-    every: list[tuple[int, float, str, bool]] = []
-    for rank, test_file in enumerate(test_files(project, file, name, files)):
-        for test, record in project.record(test_file).items():
-            every.append((rank, record["seconds"], test, key in record["calls"]))
-    # Where calls tell nothing, the file that names the most comes first, though others are quicker.
-    calling = [(cost, test) for _, cost, test, calls in every if calls]
+    calling, every = [], []
+    for rank, test_file in enumerate(test_files(project, file, name)):
+        if rank >= files and not project.kept(test_file).exists():
+            continue
+        told = sorted((test["seconds"], test_name, key in test["calls"])
+                      for test_name, test in project.record(test_file).items())
+        # The quickest of each file first, then the next of each: tests of one file notice much the same.
+        calling += [(turn, rank, cost, test) for turn, (cost, test, _) in enumerate(t for t in told if t[2])]
+        every += [(rank, turn, cost, test) for turn, (cost, test, _) in enumerate(told) if rank < files]
     chosen, total = [], 0.0
-    for cost, test in sorted(calling) or [(cost, test) for _, cost, test, _ in sorted(every)]:
+    for _, _, cost, test in sorted(calling or every):
         if chosen and total + cost > seconds:
-            break
+            continue
         chosen.append(test)
         total += cost
     return chosen, total
