@@ -133,3 +133,14 @@ def test_replicas_in_no_group_get_zeros() -> None:
         c.build(c.CollectiveBroadcast(c.Parameter(0, "f32[1]"), [[3, 1]]))
     with refused("collective-broadcast-c2"):
         b.hlo.collective_broadcast(x, x, has_dynamic_root=True, replica_groups=[])
+
+
+@pytest.mark.parametrize("size, strides, dilation, result", [(5, [2], [3], 7), (5, [2], [2], 5), (1, [1], [4], 1),
+                                                             (0, [1], [2], 0), (4, [3], None, 2)])
+def test_same_padding_is_counted_on_the_dilated_operand(size: int, strides: list[int], dilation: list[int] | None,
+                                                        result: int) -> None:
+    """The result of SAME has the dilated size (n-1)*d+1 over the stride, rounded up."""
+    b = XlaBuilder()
+    lhs, rhs = b.Parameter(0, f"f32[1,1,{size}]", "lhs"), b.Parameter(1, "f32[1,1,3]", "rhs")
+    made = b.ConvGeneralDilated(lhs, rhs, strides, "SAME", dilation)
+    assert made.shape.dims == (1, 1, result)

@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from types import SimpleNamespace
 
 import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 from hlotool.lsp import names_of
+from hlotool.lsp.features import _word_at
 from hlotool.text import parse
 
 URI = "file:///dumps/example.hlo"
@@ -215,3 +217,11 @@ def test_names_stand_where_the_module_has_them():
     names = names_of(module)
     assert len(names.occurrences) == 2 + 7 + 5 + 1
     assert all(GOOD[o.start:o.end] == o.item.name for o in names.occurrences)
+
+
+@pytest.mark.parametrize("offset, word", [
+    (0, ("x.1", 0)), (3, ("x.1", 0)), (4, None), (6, ("reduce-max", 6)), (7, ("reduce-max", 6)),
+    (16, ("reduce-max", 6)), (17, ("y", 17)), (18, ("y", 17))])
+def test_the_word_around_an_offset(offset: int, word: tuple[str, int] | None) -> None:
+    part = SimpleNamespace(source=SimpleNamespace(text="x.1 = reduce-max(y)"))
+    assert _word_at(part, offset) == word

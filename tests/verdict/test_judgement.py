@@ -7,7 +7,9 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
+from hlotool.ir import DTYPES
 from hlotool.verdict import Evidence, Judgement, Kind, judge
+from hlotool.verdict.wishes import _beside
 
 
 def program_of(body: str, computations: str = "") -> Program:
@@ -155,3 +157,12 @@ def test_equal_indices_may_be_written_in_any_order_but_sums_are_sums() -> None:
     last = scatter("copy(b)")
     assert judge(other, evidence_of(last, given, seeds=16)).kind is not Kind.WRONG
     assert judge(other, evidence_of(scatter("add(a, b)"), given, seeds=16)).kind is Kind.WRONG
+
+
+@pytest.mark.parametrize("number, element_type, beside", [
+    (5, "s32", {4, 5, 6}), (0, "u8", {0, 1}), (255, "u8", {254, 255}), (1, "pred", set()), (np.inf, "f32", set()),
+    (1.0, "f32", {1 - 2**-23, 1, 1 + 2**-23, -1}), (-2.0, "bf16", {-2 - 2**-6, -2, -2 + 2**-6, 2}),
+    (0.0, "f32", {-2**-20, 0, 2**-20})])
+def test_a_constant_is_tried_with_its_neighbours(number: float, element_type: str, beside: set[float]) -> None:
+    """Whatever a program compares an argument with: the number, what stands next to it, and its negative."""
+    assert set(_beside([number], DTYPES[element_type])) == beside
