@@ -131,7 +131,8 @@ def test_files(project: Project, file: str, function: str) -> list[str]:
         if test.stem in ("test_floors", "test_fuzz"):
             continue
         told = words(test)
-        score = 4.0 * (about in test.stem) + 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
+        score = 4.0 * (about in test.stem) + 5.0 * (its_room == test.parent.name)
+        score += 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
         score += 3.0 * (stem in told) + min(len(own & set(told)), 8) + 6.0 * (function in told and len(function) > 3)
         score += 0.001 * min(told["hlotool"], 99)
         ranked.append((-score, str(test.relative_to(project.folder))))

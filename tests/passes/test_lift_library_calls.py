@@ -347,3 +347,15 @@ def test_a_factorisation_whose_failure_is_looked_at_stays() -> None:
                   ", api_version=API_VERSION_TYPED_FFI", "{uplo = 76 : ui8}")
     (found,) = lift_library_calls_recovering(module)
     assert "where it failed" in found.reason
+
+
+@pytest.mark.parametrize("rescale, operands", [("SCALE", "f32[3,5] f32[5]"), ("SHIFT", "f32[3,5] f32[5]"),
+                                               ("UNDEFINED", "f32[3,5]")])
+def test_a_layer_norm_takes_what_it_rescales_by(rescale: str, operands: str) -> None:
+    x = np.random.default_rng(0).normal(size=(3, 5)).astype("f4")
+    row = np.arange(5, dtype="f4")
+    config = {"onednn_layer_norm_config": {"rescale": rescale, "epsilon_typecast": int(np.float32(1e-3).view("i4"))}}
+    normal = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-3)
+    wanted = {"SCALE": normal * row, "SHIFT": normal + row, "UNDEFINED": normal}[rescale]
+    given = [x] if rescale == "UNDEFINED" else [x, row]
+    close(results(call("__onednn$layernorm", "f32[3,5]", operands, config=config), *given)[0], wanted)
