@@ -64,6 +64,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--output", "-o", metavar="FILE", help="write findings to a file, whole or not at all")
     group.add_argument("--statistics", action="store_true", help="how often each rule speaks")
     group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")
+    group.add_argument("--each", action="store_true",
+                       help="every finding by itself, not those of one kind as one, nor one code for a statement")
     group.add_argument("--max-per-rule", type=int, metavar="N",
                        help="frames of one rule in one file (default 10; 0: all); errors are always shown")
     group.add_argument("--fail-on", choices=("error", "warning", "info", "never"), help="what makes the exit code 1")

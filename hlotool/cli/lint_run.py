@@ -42,6 +42,10 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
         return _write_baseline(Path(args.write_baseline), found, outcome)
     if settings.baseline:
         found = _new(Path(settings.baseline), found, outcome)
+    if not (args.each or args.statistics or args.by_pass or settings.max_per_rule == 0):
+        from hlotool.linting import aggregated
+
+        found = aggregated(found, outcome.sources)
     outcome.found = [d for d in found if not (args.quiet and d.severity is Severity.INFO)]
     print_outcome(outcome, args)
     if is_interrupted:

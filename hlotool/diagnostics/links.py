@@ -9,6 +9,12 @@ _STABLEHLO = "https://github.com/openxla/stablehlo/blob/main/"
 _XLA_FILE = re.compile(r"\bxla/[\w./]+\.(?:cc|h|md)\b|\bdocs/[\w./]+\.md\b")
 _BARE_FILE = re.compile(r"\b(\w+)\.(?:cc|h)\b")
 _SPECIFICATION = re.compile(r"StableHLO specification(?:, ([\w\-]+))?")
+#: by the first letter of a code, the document on what such codes are about
+_SUBJECTS = {
+    "W": "https://openxla.org/xla/hlo_passes", "B": "https://openxla.org/xla/operation_semantics",
+    "V": f"{_XLA}xla/service/hlo_verifier.cc", "P": f"{_XLA}xla/hlo/parser/hlo_parser.cc",
+    "R": f"{_XLA}xla/service/hlo.proto", "X": f"{_STABLEHLO}docs/spec.md",
+}
 #: folders of XLA's files that sources name without one
 _FOLDERS = {
     "cpu_gpu_shape_verifier": "xla/service", "hlo_input_output_alias_config": "xla/hlo/ir",
@@ -42,3 +48,12 @@ def link(source: str, code: str = "") -> str:
     if (found := _BARE_FILE.search(source)) and found[1] in _FOLDERS:
         return f"{_XLA}{_FOLDERS[found[1]]}/{found[0]}"
     return ""
+
+
+def help_address(source: str, code: str) -> str:
+    """The address that SARIF gives for a code: its document's, or else that of the documents on the whole subject.
+
+    >>> help_address("", "W103")
+    'https://openxla.org/xla/hlo_passes'
+    """
+    return link(source, code) or _SUBJECTS.get(code[:1], f"{_XLA}docs/index.md")

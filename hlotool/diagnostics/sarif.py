@@ -46,13 +46,12 @@ def _rule(code: str) -> dict[str, Any]:
     entry = find_code(code)
     if entry is None:
         return {"id": code}
-    from hlotool.diagnostics.links import link
+    from hlotool.diagnostics.links import help_address
 
     made: dict[str, Any] = {"id": code, "name": entry.name, "shortDescription": {"text": entry.summary or entry.name}}
     if entry.source:
         made["help"] = {"text": f"Source: {entry.source}"}
-    if address := link(entry.source, code):
-        made["helpUri"] = address
+    made["helpUri"] = help_address(entry.source, code)
     return made
 
 

@@ -49,7 +49,7 @@ def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic]
     if is_sound:
         from hlotool.passes.lints import run
 
-        found += run(module, select=settings.selects, options=settings.rules)
+        found += run(module, select=settings.selects, named=settings.names, options=settings.rules)
     from hlotool.linting.suppress import suppress
 
     kept, suppressed = suppress(settings.apply(found), module.source, settings, is_sound)

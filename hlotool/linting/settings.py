@@ -102,6 +102,10 @@ class Settings:
         """Whether a lint rule is to be run."""
         return self._has(rule.code, rule.name, rule.category, rule.default_on and not self.select)
 
+    def names(self, rule: Rule) -> bool:
+        """Whether a lint rule was asked for by its code, its name, or the beginning of its code."""
+        return any(_fit(s, rule.code, rule.name, rule.category) >= 0 for s in (*self.select, *self.extend_select))
+
     def apply(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         """The findings that are not ignored, each with its severity."""
         if not (self.ignore or self.never or self.severity or self.select):

@@ -250,7 +250,7 @@ def gather_then_slice(view: View, instruction: HloInstruction) -> Iterator[Findi
                       f"{readable(view.bytes(users[0].shape))} of it", help="slice before, or permute")
 
 
-@rule("W506", "reduce-scatter-opportunity", on=("all-reduce",))
+@rule("W506", "reduce-scatter-opportunity", on=("all-reduce",), tidied=True)
 def reduce_scatter_opportunity(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An all-reduce of which each device uses its own part.
 

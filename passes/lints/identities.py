@@ -29,7 +29,7 @@ def _bypass(view: View, instruction: HloInstruction, value: HloInstruction, mess
                    fix=fix_of(view.module.source, f"use {value.name}", changes, is_safe))
 
 
-@rule("W111", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
+@rule("W111", "identity-transpose", on=("transpose",), fix=Fixability.SAFE, tidied=True)
 def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A transpose that moves nothing.
 
@@ -60,7 +60,7 @@ def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Find
         yield _bypass(view, instruction, instruction.operands[0], "the permutation is the identity")
 
 
-@rule("W112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE)
+@rule("W112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE, tidied=True)
 def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reshape to the shape that the operand has.
 
@@ -90,7 +90,7 @@ def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Findin
         yield _bypass(view, instruction, instruction.operands[0], "the operand has this shape already")
 
 
-@rule("W113", "identity-convert", on=("convert",), fix=Fixability.SAFE)
+@rule("W113", "identity-convert", on=("convert",), fix=Fixability.SAFE, tidied=True)
 def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conversion to the element type that the operand has.
 
@@ -120,7 +120,7 @@ def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Findin
         yield _bypass(view, instruction, instruction.operands[0], "the operand has this type already")
 
 
-@rule("W114", "identity-slice", on=("slice",), fix=Fixability.SAFE)
+@rule("W114", "identity-slice", on=("slice",), fix=Fixability.SAFE, tidied=True)
 def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A slice that takes everything.
 
@@ -150,7 +150,7 @@ def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]
         yield _bypass(view, instruction, instruction.operands[0], "the slice takes the whole operand")
 
 
-@rule("W115", "identity-pad", on=("pad",), fix=Fixability.SAFE)
+@rule("W115", "identity-pad", on=("pad",), fix=Fixability.SAFE, tidied=True)
 def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A pad that adds nothing.
 
@@ -183,7 +183,7 @@ def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield _bypass(view, instruction, instruction.operands[0], "nothing is padded")
 
 
-@rule("W116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE)
+@rule("W116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE, tidied=True)
 def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A concatenation of one array.
 
@@ -278,7 +278,7 @@ def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield _bypass(view, instruction, instruction.operands[0], "the copy has the operand's layout")
 
 
-@rule("W121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE)
+@rule("W121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE, tidied=True)
 def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two transposes in a row.
 
@@ -378,7 +378,7 @@ def holds(wide: DType, narrow: DType) -> bool:
     return wide.is_integral and wide.bits - wide.is_signed >= digits and (wide.is_signed or not narrow.is_signed)
 
 
-@rule("W123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE)
+@rule("W123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE, tidied=True)
 def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Two conversions in a row where one does.
 
@@ -425,7 +425,7 @@ def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Find
 
 
 @rule("W131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
-      fix=Fixability.SAFE)
+      fix=Fixability.SAFE, tidied=True)
 def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Arithmetic that leaves its operand as it is: times one, plus zero, and with all bits set.
 
@@ -475,7 +475,7 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
 _CONSTANT = frozenset({"constant", "broadcast", "convert", "copy", "reshape"})
 
 
-@rule("W132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE)
+@rule("W132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE, tidied=True)
 def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """An operation that undoes itself, twice.
 
@@ -582,7 +582,7 @@ def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Findi
         yield _bypass(view, instruction, whole, f"these are the elements of {whole.name} again")
 
 
-@rule("W135", "constant-select", on=("select",), fix=Fixability.SAFE)
+@rule("W135", "constant-select", on=("select",), fix=Fixability.SAFE, tidied=True)
 def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A select that always takes the same side.
 

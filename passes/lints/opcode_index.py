@@ -22,8 +22,11 @@ def is_default(rule: Rule) -> bool:
 
 
 def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
-        options: Mapping[str, Mapping[str, Any]] | None = None) -> list[Diagnostic]:
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+        named: Callable[[Rule], bool] = lambda _: False) -> list[Diagnostic]:
     """What the selected rules find in a module that verifies, in the order of the text.
+
+    `named` says which rules were asked for by name: those that are tidied speak about traced modules, too.
 
     `options` maps names of rules to their options. Raises TypeError for an option that the rule does not have.
     """
@@ -31,14 +34,17 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
     chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
               for r in RULES.values() if select(r)]
     with no_collection():
-        found = _findings(module, chosen)
+        found = _findings(module, chosen, named)
     return sorted(found, key=lambda d: (d.line, d.column, d.code))
 
 
-def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]]) -> list[Diagnostic]:
+def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]],
+              named: Callable[[Rule], bool]) -> list[Diagnostic]:
     view = View(module)
     found: list[Diagnostic] = []
     for rule, check in chosen:
+        if rule.tidied and view.is_traced and not named(rule):
+            continue
         if rule.on is Scope.MODULE:
             found.extend(_diagnostic(module, rule, f) for f in check(view))
         elif rule.on is Scope.COMPUTATION:

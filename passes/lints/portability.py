@@ -29,6 +29,7 @@ FRAMEWORK = frozenset({
     "AssumeGatherIndicesInBound", "GetRngSeed", "SetBound", "SliceToDynamic", "PadToStatic", "X64SplitLow",
     "X64SplitHigh", "X64Combine", "shape_assertion", "ResizeNearest", "ResizeBilinear", "ResizeNearestGrad",
     "ResizeBilinearGrad", "TopK", "Cholesky", "InspectSharding", "PartitionSpec", "CreateBuffer",
+    "CustomSPMDPartitioning", "SPMDFullToShardShape", "SPMDShardToFullShape", "Sharding",
 })
 
 
@@ -91,8 +92,8 @@ def library_custom_call(view: View) -> Iterator[Finding]:
         Finds targets of cuBLAS, cuDNN, oneDNN, Triton, LAPACK and the like, and reports the first call of each.
 
     Why
-        The module runs on that backend only. What is dumped after optimisation is full of them; to move a model,
-        take the dump before.
+        The module runs on that backend only. What is dumped after optimisation is full of calls that the compiler
+        put in; to move such a model, take the dump before. Others are the program's own.
 
     Bad
         ENTRY main { x = f32[4,4] parameter(0)  y = f32[4,4] parameter(1)
@@ -107,8 +108,10 @@ def library_custom_call(view: View) -> Iterator[Finding]:
     """
     for target, (instruction, more) in _targets(view).items():
         if _vendor(target) and not _known(target):
-            yield Finding(instruction, f"{target} belongs to {_vendor(target)}{more}", help="dump the module before "
-                          "optimisation", part=_TARGET)
+            yield Finding(instruction, f"{target} belongs to {_vendor(target)}{more}", part=_TARGET,
+                          help="dump the module before optimisation" if view.is_optimized else
+                          "to run elsewhere, lower the program without it, or lift it where its configuration says "
+                          "what it computes")
 
 
 @rule("W603", "host-callback", on=("custom-call",), severity=Severity.INFO)

@@ -14,7 +14,7 @@ from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.view import View
 
 
-@rule("W101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE)
+@rule("W101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE, tidied=True)
 def unused_computation(view: View) -> Iterator[Finding]:
     """A computation that nothing calls.
 
@@ -131,7 +131,7 @@ def _value(name: str, value: Any, known: dict[HloComputation, Any]) -> Any:
     return value
 
 
-@rule("W103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE)
+@rule("W103", "dead-instruction", on=Scope.COMPUTATION, fix=Fixability.SAFE, tidied=True)
 def dead_instruction(view: View, computation: HloComputation, *, free: bool = False) -> Iterator[Finding]:
     """An instruction whose value nothing uses.
 
@@ -192,7 +192,7 @@ _HEAVY = frozenset({"dot", "convolution", "reduce", "sort", "fft", "gather", "sc
                     "cholesky", "triangular-solve", "while", "call", "conditional", "all-reduce", "all-gather"})
 
 
-@rule("W104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE)
+@rule("W104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE, tidied=True)
 def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int = 1024) -> Iterator[Finding]:
     """The same operation on the same operands, twice.
 
@@ -246,18 +246,19 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
 
 
 @rule("W105", "unused-parameter", on=Scope.MODULE, severity=Severity.INFO)
-def unused_parameter(view: View, *, called: bool = False) -> Iterator[Finding]:
+def unused_parameter(view: View, *, called: bool = False, bytes: int = 1 << 20) -> Iterator[Finding]:
     """A parameter of the entry that nothing uses.
 
     What it does
-        Finds parameters without users in the entry computation; with `called`, in computations that `call` runs,
-        too. What reductions, loops and the like call has its parameters from their rules, and is left alone.
+        Finds parameters of at least `bytes` bytes without users in the entry computation; with `called`, in
+        computations that `call` runs, too. What reductions, loops and the like call has its parameters from their
+        rules, and is left alone.
 
     Why
         The caller computes, converts and transfers it for nothing: each step, if it is the entry's.
 
     Bad
-        ENTRY main { x = f32[4] parameter(0)  w = f32[1024] parameter(1)  ROOT y = f32[4] negate(x) }
+        ENTRY main { x = f32[4] parameter(0)  w = f32[1024,1024] parameter(1)  ROOT y = f32[4] negate(x) }
 
     Good
         ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
@@ -274,12 +275,12 @@ def unused_parameter(view: View, *, called: bool = False) -> Iterator[Finding]:
         used = view.uses_in(computation)
         for p in computation.instructions:
             if p.opcode == "parameter" and p not in used and p is not computation.root \
-                    and p.attributes.get("parameter_number") not in aliased:
+                    and p.attributes.get("parameter_number") not in aliased and view.bytes(p.shape) >= bytes:
                 yield Finding(p, f"nothing uses parameter {p.attributes.get('parameter_number')}, {p.name}",
                               help="remove it here and in the caller")
 
 
-@rule("W106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W106", "constant-foldable", on=Scope.COMPUTATION, severity=Severity.INFO, tidied=True)
 def constant_foldable(view: View, computation: HloComputation, *, least: int = 2,
                       bytes: int = 4096) -> Iterator[Finding]:
     """Instructions that depend on constants only.

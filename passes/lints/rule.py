@@ -81,6 +81,8 @@ class Rule:
     check: Callable[..., Iterable[Finding]] = field(repr=False)
     #: whether instructions of fused computations are looked at
     in_fusions: bool = False
+    #: whether any compiler mends it first thing, so that it is no news in what a frontend has traced
+    tidied: bool = False
 
     @property
     def summary(self) -> str:
@@ -137,16 +139,18 @@ CATEGORIES: Mapping[str, str] = {
 
 def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity = Severity.WARNING,
          default_on: bool = True, fix: Fixability = Fixability.NONE, category: str = "",
-         in_fusions: bool = False) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+         in_fusions: bool = False, tidied: bool = False) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Declare a rule: the decorated generator is it. Raises AssertionError where the code or the name is taken.
 
     The category is that of the code's first two characters where none is given, so rules from elsewhere name theirs.
+    A `tidied` rule says nothing, unless it is selected by name, about a module that a frontend traced and no compiler
+    has seen: the author of that program cannot write those instructions otherwise, and they are gone after one pass.
     """
 
     def declare(check: Callable[..., Iterator[Finding]]) -> Rule:
         assert all(name != r.name for r in RULES.values()), f"{name} is declared twice"
         made = Rule(code, name, category or CATEGORIES.get(code[:2], "other"), severity, default_on, fix,
-                    on if isinstance(on, Scope) else tuple(on), check, in_fusions)
+                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied)
         define(code, name, made.summary, made.source)
         RULES[code] = made
         return made

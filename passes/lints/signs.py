@@ -149,11 +149,33 @@ class Signs:
         record = self._view.reducer(called[0]) if called and count == 1 else None
         if record is None:
             return Sign.UNKNOWN
+        if record.opcode == "add" and self._counts_extremes(instruction):
+            return Sign.POSITIVE
         sign = self.of(instruction.operands[0], depth)
         initial = self.of(instruction.operands[1], depth)
         if record.opcode == "add":
             return max(sign, initial) if min(sign, initial) >= Sign.NONNEGATIVE else min(sign, initial)
         return sign if record.opcode in ("maximum", "minimum", "multiply") else Sign.UNKNOWN
+
+    def _counts_extremes(self, instruction: HloInstruction) -> bool:
+        """Whether it counts elements equal to their own maximum or minimum over the same dimensions: at least one is.
+
+        The gradient of a maximum divides by that count.
+        """
+        counted = instruction.operands[0]
+        while counted.opcode in ("convert", "copy", "bitcast"):
+            counted = counted.operands[0]
+        if counted.opcode != "compare" or str(counted.attributes.get("direction")) != "EQ":
+            return False
+        for value, other in (counted.operands, counted.operands[::-1]):
+            extreme = self._view.origin(other)
+            called = extreme.called_computations() if extreme.opcode == "reduce" else ()
+            record = self._view.reducer(called[0]) if len(called) == 1 and len(extreme.operands) == 2 else None
+            if record is not None and record.opcode in ("maximum", "minimum") \
+                    and self._view.origin(extreme.operands[0]) is self._view.origin(value) \
+                    and extreme.attributes.get("dimensions") == instruction.attributes.get("dimensions"):
+                return True
+        return False
 
     def all(self, instruction: HloInstruction, depth: int) -> Sign:
         return self._least(instruction.operands, depth)

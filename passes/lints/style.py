@@ -14,7 +14,7 @@ from hlotool.passes.lints.view import View
 _NUMBER = re.compile(r"(?:[._\-]\d+)+$")
 
 
-@rule("W701", "similar-names", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W701", "similar-names", default_on=False, on=Scope.COMPUTATION, severity=Severity.INFO)
 def similar_names(view: View, computation: HloComputation) -> Iterator[Finding]:
     """Names that differ only by case, or by the sign before their number.
 

@@ -15,6 +15,8 @@ from hlotool.ops import OPS, Op
 #: operations that hand elements on as they are
 FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "opt-barrier", "reverse", "domain",
                         "optimization-barrier", "add-dependency", "reduce-precision"})
+#: instructions from which on a module with numbered names is no example written by hand
+_TRACED = 20
 #: constants with more elements than this are not looked into
 _LOOKED_INTO = 4096
 
@@ -43,6 +45,15 @@ class View:
     def is_optimized(self) -> bool:
         """Whether a backend has been at work: layouts are assigned, copies and converts are its own."""
         return self.is_scheduled or bool(self.fused)
+
+    @functools.cached_property
+    def is_traced(self) -> bool:
+        """Whether a frontend wrote the module and no compiler has seen it: names are numbered, or metadata is there."""
+        if self.is_optimized:
+            return False
+        rows = list(self.module.instructions())
+        return len(rows) >= _TRACED and sum(
+            i.metadata is not None or i.name.rpartition(".")[2].isdigit() for i in rows) > 0.9 * len(rows)
 
     def uses_in(self, computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
         """Users of each instruction of a computation, one entry a use; what is unused is missing."""
