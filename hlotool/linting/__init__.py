@@ -28,7 +28,8 @@ _LATER = {
 }
 __all__ = [
     "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "aggregated", "baseline_text",
-    "changes_of", "find_config", "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files", "lint_module",
+    "changes_of", "find_config", "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files",
+    "lint_module",
     "load_plugins", "read_baseline", "read_config", "read_folder",
 ]
 
