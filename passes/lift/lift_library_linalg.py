@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import HloInstruction, HloModule, Layout, Shape
+from hlotool.ir import HloInstruction, HloModule, Layout, Shape, uses
 from hlotool.passes.lift.library_calls import Call, on_target
 from hlotool.passes.lift.lift_library_calls import lift_targets
 from hlotool.passes.rewriting import PRED
@@ -104,10 +104,7 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
 
 def _is_only_compared(call: Call, index: int) -> bool:
     """Whether one result of a call is at most compared with 0."""
-    users: dict[HloInstruction, list[HloInstruction]] = {}
-    for one in call.edit.computation.instructions:
-        for operand in one.operands:
-            users.setdefault(operand, []).append(one)
+    users = uses(call.edit.computation)
     root = call.edit.computation.root
     if call.instruction is root:
         return False
@@ -122,7 +119,13 @@ def _is_only_compared(call: Call, index: int) -> bool:
 
 
 def _is_test(user: HloInstruction, value: HloInstruction) -> bool:
-    """Whether an instruction asks whether a value is 0."""
+    """Whether an instruction asks whether a value is 0, and nothing else; in fusions their computations are asked."""
+    if user.opcode == "fusion":
+        inside = user.called_computations()[0]
+        users = uses(inside)
+        taken = [p for p in inside.parameters() if p.parameter_number is not None
+                 and user.operands[p.parameter_number] is value]
+        return all(p is not inside.root and all(_is_test(u, p) for u in users.get(p, ())) for p in taken)
     if user.opcode != "compare" or user.attributes["direction"] not in ("EQ", "NE"):
         return False
     (other,) = [o for o in user.operands if o is not value] or [value]

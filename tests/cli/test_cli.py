@@ -246,7 +246,7 @@ def test_compare(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.Capt
     other.write_text(GOOD.replace("add(", "subtract("))
     assert main(["compare", str(good), str(other)]) == 1
     out, err = capsys.readouterr()
-    assert "differ" in out and "error[E109]" in err
+    assert "differ" in out and "error[E140]" in err
     assert main(["compare", str(good), str(other), "--each"]) == 0
     assert main(["compare", str(good), "--executors", "reference", "abacus"]) == 2
 

@@ -15,12 +15,14 @@ from targets import NAMES, target
 
 #: inputs of each target: some seconds in all; a night has more
 _COUNT = 20_000 if os.environ.get("HLOTOOL_NIGHTLY") else 400
+#: targets whose inputs end a child now and then, which takes a second to replace: so much fewer of them
+_DEAR = {"bytecode": 16}
 _CASES = sorted(path for path in CASES.glob("*/*") if path.is_file())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_are_read_or_refused(name: str) -> None:
-    report = fuzz(target(name), seed=1, count=_COUNT)
+    report = fuzz(target(name), seed=1, count=_COUNT // _DEAR.get(name, 1))
     for violation in report.violations.values():
         pytest.fail(f"{violation.place}\n{violation.detail}\n{violation.data[:3000]!r}")
     assert len(report.outcomes) > 1, f"the fuzzer of {name} sees one outcome only: {report}"

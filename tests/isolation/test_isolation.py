@@ -118,7 +118,7 @@ def test_sizes_as_people_read_them() -> None:
 
 def test_a_child_has_hlotool_from_where_its_parent_has_it(tmp_path: pathlib.Path) -> None:
     """Another copy than the installed one."""
-    root = pathlib.Path(hlotool.__file__).parents[2]
+    root = pathlib.Path(hlotool.__file__).parents[1]
     shutil.copytree(root / "hlotool", tmp_path / "hlotool", ignore=shutil.ignore_patterns("__pycache__"))
     code = "import hlotool.isolation as i; print(i.Child({}).ask('inspect:getsourcefile', i.Child, timeout=60))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True,

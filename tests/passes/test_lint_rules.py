@@ -115,14 +115,15 @@ def test_what_is_not_fixed_stays_as_it_was_written() -> None:
     text = """HloModule m   // a comment
 
 ENTRY main {   /* odd    spacing */
+  // stays
   x = f32[2,3]{1,0}   parameter(0)
-  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}  // goes with its line
+  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}
   ROOT   y = f32[2,3]{1,0} add(f32[2,3]{1,0} %t,   %t), metadata={op_name="t"}
 }
 """
-    fixed = fix(text)
+    fixed = fix(text, "m.hlo", Settings(select=("W111",)))
     assert fixed.text == text.replace(
-        "  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}  // goes with its line\n", "").replace(
+        "  t = f32[2,3]{1,0} transpose(f32[2,3]{1,0} %x), dimensions={0,1}\n", "").replace(
         "%t,   %t)", "%x,   %x)")
     assert fixed.diff("m.hlo").count("\n-") == 2
 

@@ -128,7 +128,7 @@ def test_a_structure_that_is_lost_is_a_failure_with_a_place(tmp_path, capsys, mo
     import hlotool.mlir
 
     wrong = hlotool.parse(PLAIN.replace("add", "subtract"))
-    monkeypatch.setattr(hlotool, "from_stablehlo", lambda code: wrong)
+    monkeypatch.setattr(hlotool, "from_stablehlo", lambda code, **_: wrong)
     path = tmp_path / "a.hlo"
     path.write_text("HloModule m\n\n" + PLAIN.replace("  ", "\n  "))
     assert main(["roundtrip", str(path), "--skip", "run"]) == 1
