@@ -63,7 +63,6 @@ def _text(module: Any) -> str:
     return str(module.to_string(options))
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", _names())
 def test_a_program_goes_every_way(name: str) -> None:
     import jax

@@ -41,8 +41,10 @@ def test_it_is_read(sharding, root, codes):
 
 @pytest.mark.parametrize(("sharding", "root", "codes"), CASES[1:])  # of the first XLA's parser dies
 def test_xla_reads_it(sharding, root, codes):
-    from jaxlib import _hlo
+    from jaxlib import _hlo, version
 
+    if version.__version_info__ >= (0, 11):
+        pytest.skip("later parsers check counts of devices and reversals themselves")
     _hlo.hlo_module_from_text(text(sharding, root))
 
 
