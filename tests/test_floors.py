@@ -37,8 +37,6 @@ SHARED = {
     **dict.fromkeys(("collectives", "contraction", "control", "elementwise", "movement", "random", "reduction",
                      "sorting", "transfer"), "a family of operations: declarations, builder functions, rules"),
     "compare": "a command, and what it calls",
-    "limits": "what a document allows, and what a child process may use",
-    "reports": "what is said while text is read, and what isolation has found",
 }
 #: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
 FOREIGN = {

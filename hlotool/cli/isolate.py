@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="what to make first where --args gives nothing; then arguments are searched that show "
                              "a difference, as compare does. The first set with a finding counts")
     parser.add_argument("--format", choices=("text", "json"), default="text",
-                        help="json: a line for each module; hlotool.triage.reports describes its fields")
+                        help="json: a line for each module; hlotool.triage.finding_reports describes its fields")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
     parser.add_argument("--reproduce", metavar="FILE",
                         help="write a small module that shows the finding alone, and its arguments beside it as .npz")

@@ -28,7 +28,7 @@ from typing import IO, Any
 
 from hlotool.diagnostics import HloError
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.isolation.limits import granted_memory
+from hlotool.isolation.memory import granted_memory
 
 _LENGTH = 8
 #: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November

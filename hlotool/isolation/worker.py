@@ -91,7 +91,7 @@ def _wait_for_hang_up() -> None:
 def _answer(task: str, arguments: tuple[Any, ...], memory: int | None) -> tuple[Any, ...]:
     from hlotool.diagnostics import HloError
     from hlotool.isolation.failures import OutOfMemory, Refusal
-    from hlotool.isolation.limits import limit_memory
+    from hlotool.isolation.memory import limit_memory
 
     limit_memory(memory)
     module, _, name = task.partition(":")

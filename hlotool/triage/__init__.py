@@ -1,11 +1,11 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
 from hlotool.triage.compared import name_instruction
+from hlotool.triage.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.places import Place
 from hlotool.triage.refused_instruction import refused_instruction
-from hlotool.triage.reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
 from hlotool.triage.traces import trace
 from hlotool.triage.wrong_instruction import Blame, blame

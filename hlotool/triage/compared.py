@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.execution import DIFFERENCE, Program, executor_named
+from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.refused_instruction import FAILURES, refused_instruction
-from hlotool.triage.reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.wrong_instruction import blame
 from hlotool.verdict import Comparison
 
