@@ -15,8 +15,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from hlotool.builder.codes import FOREIGN
 from hlotool.builder.core import laid_out
 from hlotool.builder.functions import FUNCTIONS, Function, declare_records
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     HloComputation,
     HloInstruction,
@@ -24,6 +26,7 @@ from hlotool.ir import (
     Kind,
     callees_first,
     kind_of,
+    no_collection,
     post_order,
     unique_name,
 )
@@ -40,6 +43,7 @@ _OWN_WORDS = frozenset({"name", "metadata", "shape", "unchecked", "attributes"})
 _RESERVED = frozenset({"b", "build", "float", "print", "XlaBuilder", *keyword.kwlist, *keyword.softkwlist})
 
 
+@no_collection()
 def to_python(module: HloModule) -> str:
     """Python code whose function `build` gives the module again."""
     return _Writer(module).text()
@@ -175,6 +179,9 @@ class _Writer:
         if kind is Kind.COMPUTATIONS:
             return "[" + ", ".join(self.computations[c] for c in value) + "]"
         if kind is Kind.INSTRUCTIONS:
+            if not all(i in self.variables for i in value):  # an attribute of a computation
+                raise HloError([Diagnostic(FOREIGN, f"{name} names instructions of a computation before it is built; "
+                                           "the builder takes it for instructions only")])
             return "[" + ", ".join(self.variables[i] for i in value) + "]"
         if kind is Kind.FLOAT and not math.isfinite(value):
             return f"float({str(value)!r})"

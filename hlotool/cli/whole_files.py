@@ -1,8 +1,9 @@
 """Files written whole or not at all, so that an interrupt, a kill or another program never costs a user their text.
 
 The new contents are written to a file without a name, which vanishes with the process; only when they are complete does
-it get a name beside the old file, and takes its place in the next instant. Where the system knows no files without
-names, the name says whose it is, and the next writer clears away what a killed one left.
+it get a name beside the old file, and takes its place in the next instant. No system call does both at once, so that
+instant belongs to a process of its own, which a kill of this one does not reach. Where the system knows no files
+without names, the name says whose it is, and the next writer clears away what a killed one left.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import errno
 import os
 import re
 import stat
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -55,8 +57,9 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
             os.fsync(handle)
             _check_unchanged(path, target, before, read)
             if not has_name:
-                _name(handle, name)
-        os.replace(name, target)
+                _named_and_moved(handle, name, target)
+        if has_name:
+            os.replace(name, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)
@@ -85,6 +88,29 @@ def _opened(folder: Path, name: Path) -> tuple[int, bool]:
             if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
                 raise
     return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600), True
+
+
+def _named_and_moved(handle: int, name: Path, target: Path) -> None:
+    """Give an open file without a name that of the target, in a process that ends when this is done. Raises OSError."""
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forks beside threads; this one makes system calls only, and ends.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        mover = os.fork()
+    if not mover:
+        code = 1
+        try:
+            os.setsid()
+            _name(handle, name)
+            os.replace(name, target)
+            code = 0
+        except OSError as error:
+            code = error.errno if error.errno is not None and 0 < error.errno < 256 else errno.EIO
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(mover, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code:
+        raise OSError(code if code > 0 else errno.EIO, os.strerror(code if code > 0 else errno.EIO), str(target))
 
 
 def _name(handle: int, name: Path) -> None:

@@ -14,23 +14,25 @@ if TYPE_CHECKING:
     from hlotool.linting.config_places import find_config
     from hlotool.linting.dumps import read_folder
     from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_each, lint_files
-    from hlotool.linting.fixes import fix_file
+    from hlotool.linting.fixes import compatible, fix_file
     from hlotool.linting.plugins import load_plugins
     from hlotool.linting.repetition import aggregated
+    from hlotool.linting.sound_fixes import Trials, faults_of_file
 
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
     "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files",
+    "Trials": "sound_fixes", "compatible": "fixes", "faults_of_file": "sound_fixes",
     "aggregated": "repetition", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
     "introduced": "by_pass", "lint_each": "files", "lint_files": "files", "load_plugins": "plugins",
     "read_baseline": "baseline", "read_config": "config", "read_folder": "dumps",
 }
 __all__ = [
-    "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "aggregated", "baseline_text",
-    "changes_of", "find_config", "find_files", "fix_file", "introduced", "lint", "lint_each", "lint_files",
-    "lint_module",
-    "load_plugins", "read_baseline", "read_config", "read_folder",
+    "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
+    "baseline_text", "changes_of", "compatible", "faults_of_file", "find_config", "find_files", "fix_file",
+    "introduced", "lint", "lint_each", "lint_files", "lint_module", "load_plugins", "read_baseline",
+    "read_config", "read_folder",
 ]
 
 

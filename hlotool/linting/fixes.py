@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import bisect
 import difflib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
-from hlotool.ir import Source
+from hlotool.diagnostics import Diagnostic, Fix, HloError
+from hlotool.ir import Source, no_collection
 from hlotool.linting.codes import NOT_FIXABLE, UNUSED_SUPPRESSION
 from hlotool.linting.linter import lint
 from hlotool.linting.settings import Settings
-from hlotool.passes.read import parse
-from hlotool.passes.verify import verify
+from hlotool.linting.sound_fixes import Choice, Trials, edited
 from hlotool.text import comments_in
 from hlotool.text.input_files import split_modules
 
 #: rounds of fixing; what a fix uncovers is fixed in the next one
 _ROUNDS = 12
-
-#: an edit in offsets: from, to, by what
-Change = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +44,7 @@ class Fixed:
         return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
 
 
+@no_collection()
 def fix(text: str, filename: str = "<string>", settings: Settings | None = None, *, unsafe: bool = False) -> Fixed:
     """The text with the fixes of its findings applied, the unsafe ones only where asked for.
 
@@ -59,31 +55,27 @@ def fix(text: str, filename: str = "<string>", settings: Settings | None = None,
     settings = settings or Settings()
     current, applied = text, list[Diagnostic]()
     refused: dict[tuple[str, str], Diagnostic] = {}
-    found = lint(current, filename, settings)
+    found, trials = lint(current, filename, settings), Trials(filename)
     for _ in range(_ROUNDS):
         wanted = [(d, f) for d in found for f in d.fixes[:1]
                   if (f.is_safe or unsafe) and (d.code, d.message) not in refused]
-        chosen = _compatible(current, wanted)
+        chosen = compatible(current, wanted)
         if not chosen:
             break
-        good = _sound(current, _faults(current, filename), chosen, filename, [])
-        for diagnostic, _ in chosen:
-            if all(diagnostic is not d for d, _ in good):
-                refused[diagnostic.code, diagnostic.message] = diagnostic
+        good = trials.sound(current, chosen)
+        kept = {id(diagnostic) for diagnostic, _ in good}
+        refused |= {(d.code, d.message): d for d, _ in chosen if id(d) not in kept}
         if good:
-            current = _edited(current, (c for _, changes in good for c in changes))
+            current = edited(current, (c for _, changes in good for c in changes))
             applied += [d for d, _ in good]
             found = lint(current, filename, settings)
     return Fixed(text, current, tuple(applied), tuple(refused.values()), tuple(found))
 
 
-_Choice = tuple[Diagnostic, list[Change]]
-
-
-def _compatible(text: str, wanted: Iterable[tuple[Diagnostic, Fix]]) -> list[_Choice]:
+def compatible(text: str, wanted: Iterable[tuple[Diagnostic, Fix]]) -> list[Choice]:
     """The fixes that do not overlap, the first in the text winning."""
     source = Source(text)
-    chosen: list[_Choice] = []
+    chosen: list[Choice] = []
     taken: set[tuple[int, int]] = set()
     covered = _Ranges()
     for diagnostic, fix in wanted:
@@ -118,50 +110,6 @@ class _Ranges:
         at = bisect.bisect_right(self._starts, start)
         self._starts.insert(at, start)
         self._ends.insert(at, end)
-
-
-def _edited(text: str, changes: Iterable[Change]) -> str:
-    """The text after changes that do not overlap."""
-    pieces, at = [], 0
-    for start, end, replacement in sorted(changes):
-        pieces += [text[at:start], replacement]
-        at = end
-    return "".join([*pieces, text[at:]])
-
-
-@dataclass(frozen=True, slots=True)
-class _Faults:
-    """What is wrong with a text: the problems that keep it from being read, or the errors by their codes."""
-
-    unread: int
-    errors: Counter[str]
-
-    def is_no_worse_than(self, before: _Faults) -> bool:
-        if before.unread:
-            # A text that reads at last may have errors that nobody could see, but not more than were reported.
-            return self.unread + self.errors.total() <= before.unread and self != before
-        return not self.unread and self.errors <= before.errors
-
-
-def _faults(text: str, filename: str) -> _Faults:
-    try:
-        module = parse(text, filename)
-    except HloError as error:
-        return _Faults(len(error.diagnostics), Counter())
-    return _Faults(0, Counter(d.code for d in verify(module) if d.severity is Severity.ERROR))
-
-
-def _sound(text: str, faults: _Faults, chosen: Sequence[_Choice], filename: str,
-           beside: list[_Choice]) -> list[_Choice]:
-    """Those of the choices after which, made together, the text is no worse than it was."""
-    both = [*beside, *chosen]
-    if _faults(_edited(text, (c for _, changes in both for c in changes)), filename).is_no_worse_than(faults):
-        return list(chosen)
-    if len(chosen) <= 1:
-        return []
-    half = len(chosen) // 2
-    first = _sound(text, faults, chosen[:half], filename, beside)
-    return [*first, *_sound(text, faults, chosen[half:], filename, [*beside, *first])]
 
 
 def fix_file(text: str, filename: str, settings: Settings | None = None, *, unsafe: bool = False) -> Fixed:

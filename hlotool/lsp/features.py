@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Severity, visible
+from hlotool.diagnostics import Diagnostic, Edit, HloError, Severity, visible
 from hlotool.ir import HloComputation, HloInstruction, Position
 from hlotool.lsp.document import Document, Part
 from hlotool.lsp.names import Item, Occurrence
+from hlotool.lsp.offered_fixes import OfferedFixes
 from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
@@ -267,37 +268,20 @@ def folding(document: Document, places: Places) -> list[lsp.FoldingRange]:
 
 # Changes
 
-def quick_fixes(findings: Iterable[Diagnostic], places: Places, chosen: lsp.Range) -> list[lsp.CodeAction]:
+def quick_fixes(offered: OfferedFixes, places: Places, chosen: lsp.Range) -> list[lsp.CodeAction]:
     """The fixes of findings in a range, and one that makes every safe fix of the document."""
-    found = list(findings)
     actions = []
-    for finding in found:
+    for finding in offered.findings:
         shown = diagnostics([finding], places)[0]
         if shown.range.start.line > chosen.end.line or shown.range.end.line < chosen.start.line:
             continue
         actions += [lsp.CodeAction(fix.message, kind=lsp.CodeActionKind.QuickFix, diagnostics=[shown],
                                    is_preferred=fix.is_safe, edit=_workspace_edit(fix.edits, places))
-                    for fix in finding.fixes]
-    edits = list(_separate(f for d in found for f in d.fixes[:1] if f.is_safe))
-    if len(edits) > 1:
+                    for fix in finding.fixes if offered.is_sound(finding, fix)]
+    if offered.together:
         actions.append(lsp.CodeAction("Make all safe fixes of hlotool", kind=lsp.CodeActionKind.SourceFixAll,
-                                      edit=_workspace_edit(edits, places)))
+                                      edit=_workspace_edit(offered.together, places)))
     return actions
-
-
-def _separate(fixes: Iterable[Fix]) -> Iterator[Edit]:
-    """The edits of fixes that do not touch what an earlier one changes."""
-    taken: list[tuple[Position, Position]] = []
-    for fix in fixes:
-        spans = [(e.start, e.end) for e in fix.edits]
-        if not any((_order(a) < _order(d) and _order(c) < _order(b)) or (a, b) == (c, d)
-                   for a, b in spans for c, d in taken):
-            taken += spans
-            yield from fix.edits
-
-
-def _order(position: Position) -> tuple[int, int]:
-    return position.line, position.column
 
 
 def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:

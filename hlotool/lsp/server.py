@@ -23,6 +23,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import Places
+from hlotool.lsp.offered_fixes import OfferedFixes
 from hlotool.lsp.transport import in_background, serve_port, serve_streams
 
 Answer = TypeVar("Answer")
@@ -53,6 +54,8 @@ class HloServer(LanguageServer):
         #: uri -> version and document
         self._open: dict[str, tuple[int | None, Document]] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
+        #: uri -> the document that fixes were offered for, and those
+        self._offered: dict[str, tuple[Document, OfferedFixes]] = {}
         #: addresses whose text is being looked at, or will be
         self._looking: set[str] = set()
         #: one text at a time: the newest of many changes is the one that counts
@@ -133,8 +136,19 @@ class HloServer(LanguageServer):
         """What was found in the newest version that was looked at."""
         return self._findings.get(uri, [])
 
+    async def quick_fixes(self, uri: str, document: Document, chosen: lsp.Range) -> list[lsp.CodeAction]:
+        """The changes that are offered in a range of a text."""
+        found = self.findings(uri)
+        known = self._offered.get(uri)
+        if known is None or known[0] is not document or known[1].findings is not found:
+            known = self._offered[uri] = document, OfferedFixes(document.text, document.filename, found)
+        offered, places = known[1], self.places(document, uri)
+        async with self._turn:
+            return list(await in_background(features.quick_fixes, offered, places, chosen))
+
     def close(self, uri: str) -> None:
         self._open.pop(uri, None)
+        self._offered.pop(uri, None)
         self._findings.pop(uri, None)
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
@@ -261,8 +275,8 @@ def _answer_changes(server: HloServer) -> None:
         [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]))
     async def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = given.text_document.uri
-        return features.quick_fixes(server.findings(uri), server.places(await server.read_document(uri), uri),
-                                    given.range)
+        document = await server.read_document(uri)
+        return await server.quick_fixes(uri, document, given.range)
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     async def formatting(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, at, shortened
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Shape, clone_module, post_order, unique_name
+from hlotool.ir import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Shape,
+    clone_module,
+    no_collection,
+    post_order,
+    unique_name,
+)
 from hlotool.mlir import codes
 from hlotool.mlir.artifact import without_chlo
 from hlotool.mlir.context import make_context
@@ -55,6 +65,7 @@ _BESIDE = frozenset(("sharding", "frontend_attributes"))
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
 
 
+@no_collection()
 def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions | None = None,
                  losses: LossReport | None = None) -> Any:
     """The module as an MLIR module of builtin, func, stablehlo and chlo operations that verifies.

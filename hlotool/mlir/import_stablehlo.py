@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, callees_first
+from hlotool.ir import (
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Shape,
+    callees_first,
+    no_collection,
+)
 from hlotool.mlir import codes
 from hlotool.mlir.expansion import encoded_operation, expanded, is_dynamic, is_quantised, refined
 from hlotool.mlir.isolated import HAS_CHILD, module_from_outside
@@ -37,6 +46,7 @@ _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, Sto
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 
+@no_collection()
 def from_stablehlo(source: Any, *, arg_shapes: Sequence[Shape | Sequence[int] | str] | None = None,
                    isolate: bool = True) -> HloModule:
     """The HLO module of a StableHLO program: an MLIR module, its text, its bytecode or a portable artifact.

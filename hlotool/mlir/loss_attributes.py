@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     KINDS,
     Attributes,
@@ -23,8 +24,11 @@ from hlotool.ir import (
     Literal,
     Raw,
     Shape,
+    cycles,
     kind_of,
+    post_order,
 )
+from hlotool.mlir.codes import REFUSED
 from hlotool.mlir.loss_report import layout_losses
 from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.text import PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
@@ -120,12 +124,7 @@ class Restorer:
 
     def finish(self, program: Any, module: HloModule) -> None:
         """Restore what refers to other instructions, and the module's header. To be called when all names are given."""
-        for made, computation, text in self._after:
-            by_name = {i.name: i for i in computation.instructions}
-            names = [name.strip().lstrip("%") for name in text.strip("{}").split(",")]
-            found = tuple(by_name[name] for name in names if name in by_name)
-            if found:
-                made.attributes = made.attributes | {"control-predecessors": found}
+        self._restore_order()
         called = {c for i in module.instructions() for c in i.called_computations()} if self._replaced else set()
         for computation in self._replaced:
             if computation not in called and computation in module.computations:
@@ -135,6 +134,23 @@ class Restorer:
             _restore_header(module, _texts(attributes[HEADER]))
         if TABLES in attributes:
             module.tables = _tables(attributes[TABLES])
+
+    def _restore_order(self) -> None:
+        """Control predecessors, in front of what waits for them. Raises HloError where something waits for itself."""
+        by_name: dict[HloComputation, dict[str, HloInstruction]] = {}
+        for made, computation, text in self._after:
+            known = by_name.get(computation)
+            if known is None:
+                known = by_name[computation] = {i.name: i for i in computation.instructions}
+            names = [name.strip().lstrip("%") for name in text.strip("{}").split(",")]
+            found = tuple(known[name] for name in names if name in known)
+            if found:
+                made.attributes = made.attributes | {"control-predecessors": found}
+        for computation in by_name:
+            if circle := cycles(computation):
+                raise HloError([Diagnostic(REFUSED, f"{circle[0].name} would wait for itself: the control predecessors "
+                                           f"that {LOST} says make a circle")])
+            computation.instructions = post_order(computation)
 
 
 def _texts(attribute: Any) -> dict[str, str]:

@@ -82,7 +82,10 @@ class Cut:
     opcode_start: int
     operands: str
     operands_start: int
+    #: where the next statement may begin
     end: int = 0
+    #: where this one ends, without the blanks and comments behind it
+    last: int = 0
     attributes: list[CutAttribute] = field(default_factory=list)
     #: legacy forms that were met while cutting: (code, message, start, end)
     legacy: list[tuple[str, str, int, int]] = field(default_factory=list)
@@ -289,7 +292,8 @@ _EARLY_DIMS = re.compile(r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
 
 
 def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
-    """Forms of early 2017 that stand after the attributes without a comma."""
+    """Forms of early 2017 that stand after the attributes without a comma; sets `cut.last`."""
+    cut.last = at
     if (found := _EARLY_DIMS.match(text, at)) and all(a.name not in ("dim_labels", "dims") for a in cut.attributes):
         # Not dim_labels: the letters stand in the order of the layouts.
         cut.attributes.append(CutAttribute("dims", found[1], found.start(1), found.start(1)))
@@ -300,6 +304,7 @@ def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
         cut.attributes.append(CutAttribute("metadata", f"{{{fields}}}", found.start(1), found.start(1)))
         cut.legacy.append(("early 2017", "` # metadata=...` is how early 2017 printed metadata", found.start(1),
                            found.end(1)))
+        cut.last = found.end()
         return skip_blank(text, found.end())
     return after
 

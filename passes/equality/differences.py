@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, called_by, kind_of
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, called_by, kind_of, no_collection
 from hlotool.passes.equality.matching import Matching, live
 from hlotool.passes.equality.structure import Aspects, Structure, has_effect, module_attributes
 from hlotool.text import PrintOptions, print_instruction, print_value
@@ -113,6 +113,7 @@ class Diff:
         }
 
 
+@no_collection()
 def diff(a: HloModule | str, b: HloModule | str, *, names: bool = False, layouts: bool = False,
          ignore: Iterable[str] = ()) -> Diff:
     """The differences of two modules (or HLO texts) in what they compute and how they are to be compiled.

@@ -43,7 +43,6 @@ def cut_of(view: View, instruction: HloInstruction) -> Cut | None:
     before = source.text[:cut.start].rstrip()[-1:] if cut.start < 64 else source.text[cut.start - 64:cut.start].rstrip()
     if cut.name != instruction.name or cut.opcode != instruction.opcode or before[-1:] in (",", "("):
         return None
-    cut.end = cut.start + len(source.text[cut.start:cut.end].rstrip())
     return cut
 
 
@@ -52,7 +51,7 @@ def removal(view: View, instruction: HloInstruction) -> list[Change] | None:
     cut, source = cut_of(view, instruction), view.module.source
     if cut is None or source is None or cut.is_root:
         return None
-    return [_without(source.text, cut.start, cut.end)]
+    return [_without(source.text, cut.start, cut.last)]
 
 
 def _without(text: str, start: int, end: int) -> Change:
@@ -86,7 +85,7 @@ def removed_computation(view: View, computation: HloComputation) -> list[Change]
     cut = cut_of(view, last)
     if cut is None:
         return None
-    close = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*\}(?:, *[\w.\-]+=\"[^\"\n]*\")?", re.S).match(text, cut.end)
+    close = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*\}(?:, *[\w.\-]+=\"[^\"\n]*\")?", re.S).match(text, cut.last)
     start = computation.offset - text[:computation.offset].endswith("%")
     if close is None or (text[:start].rstrip()[-1:] not in ("", "}", "\n") and not _starts_line(text, start)):
         return None

@@ -51,6 +51,7 @@ PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
 
 
+@no_collection()
 def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     """Every finding about a module, in the order of the text.
 

@@ -164,6 +164,35 @@ def test_kills_leave_whole_files_and_nothing_else(tmp_path: pathlib.Path) -> Non
         assert os.listdir(tmp_path) == ["m.hlo"]
 
 
+SLOW_MOVE = """
+import os, time
+move = os.replace
+def slowly(*names):
+    time.sleep(0.4)
+    move(*names)
+os.replace = slowly
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without names are Linux's")
+def test_a_kill_between_naming_and_moving_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_bytes(b"B" * 8)
+    words = [sys.executable, "-c", SLOW_MOVE + WRITER, str(file), "8"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        for _ in range(500):
+            if len(os.listdir(tmp_path)) == 2:
+                break
+            time.sleep(0.01)
+        assert len(os.listdir(tmp_path)) == 2, "the moment in which both names are there was not seen"
+        os.killpg(process.pid, signal.SIGKILL)
+    for _ in range(500):
+        if os.listdir(tmp_path) == ["m.hlo"]:
+            break
+        time.sleep(0.01)
+    assert os.listdir(tmp_path) == ["m.hlo"] and file.read_bytes() in (b"A" * 8, b"B" * 8)
+
+
 @pytest.mark.skipif(not NIGHTLY, reason="some minutes of processor time")
 @pytest.mark.parametrize("command", ["fmt -w", "lint --fix --unsafe-fixes --select ALL"])
 def test_kills_of_commands(command: str, tmp_path: pathlib.Path) -> None:

@@ -120,3 +120,35 @@ def test_code_that_is_more_than_calls_is_not_run(code: str) -> None:
     with pytest.raises(HloError) as caught:
         run_python(code, "m")
     assert caught.value.diagnostics[0].code == "B301"
+
+
+ORDER = """module @m {
+  func.func @main() -> tensor<f32> {
+    %a = stablehlo.constant {hlotool.lost = {"control-predecessors" = "{%q}"}} dense<1.0> : tensor<f32> loc("a")
+    %q = stablehlo.constant {hlotool.lost = {"control-predecessors" = "{AFTER}"}} dense<2.0> : tensor<f32> loc("q")
+    %s = stablehlo.add %a, %q : tensor<f32>
+    return %s : tensor<f32>
+  }
+}
+"""
+
+
+def test_what_waits_stands_behind_what_it_waits_for() -> None:
+    module = hlotool.from_stablehlo(ORDER.replace("AFTER", "%none"))
+    assert [i.name for i in module.entry.instructions][:2] == ["q", "a"]
+    assert [p.name for p in module.entry.instructions[1].control_predecessors()] == ["q"]
+    _reads_as_it_is_written(module)
+
+
+def test_a_circle_of_waiting_is_refused() -> None:
+    with pytest.raises(HloError) as caught:
+        hlotool.from_stablehlo(ORDER.replace("AFTER", "%a"))
+    assert "control predecessors" in str(caught.value) and caught.value.diagnostics[0].code == "X203"
+
+
+def test_an_order_of_a_computation_is_no_python() -> None:
+    module = hlotool.parse("c {\n  a = f32[] parameter(0)\n  ROOT n = f32[] negate(a)\n}, control-predecessors={a}\n\n"
+                           "ENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[] call(x), to_apply=c\n}\n")
+    with pytest.raises(HloError) as caught:
+        to_python(module)
+    assert caught.value.diagnostics[0].code == "B002"
