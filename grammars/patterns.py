@@ -123,7 +123,7 @@ class _Writer:
         """A part; `follow` are the tokens that may come after it."""
         match part:
             case Token(_, regex, is_kept):
-                kept = f"({_atom(regex)})" if captures and is_kept else _atom(regex)
+                kept = f"({_once(regex)})" if captures and is_kept else _once(regex)
                 self._add(Child(), captures and is_kept)
                 return kept + self.blank
             case Reference(rule):
@@ -308,17 +308,33 @@ def _has_comma(grammar: Grammar, part: Part) -> bool:
 
 def _group(written: str) -> str:
     """An expression as one thing to repeat."""
-    return written if len(written) == 1 else f"(?:{written})"
+    return written if len(written) == 1 or _is_one_group(written) else f"(?:{written})"
+
+
+def _is_one_group(written: str) -> bool:
+    """Whether the bracket that an expression begins with closes at its end."""
+    depth = 0
+    for found in _CLASS_OR_BRACKET.finditer(written):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if not depth:
+            return found[0] == ")" and found.end() == len(written)
+    return False
+
+
+_CLASS_OR_BRACKET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|.", re.S)
 
 
 _POSSESSIVE = re.compile(r"(?<!\\)[*+?}]\+")
 _CLASS_OR_ESCAPE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 
 
-def _atom(regex: str) -> str:
+def _once(regex: str) -> str:
     """The expression of a token, which is never matched in part."""
     bare = _POSSESSIVE.sub("", _CLASS_OR_ESCAPE.sub("x", regex)).replace("(?", "(")
-    return f"(?>{regex})" if re.search(r"[*+?{|]", bare) else regex
+    if not re.search(r"[*+?{|]", bare):
+        return regex
+    is_group = regex.startswith("(?:") and _is_one_group(regex)
+    return f"(?>{regex[3:-1] if is_group else regex})"
 
 
 _BRACKETS = frozenset([("(", ")"), ("[", "]"), ("{", "}")])

@@ -16,4 +16,16 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            _promote()
             gc.enable()
+
+
+def _promote() -> None:
+    """Put what was made among the old objects, or the first collection would walk through all of it at once.
+
+    Freezing takes every object out of the generations, thawing puts them into the oldest, and neither looks at one.
+    Where somebody has frozen objects it is left alone.
+    """
+    if hasattr(gc, "freeze") and not gc.get_freeze_count():  # PyPy has none
+        gc.freeze()
+        gc.unfreeze()

@@ -243,7 +243,11 @@ class Shape(metaclass=Interned):
 
     def compatible(self, other: Shape) -> bool:
         """Whether both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
-        return self is other or _plain(self) is _plain(other)
+        if self is other:
+            return True
+        return self.element_type == other.element_type and self.dims == other.dims \
+            and len(self.elements) == len(other.elements) \
+            and all(map(Shape.compatible, self.elements, other.elements))
 
     # Messages about large tuples are made whether or not they are shown, so their text is kept.
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - shapes are interned and few
@@ -267,9 +271,3 @@ class Shape(metaclass=Interned):
         # A layout of rank 0 is written only where it says something.
         shown = str(layout) if layout is not None and (self.dims or str(layout) != "{}") else ""
         return f"{self.element_type}[{dims}]{shown}"
-
-
-def _plain(shape: Shape) -> Shape:
-    if not shape.elements:
-        return Shape(shape.element_type, shape.dims)
-    return Shape(shape.element_type, elements=tuple(map(_plain, shape.elements)))

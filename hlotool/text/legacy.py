@@ -74,15 +74,23 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
     """An info-level diagnostic for the first of each old form that the module holds."""
     found: dict[str, Diagnostic] = {}
     filename = module.source.filename if module.source else "<string>"
-    suspects = [i for i in module.instructions() if i.opcode in _SUSPECTS
-                or (i.attributes and not _OLD_ATTRIBUTE_NAMES.isdisjoint(i.attributes))]
-    for instruction in suspects:
+    for instruction in _suspects(list(module.instructions())):
         for key, message in _forms(instruction):
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
                                         at.column + len(instruction.name), filename, help=LEGALIZE)
     return list(found.values())
+
+
+def _suspects(instructions: list[HloInstruction]) -> list[HloInstruction]:
+    """The instructions that may be in an old form; many share attributes, so that each of those is looked at once."""
+    attributes = [i.attributes for i in instructions]
+    distinct = dict(zip(map(id, attributes), attributes, strict=True))
+    old = {key for key, value in distinct.items() if not _OLD_ATTRIBUTE_NAMES.isdisjoint(value)}
+    if old:
+        return [i for i in instructions if i.opcode in _SUSPECTS or id(i.attributes) in old]
+    return [i for i in instructions if i.opcode in _SUSPECTS]
 
 
 def _forms(instruction: HloInstruction) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""HLO text to IR: modules, tables and computations. What is inside a computation is read by instructions.py.
+"""HLO text to IR: modules, tables and computations. What is inside a computation is read by bodies.py.
 
 Reading goes on after an error, so that one run reports every independent problem, each once.
 """
@@ -14,22 +14,22 @@ from hlotool.grammars import pattern, plain
 from hlotool.ir import (
     Attributes,
     HloComputation,
-    HloInstruction,
     HloModule,
-    Kind,
     Shape,
     Source,
     no_collection,
     unique_name,
 )
-from hlotool.text.instructions import MOST_NESTED, InstructionReader
+from hlotool.text.bodies import BodyReader
+from hlotool.text.definitions import Body, Definitions
 from hlotool.text.legacy import notes_of
-from hlotool.text.phrases import PhraseError, read_shape
+from hlotool.text.phrases import PhraseError
+from hlotool.text.remembered import RememberedPhrases
+from hlotool.text.reports import Reports
 from hlotool.text.scan import HEADER, Cut, cut_attributes, cut_unnamed, match_bracket
 from hlotool.text.syntax_errors import (
     BAD_STATEMENT,
     MISSING_CLOSE,
-    NESTED_TOO_DEEP,
     STRAY_TEXT,
     SYNTAX,
     TRUNCATED,
@@ -87,7 +87,7 @@ def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
         reader = ModuleReader(source)
         module = reader.read()
     # Two ways to the same place find the same mistake.
-    distinct = {(d.line, d.column, d.code): d for d in reversed(reader.diagnostics)}
+    distinct = {(d.line, d.column, d.code): d for d in reversed(reader.reports.diagnostics)}
     return module, sorted(distinct.values(), key=lambda d: (d.line, d.column))
 
 
@@ -97,13 +97,17 @@ def _normal(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-class ModuleReader(InstructionReader):
+class ModuleReader:
     """Reads one module from one source."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(source)
+        self.text = source.text
+        self.reports = Reports(source)
+        self.report, self.note = self.reports.report, self.reports.note
         self.module = HloModule("", source=source)
-        self.entry_offset = -1
+        self._definitions = Definitions(self.module)
+        self._phrases = RememberedPhrases(self.reports, self._definitions)
+        self._bodies = BodyReader(self.reports, self._phrases, self._definitions)
 
     def read(self) -> HloModule:
         """Read the whole text; errors are in `diagnostics`."""
@@ -168,9 +172,9 @@ class ModuleReader(InstructionReader):
         try:
             cut_attributes(text, found.end(), cut)
         except CutError as error:
-            self.report_cut(error)
+            self.reports.report_cut(error)
             return error.resume if error.resume is not None else next_statement(text, found.end())
-        values = self.read_attributes(cut.attributes, None)
+        values = self._bodies.statements.attributes(cut.attributes)
         self.module.attributes = Attributes(values)
         return cut.end
 
@@ -217,7 +221,7 @@ class ModuleReader(InstructionReader):
         try:
             return self._slow_header(at, start)
         except CutError as error:
-            self.report_cut(error)
+            self.reports.report_cut(error)
             return error.resume if error.resume is not None and error.resume > at else next_statement(text, at)
 
     def _broken_header(self, at: int) -> int | None:
@@ -278,21 +282,23 @@ class ModuleReader(InstructionReader):
 
     def _computation(self, at: int, is_entry: bool, name: str, name_start: int, result: str | None,
                      result_start: int, body: int) -> int:
-        computation = HloComputation(name, offset=name_start)
-        at = self.read_body(computation, body)
+        inner = Body(computation := HloComputation(name, offset=name_start))
+        at = self._bodies.read(inner, body)
+        if self.text.startswith("}", at):
+            at = self._behind_body(computation, at)
         self._close(computation, is_entry, name_start)
-        if result is not None and not self._has_failed:
+        if result is not None and not inner.has_failed:
             self._check_result(computation, result, result_start)
         return at
 
     def _close(self, computation: HloComputation, is_entry: bool, offset: int) -> None:
-        if computation.name in self.computations:
-            first = self.computations[computation.name]
+        if computation.name in self._definitions.computations:
+            first = self._definitions.computations[computation.name]
             self.report(SAME_COMPUTATION, f"the computation {computation.name} is defined twice", offset,
                         offset + len(computation.name), second=("first defined here", first.offset,
                                                                 first.offset + len(first.name)))
         else:
-            self.computations[computation.name] = computation
+            self._definitions.computations[computation.name] = computation
         self.module.computations.append(computation)
         if not is_entry:
             return
@@ -305,20 +311,27 @@ class ModuleReader(InstructionReader):
 
     def _check_result(self, computation: HloComputation, text: str, offset: int) -> None:
         try:
-            declared = self.shape(text)
+            declared = self._phrases.shape(text)
         except PhraseError as error:
-            self.report_phrase(error, offset)
+            self.reports.report_phrase(error, offset)
             return
         root = computation.root
         # A root that is in error, or waits for its shape to be inferred, has none to compare with.
         actual: Shape | None = root.shape if root is not None else None
-        if actual is not None and not declared.compatible(actual):
+        if actual is not None and declared is not actual and not declared.compatible(actual):
             self.report(ROOT_SHAPE, f"the header says that {computation.name} gives {declared.without_layout()}, "
                         f"its root {root.name} is {actual.without_layout()}", root.offset,
                         root.offset + len(root.name), second=("the header says so here", offset, offset + len(text)))
 
-    def end_of_body(self, computation: HloComputation, at: int) -> int:
+    def _behind_body(self, computation: HloComputation, at: int) -> int:
         """Read what stands behind a computation's closing brace at `at`; returns the offset after it."""
+        try:
+            return self._computation_attributes(computation, at)
+        except CutError as error:
+            self.reports.report_cut(error)
+            return max(error.resume or 0, at + 1)
+
+    def _computation_attributes(self, computation: HloComputation, at: int) -> int:
         text = self.text
         found = CLOSE_PLAIN.match(text, at)
         if found is not None and text[found.end():found.end() + 1] != ",":
@@ -327,24 +340,9 @@ class ModuleReader(InstructionReader):
         if text[after:after + 1] == ",":
             cut = Cut(at, False, "", at, "", at, "", at, "", at)
             cut_attributes(text, at + 1, cut)
-            computation.attributes = Attributes(self.read_attributes(cut.attributes, None))
+            computation.attributes = Attributes(self._bodies.statements.attributes(cut.attributes))
             return cut.end
         return after
-
-    def inline_computation(self, value: str, offset: int) -> HloComputation:
-        """A body that is written in place of a computation's name. XLA calls it `_`."""
-        if self._depth >= MOST_NESTED:
-            raise PhraseError(NESTED_TOO_DEEP, f"computations are nested more than {MOST_NESTED} deep",
-                              help="give the inner computations names and lines of their own")
-        computation = HloComputation("_", offset=offset)
-        self._depth += 1
-        self.read_nested_body(computation, offset + 1, offset + len(value))
-        self._depth -= 1
-        # Computations inside of this one have taken their names by now.
-        computation.name = unique_name("_", self.computations)
-        self.computations[computation.name] = computation
-        self.module.computations.append(computation)
-        return computation
 
     def _stray(self, at: int) -> int:
         text = self.text
@@ -370,24 +368,24 @@ class ModuleReader(InstructionReader):
     def _single_instruction(self, at: int) -> None:
         """A text that is one instruction: every unknown operand that carries a shape becomes a parameter."""
         computation = HloComputation("_", offset=at)
-        self.table = {}
-        self.missing_operands = []
+        body = Body(computation)
+        missing = self._definitions.missing_operands = []
         found = STATEMENT.match(self.text, at)
         try:
             if found is not None:
-                end = self.read_statement(computation, at)
+                end = self._bodies.statements.read(body, at)
             else:
-                end = self.build(computation, cut_unnamed(self.text, at))
+                end = self._bodies.statements.build(body, cut_unnamed(self.text, at))
         except CutError as error:
-            self.report_cut(error)
+            self.reports.report_cut(error)
             end = len(self.text)
-        if (rest := skip_blank(self.text, end)) < len(self.text) and not self.diagnostics:
+        if (rest := skip_blank(self.text, end)) < len(self.text) and not self.reports.diagnostics:
             self.report(STRAY_TEXT, "text follows the single instruction", rest, len(self.text),
                         help="write `HloModule name` and `ENTRY main { ... }` around several instructions")
-        computation.instructions[:0] = self.missing_operands
+        computation.instructions[:0] = missing
         if computation.instructions:
             root = computation.root or computation.instructions[-1]
-            root.name = root.name or unique_name("_", self.table)
+            root.name = root.name or unique_name("_", body.table)
             computation.root = root
             self.module.entry = computation
             self.module.computations.append(computation)
@@ -401,7 +399,7 @@ class ModuleReader(InstructionReader):
         self._resolve_pending()
         self._call_truncated()
         if not module.computations:
-            if not self.diagnostics:
+            if not self.reports.diagnostics:
                 self.report(EMPTY, "the module has no computations", 0, max(1, min(len(self.text), 40)),
                             help="is the text truncated?")
             return module
@@ -409,40 +407,41 @@ class ModuleReader(InstructionReader):
             module.entry = module.computations[-1]
         if not module.name:
             module.name = f"module_{module.entry.name}"
-        module.notes = [*self.notes, *notes_of(module)]
+        module.notes = [*self.reports.notes, *notes_of(module)]
         return module
 
     def _call_truncated(self) -> None:
         """Whatever is wrong where a text breaks off is wrong because it breaks off."""
-        text = self.text.rstrip()
-        if not self.diagnostics or text.endswith("}") or any(d.code == TRUNCATED for d in self.diagnostics):
+        text, found = self.text.rstrip(), self.reports.diagnostics
+        if not found or text.endswith("}") or any(d.code == TRUNCATED for d in found):
             return
-        last = max(self.diagnostics, key=lambda d: (d.line, d.column))
+        last = max(found, key=lambda d: (d.line, d.column))
         is_begun = bool(self.module.name) or bool(self.module.computations) or "HloModule".startswith(text.lstrip())
         if is_begun and last.code not in (STRAY_TEXT, SECOND_MODULE) and \
-                last.line >= self.source.position(len(text)).line:
-            self.diagnostics.remove(last)
-            self.diagnostics.append(dataclasses.replace(
+                last.line >= self.reports.source.position(len(text)).line:
+            found.remove(last)
+            found.append(dataclasses.replace(
                 last, code=TRUNCATED, message=f"the text ends in the middle: {last.message}", fixes=(),
                 help="the file is truncated: get the whole dump"))
 
     def _resolve_pending(self) -> None:
-        for instruction, attribute, names, offset, many in self.pending:
+        for call in self._definitions.pending:
             found = []
-            for name in names:
-                computation = self.computations.get(name)
+            for name in call.names:
+                computation = self._definitions.computations.get(name)
                 if computation is None:
-                    self._undefined_computation(name, offset)
+                    self._undefined_computation(name, call.offset)
                     break
                 found.append(computation)
             else:
-                value = tuple(found) if many else found[0]
-                instruction.attributes = instruction.attributes | {attribute: value}
-                self.note("hand-written", f"{names[0]} is called before it is defined, which XLA does not read", offset,
-                          offset + len(names[0]))
+                value = tuple(found) if call.is_many else found[0]
+                call.instruction.attributes = call.instruction.attributes | {call.attribute: value}
+                first, at = call.names[0], call.offset
+                self.note("hand-written", f"{first} is called before it is defined, which XLA does not read",
+                                  at, at + len(first))
 
     def _undefined_computation(self, name: str, offset: int) -> None:
-        help, fixes = self.suggest(name, self.computations, offset, 0.6)
+        help, fixes = self.reports.suggest(name, self._definitions.computations, offset, 0.6)
         self.report(UNKNOWN_COMPUTATION, f"there is no computation {name}", offset, offset + len(name), help=help,
                     fixes=fixes)
 
@@ -470,4 +469,4 @@ def _after_rows(text: str, at: int) -> int:
     return found.start() if found else len(text)
 
 
-__all__ = ["HloInstruction", "Kind", "ModuleReader", "parse", "parse_recovering", "read_shape"]
+__all__ = ["ModuleReader", "parse", "parse_recovering"]

@@ -6,7 +6,6 @@ rule's children: tokens as text, rules as their values.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import re
 from collections.abc import Callable
@@ -123,8 +122,10 @@ def _first_of(alternatives: list[Callable[[str], Any]]) -> Callable[[str], Any]:
 
     def read(text: str) -> Any:
         for alternative in alternatives:
-            with contextlib.suppress(NoMatch):
+            try:
                 return alternative(text)
+            except NoMatch:
+                continue
         raise NoMatch
 
     return read

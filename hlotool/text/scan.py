@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from hlotool.grammars import pattern
 from hlotool.ir import DTYPES, KINDS
@@ -52,8 +53,10 @@ _WORD = re.compile(r"[\w.\-+]+")
 _ATTRIBUTE_NAME = re.compile(NAME)
 _ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+")
 _STRING = re.compile(STRING)
-#: everything that matters to bracket matching
-_BRACKET = re.compile(rf"{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
+_CALM = r"""[^()\[\]{}"'/\n]*+"""
+#: everything that matters to bracket matching; a pair of brackets with nothing of it inside is taken at once
+_BRACKET = re.compile(
+    rf"\({_CALM}\)|\[{_CALM}\]|\{{{_CALM}\}}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
 _DEEPEST = 1000
 
@@ -102,7 +105,11 @@ def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
     while found := _BRACKET.search(text, position):
         token = found[0]
         position = found.end()
-        if token in "([{":
+        if token[0] in "([{":
+            if len(token) > 1:
+                if not stack:
+                    return position
+                continue
             stack.append((token, found.start()))
             if len(stack) > _DEEPEST and too_deep < 0:
                 too_deep = found.start()
@@ -269,11 +276,12 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
 _PLAIN_ATTRIBUTE = pattern("lines", "plain_attribute")
 
 
-def cut_quickly(text: str) -> list[tuple[str, str]] | None:
+def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
     """Names and values of a text that holds attributes and nothing else; None when it holds other things too."""
-    pieces, at, match = [], 0, _PLAIN_ATTRIBUTE.match
+    pieces: list[tuple[Any, ...]] = []
+    at, match = 0, _PLAIN_ATTRIBUTE.match
     while found := match(text, at):
-        pieces.append((found[1], found[2]))
+        pieces.append(found.groups())
         at = found.end()
     if at == len(text):
         return pieces

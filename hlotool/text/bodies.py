@@ -1,0 +1,172 @@
+"""The bodies of computations: statement after statement, and what is wrong between them.
+
+Reading goes on after an error, at the next statement.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from hlotool.diagnostics import define
+from hlotool.ir import HloComputation, HloInstruction, unique_name
+from hlotool.text.definitions import MOST_NESTED, Body, Definitions
+from hlotool.text.phrases import PhraseError
+from hlotool.text.quick_lines import QuickLines
+from hlotool.text.remembered import RememberedPhrases
+from hlotool.text.reports import Reports
+from hlotool.text.scan import HEADER
+from hlotool.text.statements import StatementReader
+from hlotool.text.syntax_errors import BAD_STATEMENT, MISSING_CLOSE, NESTED_TOO_DEEP, SYNTAX, TRUNCATED, CutError
+from hlotool.text.tokens import STATEMENT, next_statement, skip_blank
+
+UNDEFINED = define("P011", "undefined-operand", "an operand that the computation does not define", SYNTAX)
+USED_BEFORE = define("P012", "used-before-defined", "an operand that is defined only after its use", SYNTAX)
+
+_ANY_STATEMENT = re.compile(r"(?:ROOT\s+)?%?([\w.\-]+)")
+_INDENT = re.compile(r"[ \t]*")
+_STRAY_BRACE = re.compile(r"\}[^\n]*\n[ \t]+(?:ROOT\s+)?%?[\w.\-]+\s+=\s")
+
+
+class BodyReader:
+    """Reads bodies of one text, those inside of statements included."""
+
+    def __init__(self, reports: Reports, phrases: RememberedPhrases, definitions: Definitions) -> None:
+        self._reports = reports
+        self._text = reports.text
+        self._definitions = definitions
+        self._last_brace = reports.text.rfind("}")
+        self._quick = QuickLines(reports.text, phrases)
+        self.statements = StatementReader(reports, phrases, definitions, self._inline_computation)
+
+    def read(self, body: Body, at: int, limit: int | None = None) -> int:
+        """Read instructions up to the closing brace; returns its offset, or that where the body ends without one.
+
+        A body inside of a statement ends at `limit` at the latest, whatever is wrong in it.
+        """
+        at = self._statements(body, at, limit)
+        self._finish(body)
+        return at
+
+    def _statements(self, body: Body, at: int, limit: int | None) -> int:
+        text, size = self._text, len(self._text) if limit is None else limit
+        line_end = -1
+        while True:
+            if at > line_end:  # the rest of a line that the short way refused would be looked at in vain
+                at = self._quick.read(body, at)
+            if (after := skip_blank(text, at)) != at:
+                at = after
+                continue
+            if at >= size:
+                if limit is None:
+                    self._truncated(body)
+                return at
+            if text[at] == "}" and (limit is not None or not self._is_stray_brace(at)):
+                return at
+            if at > line_end:
+                line_end = text.find("\n", at) % (len(text) + 1)
+            if text[at] == "}":
+                self._reports.report(BAD_STATEMENT, "this '}' closes nothing", at, at + 1, help="remove it")
+                at = next_statement(text, at)
+                continue
+            if HEADER.match(text, at) is not None:
+                self._unclosed(body, at)
+                return at
+            at = self._statement(body, at)
+
+    def _statement(self, body: Body, at: int) -> int:
+        """Read one statement the long way; returns where to go on."""
+        try:
+            return skip_blank(self._text, self.statements.read(body, at))
+        except CutError as error:
+            if error.start > self._last_brace and error.code != TRUNCATED:
+                error.code, error.help = TRUNCATED, "the file is truncated: get the whole dump"
+            self._reports.report_cut(error)
+            resume = error.resume if error.resume is not None else next_statement(self._text, at)
+            self._define_failed(body, at)
+            return skip_blank(self._text, max(resume, at + 1))
+
+    def _is_stray_brace(self, at: int) -> bool:
+        """Whether a '}' ends a line of instructions with more of them behind it, rather than the computation."""
+        if self._text[at - 1] == "\n":
+            return False
+        line = self._text.rfind("\n", 0, at) + 1
+        begin = _INDENT.match(self._text, line)
+        return begin is not None and begin.end() < at and STATEMENT.match(self._text, begin.end()) is not None \
+            and _STRAY_BRACE.match(self._text, at) is not None
+
+    def _inline_computation(self, value: str, offset: int) -> HloComputation:
+        """A body that is written in place of a computation's name. XLA calls it `_`."""
+        known = self._definitions
+        if known.depth >= MOST_NESTED:
+            raise PhraseError(NESTED_TOO_DEEP, f"computations are nested more than {MOST_NESTED} deep",
+                              help="give the inner computations names and lines of their own")
+        computation = HloComputation("_", offset=offset)
+        known.depth += 1
+        self.read(Body(computation), offset + 1, offset + len(value))
+        known.depth -= 1
+        # Computations inside of this one have taken their names by now.
+        computation.name = unique_name("_", known.computations)
+        known.computations[computation.name] = computation
+        known.module.computations.append(computation)
+        return computation
+
+    # What is wrong with a body
+
+    def _unclosed(self, body: Body, at: int) -> None:
+        end = self._text.find("\n", at)
+        name, offset = body.computation.name, body.computation.offset
+        self._reports.report(MISSING_CLOSE, f"expected '}}' at the end of the computation {name}, found another", at,
+                             at + len(self._text[at:end].rstrip(" {\t")), help="add '}' on a line before",
+                             second=(f"{name} begins here", offset, offset + len(name)))
+
+    def _truncated(self, body: Body) -> None:
+        reports, text = self._reports, self._text
+        if reports.diagnostics and reports.diagnostics[-1].code == TRUNCATED:
+            return
+        end = len(text.rstrip())
+        comment = text.rfind("/*")
+        if comment > text.rfind("*/"):
+            reports.report(TRUNCATED, "the text ends inside of a comment", comment, comment + 2,
+                           help="close the comment with '*/'")
+            return
+        name, offset = body.computation.name, body.computation.offset
+        reports.report(TRUNCATED, f"the text ends inside of the computation {name}", max(0, end - 1), end,
+                       second=(f"{name} begins here", offset, offset + len(name)),
+                       help="the file is truncated, or a '}' is missing")
+
+    def _define_failed(self, body: Body, at: int) -> None:
+        """Define the name of a statement in error, so that its users are no errors as well."""
+        body.has_failed = True
+        found = _ANY_STATEMENT.match(self._text, at)
+        if found and found[1] not in body.table:
+            body.table[found[1]] = HloInstruction(found[1], "", None, offset=at)  # type: ignore[arg-type]
+
+    def _finish(self, body: Body) -> None:
+        for name, offset in body.undefined:
+            self._report_undefined(body, name, offset)
+        computation = body.computation
+        if not computation.instructions:
+            if not self._reports.diagnostics:
+                self._reports.report(BAD_STATEMENT, f"the computation {computation.name} has no instructions",
+                                     computation.offset, computation.offset + len(computation.name))
+            return
+        computation.root = body.root or computation.instructions[-1]
+
+    def _report_undefined(self, body: Body, name: str, offset: int) -> None:
+        table, reports = body.table, self._reports
+        if name in table:
+            defined = table[name].offset
+            reports.report(USED_BEFORE, f"{name} is used before it is defined", offset, offset + len(name),
+                           second=(f"{name} is defined here", defined, defined + len(name)),
+                           help="move the definition in front of its first use")
+            return
+        help, fixes = reports.suggest(name, table, offset, 0.75)
+        if not help and table:
+            known = list(itertools.islice((n for n in table if n.isprintable()), 9))
+            help = f"it defines {', '.join(known[:8])}{', ...' if len(known) > 8 else ''}"
+        reports.report(UNDEFINED, f"there is no instruction {name} in this computation", offset, offset + len(name),
+                       help=help, fixes=fixes)
+
+
+__all__ = ["BodyReader"]

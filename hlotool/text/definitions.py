@@ -1,0 +1,52 @@
+"""What names stand for while a text is read: in the body at hand, and in the module around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hlotool.ir import HloComputation, HloInstruction, HloModule
+
+#: instructions in operands and computations in attributes, inside of each other
+MOST_NESTED = 100
+
+
+@dataclass(slots=True)
+class PendingCall:
+    """An attribute that names computations before they are defined."""
+
+    instruction: HloInstruction
+    attribute: str
+    names: tuple[str, ...]
+    offset: int
+    is_many: bool
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What a text has defined outside of single bodies."""
+
+    module: HloModule
+    computations: dict[str, HloComputation] = field(default_factory=dict)
+    pending: list[PendingCall] = field(default_factory=list)
+    #: instructions that had to be named, as they stand in place of operands: names already given
+    anonymous: dict[str, None] = field(default_factory=dict)
+    #: None, or where to put parameters that stand for unknown operands (a text of one instruction)
+    missing_operands: list[HloInstruction] | None = None
+    #: how many instructions and computations are inside of each other at this place
+    depth: int = 0
+
+
+@dataclass(slots=True)
+class Body:
+    """A body while it is read: its computation, and what its names stand for so far."""
+
+    computation: HloComputation
+    table: dict[str, HloInstruction] = field(default_factory=dict)
+    root: HloInstruction | None = None
+    #: names that were used and not defined before, with their offsets
+    undefined: list[tuple[str, int]] = field(default_factory=list)
+    #: whether a statement could not be read
+    has_failed: bool = False
+
+
+__all__ = ["MOST_NESTED", "Body", "Definitions", "PendingCall"]

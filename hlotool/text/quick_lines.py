@@ -1,0 +1,146 @@
+"""The short way: instructions on one line in the printer's own spelling, which most of a dump is.
+
+It takes a line or leaves it alone; what it leaves is read token by token (statements.py), which also says what is
+wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hlotool.grammars import pattern, terminal
+from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata
+from hlotool.text.definitions import Body
+from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
+from hlotool.text.phrases import METADATA
+from hlotool.text.remembered import PAYLOADS, RememberedPhrases
+from hlotool.text.scan import LINE, cut_quickly
+from hlotool.text.shapes_text import has_orders
+
+_RESERVED = TYPE_WORDS | KEYWORDS
+_INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
+_TYPED_OPERAND = pattern("lines", "typed_operand")
+
+
+class QuickLines:
+    """Reads lines of one text."""
+
+    def __init__(self, text: str, phrases: RememberedPhrases) -> None:
+        self._text = text
+        self._phrases = phrases
+        self._attributes: dict[str | None, Attributes] = {"": NO_ATTRIBUTES, None: NO_ATTRIBUTES}
+        self._metadata: dict[str, Metadata] = {}
+
+    def read(self, body: Body, at: int) -> int:
+        """Read lines as long as the short way takes them; returns the offset of what it does not take."""
+        text, table, attribute_cache = self._text, body.table, self._attributes
+        phrases, shapes = self._phrases, self._phrases.shapes
+        parameters = phrases.parameters
+        new_shape, payload_of = phrases.shape_or_none, phrases.payload_of_today
+        metadata_cache, metadata_match = self._metadata, METADATA.match
+        append, line, lookup = body.computation.instructions.append, LINE.match, table.__getitem__
+        while (found := line(text, at)) is not None:
+            root, name, shape_text, opcode, inside, rest = found.groups()
+            shape = shapes.get(shape_text) or new_shape(shape_text, at)
+            if shape is None or name in table or name in _RESERVED:
+                return at
+            metadata = None
+            if rest:
+                start = rest.find(", metadata={")
+                if start >= 0:
+                    ending = metadata_match(rest, start + 11)
+                    if ending is None:
+                        return at
+                    words = ending[0]
+                    metadata = metadata_cache.get(words)
+                    if metadata is None:
+                        if "preserve_" in words or "_payload=" in words:
+                            return at  # fields of another time, which the long way notes
+                        metadata = metadata_cache[words] = Metadata(words)
+                    rest = _without_metadata(rest, start, ending.end())
+            attributes = attribute_cache.get(rest)
+            if attributes is None and (attributes := self._new_attributes(rest)) is None:
+                return at
+            operands: Any = ()
+            if opcode == "parameter" and not attributes and inside in parameters:
+                attributes = parameters[inside]
+            elif opcode in PAYLOADS:
+                payload = payload_of(opcode, shape, inside or "", attributes)
+                if payload is None:
+                    return at
+                attributes = payload
+            elif inside:
+                inside = inside.replace("%", "")
+                try:
+                    operands = tuple(map(lookup, inside.split(", "))) if "[" not in inside and "/" not in inside \
+                        else self._operands(inside, table)
+                except KeyError:
+                    return at
+                if operands is None:
+                    return at
+            instruction = HloInstruction(name, opcode, shape, operands, attributes, metadata, at)
+            if root:
+                if body.root is not None:
+                    return at
+                body.root = instruction
+            table[name] = instruction
+            append(instruction)
+            at = found.end()
+        return at
+
+    def _new_attributes(self, rest: str) -> Attributes | None:
+        """The attributes of a text that starts at the comma; None when the long way must look at it."""
+        before, feed, after = rest.partition("\n")
+        pieces = cut_quickly(before)
+        if pieces is not None and feed:
+            more = cut_quickly(after)
+            pieces = None if more is None else pieces + more
+        if pieces is None:
+            return None
+        values: dict[str, Any] = {}
+        known, new_value = self._phrases.values, self._phrases.value_of_today
+        for piece in pieces:
+            value = known.get(piece)
+            if value is None and (value := new_value(*piece)) is None:
+                return None
+            values[piece[0]] = value
+        if len(values) < len(pieces):
+            return None
+        if ("use_global_device_ids" in values and "channel_id" not in values) or "metadata" in values:
+            return None
+        found = self._attributes[rest] = Attributes(values)
+        return found
+
+    def _operands(self, inside: str, table: dict[str, HloInstruction]) -> tuple[HloInstruction, ...] | None:
+        """Operands with comments between them or shapes in front; None when the long way must look at them."""
+        if "/*" in inside:
+            inside = _INDEX_COMMENT.sub("", inside)
+        if "[" not in inside:
+            return tuple(map(table.__getitem__, inside.split(", ")))
+        phrases, operands, at, match = self._phrases, [], 0, _TYPED_OPERAND.match
+        while at < len(inside):
+            found = match(inside, at)
+            if found is None:
+                return None
+            operand = table[found[2]]
+            shape = phrases.shapes.get(found[1]) or phrases.shape_or_none(found[1], -1)
+            if shape is None or not (
+                    shape is operand.shape or (phrases.agree(shape, operand.shape) and has_orders(shape))):
+                return None
+            operands.append(operand)
+            at = found.end()
+        return tuple(operands)
+
+
+def _without_metadata(rest: str, start: int, end: int) -> str:
+    """What stands before and behind the metadata, a line each, so that what it stands in the middle of is not joined.
+
+    A statement on one line has no line feed of its own.
+    """
+    if end == len(rest):
+        return rest[:start]
+    return f"{rest[:start]}\n{rest[end:]}" if start else rest[end:]
+
+
+__all__ = ["QuickLines"]

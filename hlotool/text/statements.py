@@ -1,0 +1,178 @@
+"""The long way: one instruction token by token, whatever its spelling; what is wrong with its pieces is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hlotool.diagnostics import define
+from hlotool.ir import (
+    KINDS,
+    NO_ATTRIBUTES,
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    Kind,
+    Shape,
+    kind_of,
+    unique_name,
+)
+from hlotool.text.definitions import Body, Definitions, PendingCall
+from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
+from hlotool.text.legacy import NEWER_ATTRIBUTES
+from hlotool.text.operands import OperandReader
+from hlotool.text.phrases import PhraseError, read_names
+from hlotool.text.remembered import PAYLOADS, RememberedPhrases
+from hlotool.text.reports import Reports
+from hlotool.text.scan import Cut, CutAttribute, cut_instruction
+from hlotool.text.syntax_errors import SYNTAX
+
+SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
+BAD_NAME = define("P013", "bad-name", "a name that HLO does not allow", SYNTAX)
+SAME_ATTRIBUTE = define("P016", "duplicate-attribute", "an instruction has an attribute twice", SYNTAX)
+CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
+                        "use_global_device_ids=true stands without channel_id",
+                        "xla/hlo/ir/collective_op_group_mode.cc, GetCollectiveOpGroupMode")
+TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
+
+_ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
+_REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
+
+
+class StatementReader:
+    """Reads statements of one text; `read_inline` makes the computation of a body that stands in a name's place."""
+
+    def __init__(self, reports: Reports, phrases: RememberedPhrases, definitions: Definitions,
+                 read_inline: Callable[[str, int], HloComputation]) -> None:
+        self._reports = reports
+        self._text = reports.text
+        self._phrases = phrases
+        self._definitions = definitions
+        self._read_inline = read_inline
+        self._operands = OperandReader(reports, phrases, definitions)
+
+    def read(self, body: Body, at: int) -> int:
+        """Read one statement; returns the offset after it. Raises CutError."""
+        return self.build(body, cut_instruction(self._text, at))
+
+    def build(self, body: Body, cut: Cut) -> int:
+        """Make the instruction of a statement that is cut; returns the offset after it."""
+        for era, message, start, end in cut.legacy:
+            self._reports.note(era, message, start, end)
+        shape = self._shape(cut)
+        instruction = HloInstruction(cut.name, cut.opcode, shape, offset=cut.start)  # type: ignore[arg-type]
+        values: dict[str, Any] = {}
+        if cut.opcode in PAYLOADS:
+            values |= self._operands.payload(cut, shape)
+        else:
+            instruction.operands = self._operands.read(body, cut.operands, cut.operands_start)
+        values |= self.attributes(cut.attributes, body, instruction)
+        instruction.metadata = values.pop("metadata", None)
+        instruction.attributes = Attributes(values) if values else NO_ATTRIBUTES
+        if cut.opcode in _REDUCING and values.get("use_global_device_ids") and "channel_id" not in values \
+                and "mode" not in values:
+            self._reports.report(CHANNEL_NEEDED, f"{cut.opcode} has use_global_device_ids=true and no channel_id",
+                                 cut.opcode_start, cut.opcode_start + len(cut.opcode), help="add channel_id=1")
+        self._define(body, cut, instruction)
+        return cut.end
+
+    def _shape(self, cut: Cut) -> Shape | None:
+        if not cut.shape:
+            if cut.opcode in PAYLOADS:
+                self._operands.report_no_shape(cut)
+            return None
+        try:
+            return self._phrases.shape(cut.shape, cut.shape_start)
+        except PhraseError as error:
+            self._reports.report_phrase(error, cut.shape_start)
+            return None
+
+    def _define(self, body: Body, cut: Cut, instruction: HloInstruction) -> None:
+        name, start, report = cut.name, cut.name_start, self._reports.report
+        end = start + max(1, len(name))
+        has_percent = self._text[start:start + 1] == "%"
+        end += has_percent
+        if name and (name in TYPE_WORDS or (name in KEYWORDS and not has_percent)):
+            report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, end,
+                   help=f"rename it to {name}_")
+        elif name and _ILLEGAL.search(name):
+            report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'", start, end,
+                   help=f"rename it to _{name}")
+        if name and not has_percent and self._text[start + len(name):start + len(name) + 1] == "=":
+            self._reports.note("hand-written", "XLA reads a name that touches '=' as an attribute", start, end)
+        if name in body.table:
+            first = body.table[name].offset
+            report(SAME_NAME, f"the name {name} is used twice in {body.computation.name}", start, end,
+                   second=("first defined here", first, first + len(name)),
+                   help=f"rename one of them, for instance to {unique_name(name, body.table)}")
+        elif name:
+            body.table[name] = instruction
+        if cut.is_root and body.root is not None:
+            report(TWO_ROOTS, f"{name} is a second ROOT in {body.computation.name}", cut.start, cut.start + 4,
+                   second=("the first ROOT is this", body.root.offset, body.root.offset + 4))
+        elif cut.is_root:
+            body.root = instruction
+        body.computation.instructions.append(instruction)
+
+    # Attributes
+
+    def attributes(self, cut: Sequence[CutAttribute], body: Body | None = None,
+                   owner: HloInstruction | None = None) -> dict[str, Any]:
+        """The values of a list of attributes, of an instruction (`owner` in its `body`) or of a header."""
+        values: dict[str, Any] = {}
+        first: dict[str, CutAttribute] = {}
+        for attribute in cut:
+            name = attribute.name
+            if name in first:
+                start = first[name].start
+                self._reports.report(SAME_ATTRIBUTE, f"the attribute {name} is given twice", attribute.start,
+                                     attribute.start + len(name),
+                                     second=("first given here", start, start + len(name)))
+                continue
+            first[name] = attribute
+            try:
+                value = self._attribute(attribute, body, owner)
+            except PhraseError as error:
+                self._reports.report_phrase(error, attribute.value_start)
+                continue
+            if value is not None:
+                values[name] = value
+        return values
+
+    def _attribute(self, attribute: CutAttribute, body: Body | None, owner: HloInstruction | None) -> Any:
+        name, text, offset = attribute.name, attribute.value, attribute.value_start
+        kind = kind_of(name, text.startswith("{{"))
+        self._phrases.note_value(kind, text, offset)
+        if name not in KINDS:
+            self._reports.note("custom", f"{name} is an attribute that XLA does not know: kept as it is",
+                               attribute.start, offset + len(text))
+        elif name in NEWER_ATTRIBUTES:
+            self._reports.note(NEWER_ATTRIBUTES[name], f"{name} is newer than most parsers", attribute.start,
+                               attribute.start + len(name))
+        if kind is Kind.INSTRUCTIONS:
+            return _named_instructions(text, offset, body) if body is not None else ()
+        if kind is Kind.COMPUTATION and text.startswith("{"):
+            return self._read_inline(text, offset)
+        value = self._phrases.value(kind, text, name)
+        if value is None and owner is not None and kind in (Kind.COMPUTATION, Kind.COMPUTATIONS):
+            self._definitions.pending.append(
+                PendingCall(owner, name, read_names(text), offset, kind is Kind.COMPUTATIONS))
+        return value
+
+
+def _named_instructions(text: str, offset: int, body: Body) -> tuple[HloInstruction, ...]:
+    """The instructions of a body that a list names."""
+    found, begin = [], 0
+    for name in read_names(text):
+        begin = max(begin, text.find(name, begin))
+        at = offset + begin
+        begin += len(name)
+        if name in body.table:
+            found.append(body.table[name])
+        else:
+            body.undefined.append((name, at))
+    return tuple(found)
+
+
+__all__ = ["StatementReader"]
