@@ -4,10 +4,11 @@
 (`quick_lines.py`) or, where a line is not as printers write it, token by token (`statements.py`, `operands.py`). They
 share what names stand for (`definitions.py`), the phrases that were met before (`remembered.py`), and what is said
 about the text (`reports.py`). `scan.py` cuts text into statements and pieces with patterns made from
-`grammars/hlo.lark` and `lines.lark`; `syntax_errors.py` says what is wrong where that fails. Pieces are phrases (shapes, literals, attribute values): `phrase_reading.py` reads them with
-expressions made from the rules of their grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each
-grammar has one builder of values: `shapes_text.py`, `attribute_builder.py`, `shardings_text.py`; literals are checked
-in bulk by `literals_text.py`. `print.py` and the files beside it write text, which reads back as the same module.
+`grammars/hlo.lark` and `lines.lark`; `syntax_errors.py` says what is wrong where that fails. Pieces are phrases
+(shapes, literals, attribute values): `phrase_reading.py` reads them with expressions made from the rules of their
+grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each grammar has one builder of values:
+`shapes_text.py`, `attribute_builder.py`, `shardings_text.py`; literals are checked in bulk by `literals_text.py`.
+`print.py` and the files beside it write text, which reads back as the same module.
 """
 
 from hlotool.text.comments import comment_spans, comments_in
