@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import (
@@ -27,7 +27,7 @@ class ModuleEditor:
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self._names = {c.name for c in module.computations}
-        self._made: dict[tuple[Any, ...], HloComputation] = {}
+        self._made: dict[Hashable, HloComputation] = {}
 
     def add(self, computation: HloComputation) -> HloComputation:
         """The computation as one of the module's, renamed where its name is taken."""
@@ -56,6 +56,15 @@ class ModuleEditor:
             root = HloInstruction("result", "compare", PRED, tuple(parameters[:2]), attributes)
             name = "_".join(("less_than", *element_types[:4]))
             self._made[key] = self.add(HloComputation(name, [*parameters, root]))
+        return self._made[key]
+
+    def program(self, key: Hashable, make: Callable[[], HloModule]) -> HloComputation:
+        """The entry of a module of its own, whose computations become this one's; made once for each key."""
+        if key not in self._made:
+            made = make()
+            for computation in made.computations:
+                self.add(computation)
+            self._made[key] = made.entry
         return self._made[key]
 
     def identity(self, shape: Shape) -> HloComputation:

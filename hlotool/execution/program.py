@@ -14,7 +14,7 @@ from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.isolation import available_memory, format_bytes
-from hlotool.ops import OPS
+from hlotool.ops import OPS, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
 
@@ -54,13 +54,13 @@ class Program:
     A module of R replicas and P partitions runs on R x P devices, each with arguments of its own (replica-major
     order), unless the compiler is to partition it: then it has one list of arguments, of the whole arrays.
     A module with forms of another time, or with library calls that say what they compute, is replaced by a copy
-    without them.
+    without them; LAPACK's calls stay, for the reference and CPUs have it.
     """
 
     module: HloModule
 
     def __post_init__(self) -> None:
-        self.module, _ = without_library_calls(legalized(self.module))
+        self.module, _ = without_library_calls(legalized(self.module), lapack_targets)
 
     @functools.cached_property
     def parameters(self) -> tuple[Shape, ...]:
@@ -133,11 +133,20 @@ class Program:
     @functools.cached_property
     def stablehlo(self) -> bytes:
         """The module as StableHLO bytecode. Raises HloError for what has no such form."""
+        return self._bytecode(library=True)
+
+    @functools.cached_property
+    def stablehlo_with_lapack(self) -> bytes:
+        """The same for who has LAPACK: its calls stay."""
+        return self._bytecode(library=False)
+
+    def _bytecode(self, library: bool) -> bytes:
         from hlotool.mlir import LiftOptions, to_stablehlo
 
         out = io.BytesIO()
         # What is lost does not change results, but a constant without values has none.
-        to_stablehlo(self.module, options=LiftOptions(elided="error", carry=False)).operation.write_bytecode(out)
+        options = LiftOptions(elided="error", carry=False, library=library)
+        to_stablehlo(self.module, options=options).operation.write_bytecode(out)
         return out.getvalue()
 
     @functools.cached_property

@@ -28,6 +28,7 @@ from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
+from hlotool.ops.lapack import lapack_targets
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
@@ -36,5 +37,5 @@ from hlotool.ops.table import OPS
 __all__ = [
     "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
     "EvaluationError", "Op", "Place", "Undrawable", "draw_program", "has_foreign", "int_limits", "is_any_foreign",
-    "limits", "require", "specials", "turning_points", "value_of"]
+    "lapack_targets", "limits", "require", "specials", "turning_points", "value_of"]
 

@@ -42,15 +42,32 @@ PROOFS: dict[str, Proof] = {}
 
 
 def on_target(*targets: str, proof: Proof | None = None) -> Callable[[Rule], Rule]:
-    """Declare the rule of library calls, and what proves it for the first target."""
+    """Declare the rule of library calls, and what proves it for the first target.
+
+    Where a target has a rule already, the new one is for calls that are unclear to the first.
+    """
 
     def declare(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(targets, rule))
+        RULES.update({target: _one_after_the_other(RULES[target], rule) if target in RULES else rule
+                      for target in targets})
         if proof is not None:
             PROOFS[targets[0]] = proof
         return rule
 
     return declare
+
+
+def _one_after_the_other(first: Rule, second: Rule) -> Rule:
+    def rule(call: Call) -> HloInstruction | tuple[HloInstruction, ...]:
+        mark = call.edit.mark()
+        try:
+            return first(call)
+        except Unclear:
+            call.edit.rewind(mark)
+            return second(call)
+
+    rule.__module__ = first.__module__
+    return rule
 
 
 @dataclass(slots=True)

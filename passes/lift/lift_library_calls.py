@@ -16,7 +16,7 @@ is a pass of its own.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, define
@@ -34,8 +34,10 @@ NO_CALLS = define("L202", "no-library-calls", "a package that should declare lib
 #: the group of entry points under which packages declare library calls
 GROUP = "hlotool.library_calls"
 
-_FAMILIES = ("lift_library_matmul", "lift_library_convolution", "lift_library_linalg", "lift_library_other",
-             "lift_library_neuron")
+#: modules that declare rules. LAPACK's routines are written with the builder, which stands on this room: they are
+#: loaded as other packages' rules are, by name.
+_FAMILIES = (*(f"hlotool.passes.lift.lift_library_{family}" for family in
+               ("matmul", "convolution", "linalg", "other", "neuron")), "hlotool.linalg")
 
 #: what a rule may stumble over in a configuration that is not as compilers write it
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ConstraintError)
@@ -70,7 +72,7 @@ def lift_library_calls_recovering(module: HloModule) -> list[Lifted]:
 def known_targets() -> frozenset[str]:
     """The targets of library calls that have a rule."""
     for family in _FAMILIES:
-        importlib.import_module(f"hlotool.passes.lift.{family}")
+        importlib.import_module(family)
     return frozenset(RULES)
 
 
@@ -102,15 +104,19 @@ def load_library_calls(packages: Iterable[str]) -> None:
         raise HloError(problems)
 
 
-def without_library_calls(module: HloModule) -> tuple[HloModule, list[Lifted]]:
-    """The module itself where it calls no library that is known here, else a changed copy; and what was met."""
+def without_library_calls(module: HloModule, kept: Callable[[], frozenset[str]] = frozenset
+                          ) -> tuple[HloModule, list[Lifted]]:
+    """The module itself where it calls no library that is known here, else a changed copy; and what was met.
+
+    `kept` gives targets that stay, for whoever runs the module has them.
+    """
     calling = {c for c in module.computations if any(i.opcode == "custom-call" for i in c.instructions)}
-    targets = known_targets() if calling else frozenset()
+    targets = known_targets() - kept() if calling else frozenset[str]()
     calling = {c for c in calling if _calls(c, targets)}
     if not calling:
         return module, []
     copy = clone_module(module, calling.__contains__)
-    return copy, lift_library_calls_recovering(copy)
+    return copy, _lift(copy, targets)
 
 
 def _note(module: HloModule, lifted: list[Lifted]) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import HloInstruction, HloModule, Layout, Shape, uses
+from hlotool.ir import HloInstruction, HloModule, Shape, uses
+from hlotool.passes.lift.column_major import given_back, seen
 from hlotool.passes.lift.library_calls import Call, on_target
 from hlotool.passes.lift.lift_library_calls import lift_targets
 from hlotool.passes.rewriting import PRED
@@ -33,35 +34,6 @@ def _letter(call: Call, config: dict[str, Any], name: str) -> str:
     return chr(int(config[name]))
 
 
-def _is_by_columns(shape: Shape) -> bool:
-    """Whether the last two dimensions lie in memory columns first, as LAPACK sees them."""
-    return shape.minor_to_major[:2] == (shape.rank - 2, shape.rank - 1)
-
-
-def _seen(call: Call, number: int) -> HloInstruction:
-    """An operand as the matrices that LAPACK sees: its buffer in the call's layout, columns first."""
-    operand = call.operands[number]
-    wanted = call.instruction.attributes.get("operand_layout_constraints")
-    shape: Shape = wanted[number] if wanted is not None else operand.shape
-    if _is_by_columns(shape):
-        return operand
-    return call.add("bitcast", [call.add("copy", [operand], shape)], _by_columns(shape))
-
-
-def _by_columns(shape: Shape) -> Shape:
-    rank = shape.rank
-    return shape.with_layout(Layout((rank - 2, rank - 1, *range(rank - 3, -1, -1))))
-
-
-def _given_back(call: Call, value: HloInstruction, shape: Shape) -> HloInstruction:
-    """A result of the call from the matrices that LAPACK writes."""
-    if _is_by_columns(shape):
-        return value
-    laid_out = call.add("copy", [value], _by_columns(shape.without_layout()))
-    whole = shape if shape.layout is not None else shape.with_layout(Layout.descending(shape.rank))
-    return call.add("copy", [call.add("bitcast", [laid_out], whole)], shape.without_layout())
-
-
 @on_target("lapack_strsm_ffi", "lapack_dtrsm_ffi", "lapack_ctrsm_ffi", "lapack_ztrsm_ffi")
 def triangular_solve(call: Call) -> HloInstruction:
     """?trsm: the solution of a x = b, or x a = b, of a triangular a."""
@@ -70,10 +42,10 @@ def triangular_solve(call: Call) -> HloInstruction:
     transposed = _letter(call, config, "trans_x")
     call.expect(transposed in _TRANSPOSE, f"trans_x is {transposed}")
     solution = call.add(
-        "triangular-solve", [_seen(call, 0), _seen(call, 1)], call.results[0],
+        "triangular-solve", [seen(call, 0), seen(call, 1)], call.results[0],
         left_side=_letter(call, config, "side") == "L", lower=_letter(call, config, "uplo") == "L",
         unit_diagonal=_letter(call, config, "diag") == "U", transpose_a=_TRANSPOSE[transposed])
-    return _given_back(call, solution, call.instruction.shape)
+    return given_back(call, solution, call.instruction.shape)
 
 
 @on_target("lapack_spotrf_ffi", "lapack_dpotrf_ffi", "lapack_cpotrf_ffi", "lapack_zpotrf_ffi")
@@ -85,7 +57,7 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
     """
     call.expect(len(call.operands) == 1, f"it has {len(call.operands)} operands")
     call.expect(_is_only_compared(call, 1), "where it failed is asked for, which HLO's operation does not tell")
-    matrix = _seen(call, 0)
+    matrix = seen(call, 0)
     lower = _letter(call, call.config(), "uplo") == "L"
     shape = matrix.shape.without_layout()
     factor = call.add("cholesky", [matrix], shape, lower=lower)
@@ -99,7 +71,7 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
     info: Shape = call.results[1]
     call.expect(info.dims == shape.dims[:-2], f"its second result is {info.text(False)}")
     whole = call.add("select", [kept, factor, matrix], shape)
-    return _given_back(call, whole, call.instruction.shape.elements[0]), call.cast(failed, info.element_type)
+    return given_back(call, whole, call.instruction.shape.elements[0]), call.cast(failed, info.element_type)
 
 
 def _is_only_compared(call: Call, index: int) -> bool:

@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 _ROUNDS = 15
 
 
-def _matrix(b: Core, value: Any, what: str, is_square: bool = False) -> XlaOp:
+_FLOATS = ("f32", "f64")
+
+
+def _matrix(b: Core, value: Any, what: str, is_square: bool = False, kinds: Sequence[str] = _FLOATS) -> XlaOp:
     made = b.operand(value)
-    demand(made.shape.is_array and made.rank >= 2 and made.element_type in ("f32", "f64"), ARGUMENTS,
-           f"{what} takes matrices of f32 or f64 in the last two dimensions; it is given {made.shape.text(False)}")
+    demand(made.shape.is_array and made.rank >= 2 and made.element_type in kinds, ARGUMENTS,
+           f"{what} takes matrices of {', '.join(kinds[:-1])} or {kinds[-1]} in the last two dimensions; it is given "
+           f"{made.shape.text(False)}")
     demand(min(made.dims[-2:]) > 0 and (not is_square or made.dims[-1] == made.dims[-2]), ARGUMENTS,
            f"{what} takes {'square' if is_square else 'non-empty'} matrices; it is given {made.shape.text(False)}")
     return made
@@ -140,9 +144,22 @@ def _with_line(b: Core, matrix: XlaOp, line: XlaOp, at: XlaOp, axis: int) -> Xla
 def _turned(b: Core, matrix: XlaOp, p: XlaOp, q: XlaOp, c: XlaOp, s: XlaOp, axis: int) -> XlaOp:
     """Rows or columns p and q turned by an angle of cosine c and sine s."""
     one, two = _line(b, matrix, p, axis), _line(b, matrix, q, axis)
-    cosine, sine = _spread(b, c, one.dims, -1), _spread(b, s, one.dims, -1)
+    cosine, sine = (_typed(b, _spread(b, n, one.dims, -1), one) for n in (c, s))
     found = _with_line(b, matrix, one * cosine - two * sine, p, axis)
     return _with_line(b, found, one * sine + two * cosine, q, axis)
+
+
+def _typed(b: Core, value: XlaOp, like: XlaOp) -> XlaOp:
+    """A real value in the element type of another one, which may be complex."""
+    return today(b, "Complex", value, today(b, "ZerosLike", value)) if like.shape.dtype.is_complex else value
+
+
+def _squares(b: Core, value: XlaOp) -> XlaOp:
+    """The squares of magnitudes."""
+    if not value.shape.dtype.is_complex:
+        return today(b, "Mul", value, value)
+    parts = (today(b, part, value) for part in ("Real", "Imag"))
+    return today(b, "Add", *(today(b, "Mul", part, part) for part in parts))
 
 
 def _rotation(b: Core, alpha: XlaOp, beta: XlaOp, gamma: XlaOp) -> tuple[XlaOp, XlaOp]:
@@ -157,7 +174,12 @@ def _rotation(b: Core, alpha: XlaOp, beta: XlaOp, gamma: XlaOp) -> tuple[XlaOp, 
 
 
 def _tolerance(made: XlaOp) -> float:
-    return 2.0 ** -made.shape.dtype.mantissa_bits
+    return 2.0 ** -made.shape.with_element_type(_real_kind(made)).dtype.mantissa_bits
+
+
+def _real_kind(made: XlaOp) -> str:
+    """The element type of real parts."""
+    return {"c64": "f32", "c128": "f64"}.get(made.element_type, made.element_type)
 
 
 @function("SelfAdjointEig")
@@ -170,8 +192,7 @@ def eigh(b: Core, a: Any, lower: bool = True, max_iter: int = 15, tol: float = 1
     """
     given = b.operand(a)
     if given.shape.is_array and given.rank >= 2 and given.dims[-1] == given.dims[-2] == 0:
-        kind = {"c64": "f32", "c128": "f64"}.get(given.element_type, given.element_type)
-        return today(b, "Tuple", [given, today(b, "Full", Shape.array(kind, given.dims[:-1]), 0.0)])
+        return today(b, "Tuple", [given, today(b, "Full", Shape.array(_real_kind(given), given.dims[:-1]), 0.0)])
     if given.shape.is_array and given.shape.dtype.is_complex:
         return _hermitian(b, symmetrize(b, given, lower), sort_eigenvalues)
     given = _matrix(b, given, "Eigh", is_square=True)
@@ -268,11 +289,11 @@ def _in_order(b: Core, vectors: XlaOp, values: XlaOp, is_descending: bool, *othe
 
 @function()
 def svd(b: Core, a: Any) -> XlaOp:
-    """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^T, s falling, the thin form."""
-    made = _matrix(b, a, "Svd")
+    """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^H, s falling, the thin form."""
+    made = _matrix(b, a, "Svd", kinds=(*_FLOATS, "c64", "c128"))
     rows, columns = made.dims[-2:]
     if rows < columns:
-        found = svd(b, transpose_in_minor_dims(b, made))
+        found = svd(b, today(b, "Conj", transpose_in_minor_dims(b, made)))
         u, s, v = (today(b, "GetTupleElement", found, i) for i in range(3))
         return today(b, "Tuple", [v, s, u])
     vectors = _eye(b, made, columns)
@@ -280,14 +301,17 @@ def svd(b: Core, a: Any) -> XlaOp:
         first, second = _pairs(b, columns)
         count, limit = first.dims[0], _tolerance(made)
         # How far from orthogonal the worst pair of the round was, and of the last one.
-        worst = b.operand(float("inf"), made.element_type)
-        least = b.operand(0.0, made.element_type)
+        kind = _real_kind(made)
+        worst, least = b.operand(float("inf"), kind), b.operand(0.0, kind)
 
         def step(k: XlaOp, matrix: XlaOp, v: XlaOp, now: XlaOp, last: XlaOp, ones: XlaOp, twos: XlaOp) -> list[XlaOp]:
             place = today(b, "Rem", k, count)
             p, q = _pick(b, ones, place), _pick(b, twos, place)
             one, two = _line(b, matrix, p, -1), _line(b, matrix, q, -1)
-            alpha, beta, gamma = (today(b, "Sum", x * y, [x.rank - 1]) for x, y in ((one, one), (two, two), (one, two)))
+            alpha, beta = (today(b, "Sum", _squares(b, x), [x.rank - 1]) for x in (one, two))
+            gamma = today(b, "Sum", today(b, "Conj", one) * two, [one.rank - 1])
+            if made.shape.dtype.is_complex:  # a factor of size one for column q makes the product real
+                matrix, v, gamma = _with_real_product(b, matrix, v, q, gamma)
             scale = today(b, "Sqrt", alpha * beta)
             angle = today(b, "Abs", gamma) / today(b, "Select", scale > 0.0, scale, 1.0)
             seen = today(b, "ReduceMax", today(b, "Select", scale > 0.0, angle, 0.0))
@@ -300,11 +324,24 @@ def svd(b: Core, a: Any) -> XlaOp:
             return today(b, "Gt", values[3], limit)
 
         made, vectors, *_ = _while(b, _ROUNDS * count, step, [made, vectors, least, worst, first, second], is_needed)
-    lengths = today(b, "Sqrt", today(b, "Sum", made * made, [made.rank - 2]))
+    lengths = today(b, "Sqrt", today(b, "Sum", _squares(b, made), [made.rank - 2]))
     safe = today(b, "Select", lengths > 0.0, lengths, 1.0)
-    left = made / _spread(b, safe, made.dims, -2)
+    left = made / _typed(b, _spread(b, safe, made.dims, -2), made)
     found = _in_order(b, left, lengths, True, vectors)
     return today(b, "Tuple", [today(b, "GetTupleElement", found, i) for i in range(3)])
+
+
+def _with_real_product(b: Core, matrix: XlaOp, v: XlaOp, q: XlaOp, gamma: XlaOp) -> tuple[XlaOp, XlaOp, XlaOp]:
+    """Matrix and vectors with columns q times a number of size one; gamma's size, the product with column q then."""
+    size = today(b, "Abs", gamma)
+    none = today(b, "Eq", size, today(b, "ZerosLike", size))
+    safe = today(b, "Select", none, today(b, "OnesLike", size), size)
+    phase = today(b, "Select", none, today(b, "OnesLike", gamma), today(b, "Conj", gamma) / _typed(b, safe, gamma))
+    turned = []
+    for table in (matrix, v):
+        line = _line(b, table, q, -1)
+        turned.append(_with_line(b, table, line * _spread(b, phase, line.dims, -1), q, -1))
+    return turned[0], turned[1], size
 
 
 @function()

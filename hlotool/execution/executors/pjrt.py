@@ -35,7 +35,8 @@ class Pjrt(Executor):
                                     f"{i.name} calls a Python function of the process that traced the module")
                             for i in callbacks])
         check_targets(program, self.argument)
-        return Job(self.argument, program.stablehlo, program.replicas, program.partitions, program.partitioning,
+        code = program.stablehlo_with_lapack if self.argument == "cpu" else program.stablehlo
+        return Job(self.argument, code, program.replicas, program.partitions, program.partitioning,
                    tuple(s.dims for s in program.results))
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
