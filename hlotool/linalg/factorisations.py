@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.ir import HloInstruction, Shape
-from hlotool.linalg.arrays import (
+from hlotool.linalg.loop_arrays import (
     adjoint,
     as_columns,
     as_rows,
@@ -134,8 +134,8 @@ def qr(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequen
 
 def _no_column_stays(call: Call) -> None:
     first: HloInstruction = call.operands[1]
-    while first.opcode in ("broadcast", "reshape", "copy", "bitcast", "bitcast-convert", "convert"):
-        first = first.operands[0]
+    while first.opcode in ("broadcast", "reshape", "copy", "bitcast", "convert", "fusion"):
+        first = first.called_computations()[0].root if first.opcode == "fusion" else first.operands[0]
     literal = first.attributes.get("literal")
     call.expect(literal is not None and not literal.array.any(), "columns may have to stay in front")
 

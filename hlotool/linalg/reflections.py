@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.linalg.arrays import (
+from hlotool.linalg.loop_arrays import (
     as_columns,
     as_rows,
     at,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.ir import HloInstruction, Shape
-from hlotool.linalg.arrays import adjoint, as_rows, each, is_finite, pick, real, typed, zeros
 from hlotool.linalg.factorisations import q_of, qr_form
+from hlotool.linalg.loop_arrays import adjoint, as_rows, each, is_finite, pick, real, typed, zeros
 from hlotool.linalg.routine import Config, letter, routine
 from hlotool.passes.lift import Call, Unclear, on_target
 

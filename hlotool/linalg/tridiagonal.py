@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.ir import Shape
-from hlotool.linalg.arrays import at, each, loop, pick, put, size_of, zeros
+from hlotool.linalg.loop_arrays import at, each, loop, pick, put, size_of, zeros
 from hlotool.linalg.routine import Config, routine
 
 

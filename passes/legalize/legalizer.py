@@ -15,8 +15,9 @@
                                                     ROOT s = f32[4] all-reduce(a), replica_groups={}, to_apply=add_f32
                                                   }
 
-The rules for single instructions are in legacy_rules.py, old_dots.py and old_lapack.py, each with its era; token chains are
-in token_chains.py. What a form meant is never guessed: where it cannot be said exactly it stays, and is reported.
+The rules for single instructions are in legacy_rules.py, old_dots.py and old_lapack.py, each with its era; token
+chains are in token_chains.py. What a form meant is never guessed: where it cannot be said exactly it stays, and is
+reported.
 """
 
 from __future__ import annotations

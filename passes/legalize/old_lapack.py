@@ -100,9 +100,8 @@ def _form(instruction: HloInstruction) -> Old | None:
     found = _TARGET.fullmatch(target) if isinstance(target, str) else None
     if found is None:
         return None
-    form = (_TYPED if found["typed"] else {**_UNTYPED}).get(found["routine"])
-    if not found["typed"]:
-        form = _UNTYPED.get(found["name"], form)
+    routine = found["routine"]
+    form = _TYPED.get(routine) if found["typed"] else _UNTYPED.get(found["name"], _UNTYPED.get(routine))
     if form is None:
         return None
     shape = instruction.shape
@@ -118,7 +117,8 @@ def _form(instruction: HloInstruction) -> Old | None:
 def _scalars(instruction: HloInstruction, form: Old) -> dict[str, int] | None:
     """The values of the scalar operands by name; None where one is no constant."""
     found = {}
-    for name, operand in zip(form.scalars, instruction.operands, strict=False):
+    for name, given in zip(form.scalars, instruction.operands, strict=False):
+        operand = given
         while operand.opcode in ("copy", "bitcast", "reshape"):
             operand = operand.operands[0]
         literal = operand.attributes.get("literal")

@@ -10,7 +10,7 @@
 
 A call whose configuration does not say enough stays, and why is among the module's notes. The rules are in
 lift_library_matmul.py, lift_library_convolution.py, lift_library_linalg.py and lift_library_other.py, each of which
-is a pass of its own.
+is a pass of its own; LAPACK's routines as loops are in hlotool.linalg.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def lift_library_calls(module: HloModule) -> HloModule:
     return module
 
 
-def lift_targets(module: HloModule, family: str) -> HloModule:
-    """`lift_library_calls` for the rules of one file."""
-    targets = frozenset(t for t, rule in RULES.items() if rule.__module__ == family)
+def lift_targets(module: HloModule, *families: str) -> HloModule:
+    """`lift_library_calls` for the rules of one file or room, or of several."""
+    targets = frozenset(t for t in known_targets() if RULES[t].__module__.startswith(families))
     _note(module, _lift(module, targets))
     return module
 

@@ -1,4 +1,4 @@
-"""Writes the LAPACK calls of CPU compilers as the operations of linear algebra that HLO has.
+"""Writes the LAPACK calls of CPU compilers as the operations of linear algebra that HLO has, or as loops.
 
     ENTRY main {                                  ENTRY main {
       a = f32[3,3] parameter(0)                     a = f32[3,3] parameter(0)
@@ -8,7 +8,7 @@
         backend_config={side = 76 : ui8, ...}         transpose_a=TRANSPOSE
     }                                             }
 
-Numbers are LAPACK's letters as characters. Factorisations that HLO has no operation for stay.
+Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops: see hlotool.linalg.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _TRANSPOSE = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 
 def lift_library_linalg(module: HloModule) -> HloModule:
-    """The same module, changed in place, without LAPACK calls that HLO has operations for."""
-    return lift_targets(module, __name__)
+    """The same module, changed in place, without LAPACK calls that HLO has operations for, or that loops can do."""
+    return lift_targets(module, __name__, "hlotool.linalg")
 
 
 def _letter(call: Call, config: dict[str, Any], name: str) -> str:

@@ -40,8 +40,10 @@ def test_a_callee_sees_the_layouts_beside_scalars(constraints: str, order: str, 
     """LAPACK sees columns first: the matrix in a column-major layout, its transpose in the default one."""
     module = hlotool.parse(_LU.format(order=order, constraints=constraints.format(order)))
     wanted = _factored(seen) if order == "{0,1}" else _factored(seen).T
-    back = from_stablehlo(to_stablehlo(module))
-    for one in (module, back):
+    back = from_stablehlo(to_stablehlo(module, options=LiftOptions(library=False)))
+    loops = from_stablehlo(to_stablehlo(module))
+    assert all(i.opcode != "custom-call" for i in loops.instructions())
+    for one in (module, back, loops):
         factors, _, info = hlotool.execute(one, [_MATRIX], executor="pjrt:cpu")
         np.testing.assert_allclose(factors, wanted, rtol=1e-5)
         assert info == 0
