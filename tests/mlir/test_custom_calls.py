@@ -8,6 +8,7 @@ import pytest
 import hlotool
 from hlotool import from_stablehlo, to_stablehlo
 from hlotool.diagnostics import HloError
+from hlotool.mlir import LiftOptions
 
 _LU = """HloModule m
 ENTRY main {{
