@@ -213,10 +213,11 @@ def _draw_topk(d: Draw) -> None:
 
 
 @op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION, draw=_draw_topk)
-def topk(operand: Array, *, k: int, largest: bool = True) -> Any:
+def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 
-    Floats are ordered by their bits, as TOTALORDER compares; of equal elements the first comes first.
+    Floats are ordered by their bits, as TOTALORDER compares; of equal elements the first comes first, also where
+    is_stable does not ask for it.
 
     C1  The operand is an array of rank 1 or more.
     C2  k is at least 0 and at most the size of the last dimension.

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.grammars import pattern
+from hlotool.grammars import pattern, terminal
 from hlotool.ir import DTYPES, KINDS
 from hlotool.text.syntax_errors import (
     BAD_ATTRIBUTE,
@@ -57,6 +57,7 @@ _CALM = r"""[^()\[\]{}"'/\n]*+"""
 #: everything that matters to bracket matching; a pair of brackets with nothing of it inside is taken at once
 _BRACKET = re.compile(
     rf"\({_CALM}\)|\[{_CALM}\]|\{{{_CALM}\}}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
+_DEVICE_IDS = re.compile(terminal("sharding", "_DEVICE_IDS"))
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
 _DEEPEST = 1000
 
@@ -323,7 +324,8 @@ _WINDOW_PART = re.compile(r"(?:stride|pad|lhs_dilate|rhs_dilate|rhs_reversal)=-?
 def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
     """The end of an attribute's value: atoms and balanced groups without white space between them.
 
-    Literals and mesh groups go on after a blank, and so do the protobuf texts of early 2017.
+    Literals and mesh groups go on after a blank, and so do the protobuf texts of early 2017. The devices of a mesh are
+    part of it.
     """
     start = at
     while at < len(text):
@@ -335,6 +337,8 @@ def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
                 check_quote(text, at + string.start(), at + string.end(), start)
             is_arrow = found[0].endswith("-") and text.startswith(">", found.end())
             at = found.end() + is_arrow
+        elif text.startswith("mesh[", start) and (found := _DEVICE_IDS.match(text, skip_blank(text, at))):
+            at = found.end()
         else:
             more = skip_blank(text, at)
             goes_on = (name == "literal" or text.startswith("mesh[", start)

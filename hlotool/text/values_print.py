@@ -186,8 +186,7 @@ def _replica_groups(groups: ReplicaGroups) -> str:
     if groups.iota is not None:
         return _iota(groups.iota)
     if groups.mesh is not None:
-        separator = ", " if groups.mesh.device_ids is not None else " "
-        return f"{_mesh(groups.mesh)}{separator}{_axes(groups.axes)}"
+        return f"{_mesh(groups.mesh)} {_axes(groups.axes)}"
     return _pairs(groups.groups)
 
 

@@ -4,10 +4,13 @@
 import hlotool.passes.lints.redundancy
 import hlotool.passes.lints.identities
 import hlotool.passes.lints.performance
+import hlotool.passes.lints.index_order
 import hlotool.passes.lints.numerics
+import hlotool.passes.lints.accumulators
 import hlotool.passes.lints.domains
 import hlotool.passes.lints.control_flow
 import hlotool.passes.lints.collectives
+import hlotool.passes.lints.wasted_collectives
 import hlotool.passes.lints.portability
 import hlotool.passes.lints.style
 from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule

@@ -32,7 +32,7 @@ def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
 
 def is_partitioned(view: View) -> bool:
     """Whether a module is one device's part of a program, so that shapes are no longer those of the whole."""
-    return any(True for _ in view.with_opcode(*COLLECTIVES))
+    return view.is_optimized or any(True for _ in view.with_opcode(*COLLECTIVES))
 
 
 @rule("W501", "reused-channel", on=Scope.MODULE)
@@ -41,7 +41,8 @@ def reused_channel(view: View) -> Iterator[Finding]:
 
     What it does
         Finds collectives that share a channel_id and differ in operation, shape or groups, in modules that use
-        several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing.
+        several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing; nor do they
+        in optimised modules, whose compilers copy collectives with their channels.
 
     Why
         The channel pairs the devices that take part: two operations on one channel may be matched with each other,
@@ -52,20 +53,24 @@ def reused_channel(view: View) -> Iterator[Finding]:
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main { x = f32[4] parameter(0)
           r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
-          g = f32[8] all-gather(r), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
-          ROOT p = f32[8] collective-permute(g), channel_id=2, source_target_pairs={{0,1},{1,0}} }
+          g = f32[8] all-gather(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
+          p = f32[8] collective-permute(g), channel_id=2, source_target_pairs={{0,1},{1,0}}
+          ROOT t = (f32[4], f32[8]) tuple(r, p) }
 
     Good
         HloModule m, num_partitions=2
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
         ENTRY main { x = f32[4] parameter(0)
           r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
-          g = f32[8] all-gather(r), channel_id=2, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
-          ROOT p = f32[8] collective-permute(g), channel_id=3, source_target_pairs={{0,1},{1,0}} }
+          g = f32[8] all-gather(x), channel_id=2, replica_groups={{0,1}}, use_global_device_ids=true, dimensions={0}
+          p = f32[8] collective-permute(g), channel_id=3, source_target_pairs={{0,1},{1,0}}
+          ROOT t = (f32[4], f32[8]) tuple(r, p) }
 
     Source
         XLA, hlo_channel_ids; XLA Operation Semantics, AllReduce
     """
+    if view.is_optimized:
+        return
     first: dict[int, HloInstruction] = {}
     found = [(i.attributes["channel_id"], i) for i, _ in view.with_opcode(*COLLECTIVES)
              if i.attributes.get("channel_id")]
@@ -424,12 +429,17 @@ def repeated_all_reduce(view: View, instruction: HloInstruction) -> Iterator[Fin
     Source
         XLA, all_reduce_folder.cc
     """
+    if at := summed_before(view, instruction):
+        yield Finding(instruction, f"{at.name} has reduced the value over the same devices already",
+                      help=f"use {at.name}")
+
+
+def summed_before(view: View, instruction: HloInstruction) -> HloInstruction | None:
+    """The all-reduce over the same groups whose result, scaled or converted at most, an all-reduce takes."""
     at = view.origin(instruction.operands[0])
     while at.opcode == "convert" or (at.opcode in ("multiply", "divide") and view.constant(at.operands[1]) is not None):
         at = view.origin(at.operands[0])
-    if at.opcode == "all-reduce" and same_groups(at, instruction):
-        yield Finding(instruction, f"{at.name} has reduced the value over the same devices already",
-                      help=f"use {at.name}")
+    return at if at.opcode == "all-reduce" and same_groups(at, instruction) else None
 
 
 @rule("W510", "identity-permute", on=("collective-permute",))
@@ -478,25 +488,40 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
     Bad
         HloModule m, is_scheduled=true, replica_count=2
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
-        ENTRY main { x = f32[4]{0} parameter(0)
-          a = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          n = f32[4]{0} negate(a)
-          b = f32[4]{0} all-reduce(n), replica_groups={{0,1}}, to_apply=add
-          c = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          d = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          e = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          f = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          g = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          h = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
-          i = f32[4]{0} all-reduce(x), replica_groups={{0,1}}, to_apply=add
+        ENTRY main {
+          a = f32[4]{0} parameter(0)
+          b = f32[4]{0} parameter(1)
+          c = f32[4]{0} parameter(2)
+          d = f32[4]{0} parameter(3)
+          e = f32[4]{0} parameter(4)
+          f = f32[4]{0} parameter(5)
+          g = f32[4]{0} parameter(6)
+          h = f32[4]{0} parameter(7)
+          ra = f32[4]{0} all-reduce(a), replica_groups={{0,1}}, to_apply=add
+          rb = f32[4]{0} all-reduce(b), replica_groups={{0,1}}, to_apply=add
+          rc = f32[4]{0} all-reduce(c), replica_groups={{0,1}}, to_apply=add
+          rd = f32[4]{0} all-reduce(d), replica_groups={{0,1}}, to_apply=add
+          re = f32[4]{0} all-reduce(e), replica_groups={{0,1}}, to_apply=add
+          rf = f32[4]{0} all-reduce(f), replica_groups={{0,1}}, to_apply=add
+          rg = f32[4]{0} all-reduce(g), replica_groups={{0,1}}, to_apply=add
+          rh = f32[4]{0} all-reduce(h), replica_groups={{0,1}}, to_apply=add
           ROOT t = (f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0})
-                   tuple(b, c, d, e, f, g, h, i) }
+                   tuple(ra, rb, rc, rd, re, rf, rg, rh) }
 
     Good
         HloModule m, is_scheduled=true, replica_count=2
         add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
-        ENTRY main { x = f32[4]{0} parameter(0)
-          ROOT a = (f32[4]{0}, f32[4]{0}) all-reduce(x, x), replica_groups={{0,1}}, to_apply=add }
+        ENTRY main {
+          a = f32[4]{0} parameter(0)
+          b = f32[4]{0} parameter(1)
+          c = f32[4]{0} parameter(2)
+          d = f32[4]{0} parameter(3)
+          e = f32[4]{0} parameter(4)
+          f = f32[4]{0} parameter(5)
+          g = f32[4]{0} parameter(6)
+          h = f32[4]{0} parameter(7)
+          ROOT t = (f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0}, f32[4]{0})
+                   all-reduce(a, b, c, d, e, f, g, h), replica_groups={{0,1}}, to_apply=add }
 
     Source
         XLA, all_reduce_combiner.cc

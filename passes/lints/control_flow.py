@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -138,15 +139,17 @@ def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
                       "forever", help="let the body change what the condition reads")
 
 
-@rule("W402", "trivial-loop", on=("while",))
+@rule("W402", "trivial-loop", on=("while",), tidied=True)
 def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A loop that runs never, or once.
 
     What it does
-        Finds loops whose counter allows no iteration, or one.
+        Finds loops whose counter allows no iteration, or one, and those of which the compiler has noted one
+        (known_trip_count).
 
     Why
-        A loop keeps its state apart and stops fusion and other optimisation at its borders.
+        A loop keeps its state apart and stops fusion and other optimisation at its borders. Compilers unroll those
+        whose count they see; one that is left in an optimised module was hidden from them.
 
     Bad
         cond { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
@@ -166,9 +169,21 @@ def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         XLA, while_loop_simplifier.cc
     """
     count = trip_count(view, instruction)
+    if count is None:
+        count = _noted(instruction)
     if count in (0, 1):
         yield Finding(instruction, "the loop runs once" if count else "the loop never runs",
                       help="write its body in its place" if count else "use its initial state")
+
+
+_NOTED = re.compile(r'"known_trip_count":\s*\{\s*"n":\s*"?(\d+)"?\s*\}')
+
+
+def _noted(loop: HloInstruction) -> int | None:
+    """How often a loop runs by its own backend_config; XLA: WhileLoopBackendConfig."""
+    config = loop.attributes.get("backend_config")
+    found = _NOTED.search(config.text) if isinstance(config, BackendConfig) else None
+    return int(found[1]) if found else None
 
 
 @rule("W403", "undeclared-trip-count", on=("while",), severity=Severity.INFO, default_on=False)
@@ -203,9 +218,7 @@ def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[F
         XLA, while_loop_trip_count_annotator.cc
     """
     count = trip_count(view, instruction)
-    config = instruction.attributes.get("backend_config")
-    noted = isinstance(config, BackendConfig) and "known_trip_count" in config.text
-    if count is not None and 1 < count < ENDLESS and not noted:
+    if count is not None and 1 < count < ENDLESS and _noted(instruction) is None:
         yield Finding(instruction, f"the loop runs {int(count)} times",
                       help=f'backend_config={{"known_trip_count":{{"n":"{int(count)}"}}}}')
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS
-from hlotool.passes.lints.edits import fix_of, with_attribute
-from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
+from hlotool.passes.lints.rule import Finding, Scope, rule
 from hlotool.passes.lints.view import View, readable
 
 _MIB = 1 << 20
@@ -189,6 +188,60 @@ def huge_constant(view: View, instruction: HloInstruction, *, bytes: int = _MIB)
         yield Finding(instruction, f"the constant holds {readable(size)}", help="pass it as a parameter")
 
 
+@rule("W214", "repeated-constant", on=Scope.MODULE, severity=Severity.INFO, tidied=True)
+def repeated_constant(view: View, *, bytes: int = 1024) -> Iterator[Finding]:
+    """A large constant that stands in the module several times.
+
+    What it does
+        Finds constants of at least `bytes` bytes with equal elements and types, in one computation or in several.
+        Elements that the text leaves out ({...}) are not known to be equal. One finding for each set.
+
+    Why
+        Each copy is kept in memory, and travels with the program. Compilers rematerialise constants where they are
+        used, because most are small.
+
+    Bad
+        ENTRY main {
+          x = s64[128] parameter(0)
+          a = s64[128] constant({0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,
+                          1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,
+                          2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,
+                          3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0})
+          b = s64[128] constant({0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,
+                          1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,
+                          2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,
+                          3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0})
+          c = s64[128] add(x, a)
+          ROOT y = s64[128] multiply(c, b)
+        }
+
+    Good
+        ENTRY main {
+          x = s64[128] parameter(0)
+          a = s64[128] constant({0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,
+                          1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,
+                          2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,
+                          3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0,7,4,1,8,5,2,9,6,3,0})
+          c = s64[128] add(x, a)
+          ROOT y = s64[128] multiply(c, a)
+        }
+
+    Source
+        XLA, hlo_constant_splitter.cc, hlo_cse.cc
+    """
+    seen: dict[tuple[Shape, Hashable], list[HloInstruction]] = {}
+    for instruction, _ in view.with_opcode("constant"):
+        literal = instruction.attributes.get("literal")
+        if view.bytes(instruction.shape) >= bytes and literal is not None and not literal.has_elided:
+            content = literal.text or literal.array.tobytes()
+            seen.setdefault((instruction.shape.without_layout(), content), []).append(instruction)
+    for (shape, _), (first, *others) in seen.items():
+        if others:
+            yield Finding(others[0], f"{first.name} is the same constant of {readable(view.bytes(shape))}: "
+                          f"{1 + len(others)} in the module", help=f"use {first.name}, or pass it as a parameter",
+                          notes=view.place(first, "the first stands here"))
+
+
 @rule("W206", "constant-start", on=("dynamic-slice",), severity=Severity.INFO)
 def constant_start(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A dynamic-slice whose start is constant.
@@ -213,85 +266,6 @@ def constant_start(view: View, instruction: HloInstruction) -> Iterator[Finding]
     starts = instruction.operands[1:]
     if starts and all(s.opcode == "constant" for s in starts):
         yield Finding(instruction, "every start index is a constant", help="write a slice")
-
-
-@rule("W207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE)
-def undeclared_index_order(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """Indices that are sorted or unique, and not declared to be.
-
-    What it does
-        Finds scatters and gathers with constant or iota indices that rise, or (scatters) are all different, without
-        indices_are_sorted or unique_indices.
-
-    Why
-        A scatter whose indices may repeat needs atomic updates or runs element by element; one that knows better
-        runs in parallel, and gives the same sum each time.
-
-    Bad
-        set { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
-        ENTRY main {
-          x = f32[8,4] parameter(0)
-          i = s32[3,1] constant({{1},{4},{6}})
-          u = f32[3,4] parameter(1)
-          ROOT y = f32[8,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
-                            scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=set
-        }
-
-    Good
-        set { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
-        ENTRY main {
-          x = f32[8,4] parameter(0)
-          i = s32[3,1] constant({{1},{4},{6}})
-          u = f32[3,4] parameter(1)
-          ROOT y = f32[8,4] scatter(x, i, u), indices_are_sorted=true, unique_indices=true, update_window_dims={1},
-                            inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
-                            to_apply=set
-        }
-
-    Source
-        XLA Operation Semantics, Scatter
-    """
-    given = instruction.attributes
-    is_scatter = instruction.opcode == "scatter"
-    indices = instruction.operands[len(instruction.operands) // 2 if is_scatter else 1]
-    vectors = _vectors(view, indices, given["index_vector_dim"])
-    if not vectors or any(given.get(n) for n in ("input_batching_dims", "operand_batching_dims")):
-        return
-    missing = []
-    if not given.get("indices_are_sorted") and list(vectors) == sorted(vectors):
-        missing.append("indices_are_sorted")
-    if is_scatter and not given.get("unique_indices") and len(set(vectors)) == len(vectors):
-        missing.append("unique_indices")
-    if not missing or (not is_scatter and len(vectors) < 2):
-        return
-    changes = [c for name in missing for c in with_attribute(view, instruction, name, "true") or ()]
-    yield Finding(instruction, f"the indices are constant and could be declared {' and '.join(missing)}",
-                  help=f"add {', '.join(n + '=true' for n in missing)}",
-                  fix=fix_of(view.module.source, f"declare {', '.join(missing)}", _joined(changes)))
-
-
-def _joined(changes: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Insertions at one place as one, so that each edit has a place of its own."""
-    found: dict[tuple[int, int], str] = {}
-    for start, end, text in changes:
-        found[start, end] = found.get((start, end), "") + text
-    return [(start, end, text) for (start, end), text in found.items()]
-
-
-def _vectors(view: View, indices: HloInstruction, axis: int) -> list[tuple[int, ...]]:
-    """The index vectors of constant or iota indices, one dimension of vectors at most; [] where not known."""
-    dims = indices.shape.dims
-    if len(dims) > 2 or not indices.shape.is_static or indices.shape.size > 4096:
-        return []
-    width = dims[axis] if axis < len(dims) else 1
-    if indices.opcode == "iota":
-        along = indices.attributes.get("iota_dimension", 0)
-        return [] if along == axis or width != 1 else [(k,) for k in range(indices.shape.size)]
-    numbers = view.numbers(indices) if indices.opcode == "constant" else ()
-    if len(dims) == 2 and axis == 0:
-        half = len(numbers) // width if width else 0
-        return [tuple(numbers[k + half * w] for w in range(width)) for k in range(half)]
-    return [tuple(numbers[k:k + width]) for k in range(0, len(numbers), max(1, width))]
 
 
 @rule("W208", "sort-then-slice", on=("sort",), severity=Severity.INFO)
@@ -377,8 +351,8 @@ def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int =
     """Expensive work in a loop that gives the same in each iteration.
 
     What it does
-        Finds dots, convolutions, sorts, collectives and the like of at least `bytes` bytes in loop bodies that
-        depend only on values which the loop hands on unchanged.
+        Finds dots, convolutions, sorts, collectives, copies from and to the host's memory and the like of at least
+        `bytes` bytes in loop bodies that depend only on values which the loop hands on unchanged.
 
     Why
         Once before the loop would do. Compilers hoist some of it, but not what is large or has effects on others.
@@ -419,9 +393,22 @@ def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int =
             is_same = inner.opcode == "constant" or (bool(inner.operands) and all(o in known for o in inner.operands))
         if is_same and inner.opcode not in ("rng", "infeed", "recv", "custom-call", "parameter", "while"):
             known.add(inner)
-            if inner.opcode in _EXPENSIVE and view.bytes(inner.shape) >= bytes:
+            if (inner.opcode in _EXPENSIVE or _crosses(inner)) and view.bytes(inner.shape) >= bytes:
                 yield Finding(inner, f"{inner.name} is the same in each iteration of {instruction.name}",
                               help="compute it before the loop")
+
+
+def _crosses(copy: HloInstruction) -> bool:
+    """Whether a copy takes an array from the host's memory to the device's, or back."""
+    if copy.opcode not in ("copy", "copy-start") or not copy.operands[0].shape.is_array:
+        return False
+    result = copy.shape if copy.shape.is_array else copy.shape.elements[0]
+    places = [s.layout.memory_space if s.layout else 0 for s in (copy.operands[0].shape, result)]
+    return places[0] != places[1] and _HOST in places
+
+
+#: the memory space of the host; XLA: Layout::kHostMemorySpace
+_HOST = 5
 
 
 def invariant_places(body: HloComputation) -> set[int]:
@@ -430,32 +417,33 @@ def invariant_places(body: HloComputation) -> set[int]:
             and o.operands[0].opcode == "parameter" and o.attributes["index"] == n}
 
 
-@rule("W211", "transpose-into-dot", on=("dot",), severity=Severity.INFO, default_on=False)
-def transpose_into_dot(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """A dot of a transposed array.
+@rule("W211", "transpose-into-dot", on=("dot",), severity=Severity.INFO, tidied=True)
+def transpose_into_dot(view: View, instruction: HloInstruction, *, bytes: int = 1 << 16) -> Iterator[Finding]:
+    """A transpose that serves only one dot.
 
     What it does
-        Finds dots with an operand that is a transpose.
+        Finds transposes of at least `bytes` bytes, outside of fusions, whose only user is a dot.
 
     Why
-        A dot names the dimensions that it contracts, so it can take the array as it is. Off by default: compilers
-        fold such transposes.
+        A dot names the dimensions that it contracts, so it can take the array as it is. Compilers fold such
+        transposes; one that is left in an optimised module reads and writes the whole array once more.
 
     Bad
-        ENTRY main { a = f32[8,16] parameter(0)  b = f32[8,16] parameter(1)
-                     t = f32[16,8] transpose(b), dimensions={1,0}
-                     ROOT y = f32[8,8] dot(a, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+        ENTRY main { a = f32[128,256] parameter(0)  b = f32[128,256] parameter(1)
+                     t = f32[256,128] transpose(b), dimensions={1,0}
+                     ROOT y = f32[128,128] dot(a, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
 
     Good
-        ENTRY main { a = f32[8,16] parameter(0)  b = f32[8,16] parameter(1)
-                     ROOT y = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1} }
+        ENTRY main { a = f32[128,256] parameter(0)  b = f32[128,256] parameter(1)
+                     ROOT y = f32[128,128] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1} }
 
     Source
         XLA, transpose_folding.cc
     """
     for operand in instruction.operands:
-        if operand.opcode == "transpose":
-            yield Finding(instruction, f"{operand.name} transposes {operand.operands[0].name} first",
+        if operand.opcode == "transpose" and view.bytes(operand.shape) >= bytes and len(view.users(operand)) == 1:
+            size = readable(view.bytes(operand.shape))
+            yield Finding(instruction, f"{operand.name} writes {size} for this dot alone",
                           help=f"contract the dimensions of {operand.operands[0].name} themselves")
 
 

@@ -18,9 +18,14 @@ VENDORS = {
     "__triton": "Triton", "triton": "Triton", "tpu_custom_call": "Mosaic on TPUs", "mosaic": "Mosaic",
     "lapack_": "LAPACK on CPUs", "blas_": "BLAS on CPUs", "ducc_": "DUCC on CPUs", "__xla_gpu": "XLA's GPU backend",
     "xla.gpu": "XLA's GPU backend", "__fusion$": "a fusion emitter", "__kernel_call": "a GPU kernel",
-    "AllocateBuffer": "XLA's TPU backend", "__op$": "XLA's GPU backend", "te_": "Transformer Engine",
+    "AllocateBuffer": "XLA's TPU backend", "AsyncCollectiveStart": "XLA's TPU backend",
+    "AsyncCollectiveDone": "XLA's TPU backend", "ConcatBitcast": "XLA's TPU backend", "te_": "Transformer Engine",
+    "__op$": "XLA's GPU backend",
     "__gpu$": "XLA's GPU backend",
 }
+#: beginnings of targets that compilers write in place of operations: in an optimised module they are no news
+PUT_IN = ("__cublas$", "__cudnn$", "__cub$", "__onednn$", "__fusion$", "__xla_gpu", "xla.gpu", "__op$", "__gpu$",
+          "AllocateBuffer", "AsyncCollective", "ConcatBitcast")
 #: beginnings of targets that call back into the process that made the module
 CALLBACKS = ("xla_python", "xla_ffi_python", "xla_ffi_partitioned_python", "xla_cpu_python", "HostExecute")
 #: targets that frameworks write and every XLA backend knows
@@ -89,7 +94,8 @@ def library_custom_call(view: View) -> Iterator[Finding]:
     """Custom calls of one vendor's library or one backend.
 
     What it does
-        Finds targets of cuBLAS, cuDNN, oneDNN, Triton, LAPACK and the like, and reports the first call of each.
+        Finds targets of cuBLAS, cuDNN, oneDNN, Triton, LAPACK and the like, and reports the first call of each. In an
+        optimised module those that compilers put in place of operations do not count.
 
     Why
         The module runs on that backend only. What is dumped after optimisation is full of calls that the compiler
@@ -107,7 +113,7 @@ def library_custom_call(view: View) -> Iterator[Finding]:
         XLA, custom calls
     """
     for target, (instruction, more) in _targets(view).items():
-        if _vendor(target) and not _known(target):
+        if _vendor(target) and not _known(target) and not (view.is_optimized and target.startswith(PUT_IN)):
             yield Finding(instruction, f"{target} belongs to {_vendor(target)}{more}", part=_TARGET,
                           help="dump the module before optimisation" if view.is_optimized else
                           "to run elsewhere, lower the program without it, or lift it where its configuration says "

@@ -11,7 +11,7 @@ from hlotool.ops import OPS
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.view import View, readable
 
 
 @rule("W101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE, tidied=True)
@@ -366,12 +366,13 @@ def repeated_output(view: View, instruction: HloInstruction) -> Iterator[Finding
 
 
 @rule("W108", "dead-loop-state", on=("while",), severity=Severity.INFO)
-def dead_loop_state(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+def dead_loop_state(view: View, instruction: HloInstruction, *, bytes: int = 32) -> Iterator[Finding]:
     """A value that a loop carries and nobody reads.
 
     What it does
         Finds places of a loop's state that neither its condition nor, except to hand the place on or to compute its
-        own next value, its body reads, and that nothing takes out of the loop's result.
+        own next value, its body reads, and that nothing takes out of the loop's result. Places of less than `bytes`
+        bytes do not count; one finding for each loop.
 
     Why
         The value is kept, and often computed, in each iteration for nothing.
@@ -413,12 +414,14 @@ def dead_loop_state(view: View, instruction: HloInstruction) -> Iterator[Finding
     own = _elements(inside.get(parameter, []))
     if read is None or own is None:
         return
-    for index, operand in enumerate(body.root.operands):
-        if index in taken or index in read or not operand.shape.is_array:
-            continue
-        if all(_feeds_only(inside, g, body.root, index) for g in own.get(index, ())):
-            yield Finding(instruction, f"place {index} of the state, {operand.shape.text(False)}, is never read",
-                          help="leave it out of the loop")
+    dead = [n for n, operand in enumerate(body.root.operands)
+            if n not in taken and n not in read and operand.shape.is_array and view.bytes(operand.shape) >= bytes
+            and all(_feeds_only(inside, g, body.root, n) for g in own.get(n, ()))]
+    if dead:
+        first, size = dead[0], sum(view.bytes(body.root.operands[n].shape) for n in dead)
+        more = f" and {len(dead) - 1} more, {readable(size)} in all, are" if len(dead) > 1 else " is"
+        yield Finding(instruction, f"place {first} of the state, {body.root.operands[first].shape.text(False)},{more} "
+                      "never read", help="leave it out of the loop")
 
 
 def _elements(users: list[HloInstruction]) -> dict[int, list[HloInstruction]] | None:

@@ -133,6 +133,17 @@ def flags_differ(written: Shape, inferred: Shape) -> bool:
     return any(map(flags_differ, written.elements, inferred.elements))
 
 
+def is_narrowed(written: Shape, inferred: Shape) -> bool:
+    """Whether an operation on f32 gives bf16 where a backend that tiles its layouts has let it, or the other way.
+
+    TPU's compiler keeps what bf16 propagation found in the operations themselves, without converts around them, and
+    XLA verifies its modules so. Source: XLA, bfloat16_propagation.cc; HloVerifierOpts, allow_mixed_precision.
+    """
+    layout = written.layout if written.is_array else None
+    return layout is not None and bool(layout.tiles) and inferred.is_array and inferred.dims == written.dims and {
+        written.element_type, inferred.element_type} == {"bf16", "f32"}
+
+
 def agrees(written: Shape, inferred: Shape) -> bool:
     """Equal types and sizes at every leaf; layouts and `<=` do not count, and `?` fits every size."""
     if written is inferred or written.compatible(inferred):

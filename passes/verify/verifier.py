@@ -40,7 +40,7 @@ from hlotool.passes.verify.entry_checks import verify_entry
 from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
 from hlotool.passes.verify.schedule_checks import verify_schedule
-from hlotool.passes.verify.shape_checks import agrees, flags_differ, verify_shape, verify_sharding
+from hlotool.passes.verify.shape_checks import agrees, flags_differ, is_narrowed, verify_shape, verify_sharding
 from hlotool.passes.verify.sharding_checks import verify_shardings
 from hlotool.passes.verify.structure_checks import verify_module
 from hlotool.passes.verify.verdict_keys import Signatures
@@ -220,6 +220,8 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         yield Finding(code, error.message, part or opcode_pattern(record.opcode), error.help, culprit=error.culprit)
         return
     if instruction.shape is None:
+        return
+    if is_narrowed(instruction.shape, inferred):
         return
     code = (WRONG_SHAPE if not agrees(instruction.shape, inferred)
             else DYNAMIC_FLAGS if flags_differ(instruction.shape, inferred) else "")

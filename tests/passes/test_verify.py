@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hlotool
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, Severity
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 
 BODY = "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT r = f32[2] negate(x)\n}\n"
@@ -264,3 +264,11 @@ def test_recovery_modules_are_read() -> None:
              '      p = f32[2] parameter(0)\n      ROOT q = f32[2] negate(OPERAND)\n    }\n  "\n}\n')
     assert errors(table.replace("OPERAND", "p") + BODY) == []
     assert errors(table.replace("OPERAND", "nothing") + BODY) == [("V269", 6)]
+
+
+@pytest.mark.parametrize(("tiles", "codes"), [(":T(128)", []), ("", ["V103"])])
+def test_tiled_modules_may_narrow_the_result_of_an_operation(tiles: str, codes: list[str]) -> None:
+    text = f"""HloModule m, is_scheduled=true
+ENTRY e {{ a = f32[8]{{0{tiles}}} parameter(0)  b = f32[8]{{0{tiles}}} parameter(1)
+  ROOT s = bf16[8]{{0{tiles}}} subtract(a, b) }}"""
+    assert [d.code for d in hlotool.verify(hlotool.parse(text)) if d.severity is Severity.ERROR] == codes

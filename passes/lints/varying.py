@@ -1,0 +1,209 @@
+"""Which values may differ between the devices that a collective joins; all others are the same on each of them.
+
+A value is the same everywhere where it is computed in the same way from values that are: a constant, what an all-reduce
+or all-gather over the same devices has given, a parameter whose sharding gives those devices the same tile. What draws
+random numbers, asks for the device's number, receives or is unknown may differ. Loops are followed until nothing
+changes; a loop whose condition may differ gives values that may.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, TooManyDevicesError
+from hlotool.ops import OPS
+from hlotool.passes.lints.effects import has_effect
+from hlotool.passes.lints.view import View
+
+#: devices that a collective joins, a set for each group
+Groups = frozenset[frozenset[int]]
+#: whether a value may differ, or for each element of a tuple
+_Differs = bool | tuple[bool, ...]
+#: how often the module is gone through before everything that is not settled counts as different
+_MOST_ROUNDS = 12
+#: collectives over more devices than this are not followed
+_MOST_DEVICES = 4096
+_GATHERING = frozenset({"all-reduce", "all-gather", "all-reduce-start", "all-gather-start"})
+_CALLS = frozenset({"call", "fusion", "while", "conditional"})
+
+
+def groups_of(view: View, collective: HloInstruction) -> Groups | None:
+    """The devices that a collective joins, by their numbers in the module; None where they are not known.
+
+    Modules with several replicas and several partitions number devices in two ways, and are left alone.
+    """
+    attributes = view.module.attributes
+    replicas, partitions = (int(attributes.get(n, 1)) for n in ("replica_count", "num_partitions"))
+    total = replicas * partitions
+    if min(replicas, partitions) > 1 or not 1 < total <= _MOST_DEVICES:
+        return None
+    if partitions > 1 and collective.attributes.get("channel_id") is None:
+        return None  # the partitions of a replica do not meet
+    given = collective.attributes.get("replica_groups")
+    try:
+        lists = given.lists() if isinstance(given, ReplicaGroups) else ()
+    except TooManyDevicesError:
+        return None
+    # XLA: GetCollectiveOpGroupMode. Without global ids, the groups name replicas, all of whose partitions meet.
+    names_replicas = not collective.attributes.get("use_global_device_ids") and collective.opcode != "all-to-all"
+    if not lists or (partitions > 1 and names_replicas):
+        return frozenset({frozenset(range(total))})
+    return frozenset(map(frozenset, lists))
+
+
+class Varying:
+    """Which values of a module may differ between the devices of some groups."""
+
+    def __init__(self, view: View, groups: Groups) -> None:
+        self._view = view
+        self._groups = groups
+        self._found: dict[HloInstruction, _Differs] = {}
+        for _ in range(_MOST_ROUNDS):
+            if not self._round():
+                break
+        else:
+            self._found.clear()
+
+    @classmethod
+    def between(cls, view: View, groups: Groups) -> Varying:
+        """The same, computed once for a module and its groups."""
+        known = view.memory.setdefault("varying", {})
+        assert isinstance(known, dict)
+        if groups not in known:
+            known[groups] = cls(view, groups)
+        found: Varying = known[groups]
+        return found
+
+    def differs(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction's value may differ."""
+        found = self._found.get(instruction, True)
+        return found if isinstance(found, bool) else any(found)
+
+    def _round(self) -> bool:
+        """Go through the module from the entry down; whether anything new was found to differ."""
+        is_changed = False
+        for computation in reversed(self._view.module.computations):
+            if computation in self._view.folding:
+                continue
+            for instruction in computation.instructions:
+                before = self._found.get(instruction)
+                now = self._joined(before, self._find(instruction, computation))
+                if now != before:
+                    self._found[instruction] = now
+                    is_changed = True
+        return is_changed
+
+    @staticmethod
+    def _joined(a: _Differs | None, b: _Differs) -> _Differs:
+        if a is None or a == b:
+            return b
+        if isinstance(a, bool) or isinstance(b, bool) or len(a) != len(b):
+            return (a if isinstance(a, bool) else any(a)) or (b if isinstance(b, bool) else any(b))
+        return tuple(x or y for x, y in zip(a, b, strict=True))
+
+    def _value(self, instruction: HloInstruction) -> _Differs:
+        # What has not been reached counts as the same until it is: differences only ever spread.
+        return self._found.get(instruction, False)
+
+    def _any(self, instruction: HloInstruction) -> bool:
+        found = self._value(instruction)
+        return found if isinstance(found, bool) else any(found)
+
+    def _find(self, i: HloInstruction, home: HloComputation) -> _Differs:
+        opcode, operands = i.opcode, i.operands
+        if opcode == "parameter":
+            return self._parameter(i, home)
+        if opcode == "tuple":
+            return tuple(map(self._any, operands))
+        if opcode == "get-tuple-element":
+            whole = self._value(operands[0])
+            return whole if isinstance(whole, bool) else whole[i.attributes["index"]]
+        if opcode in _GATHERING:
+            return self._gathered(i)
+        if opcode in ("all-reduce-done", "all-gather-done"):
+            whole = self._value(operands[0])
+            return whole if isinstance(whole, bool) else whole[-1]
+        if opcode in _CALLS:
+            return self._called(i)
+        if opcode == "custom-call":
+            return self._custom(i)
+        if opcode in ("constant", "iota"):
+            return False
+        if opcode == "opt-barrier":
+            return self._value(operands[0])
+        record = OPS.get(opcode)
+        if record is None or has_effect(i) or opcode in ("rng", "replica-id", "partition-id"):
+            return True
+        return any(map(self._any, operands))
+
+    def _gathered(self, i: HloInstruction) -> _Differs:
+        """What an all-reduce or all-gather gives is the same wherever all devices at hand are in one of its groups."""
+        own = groups_of(self._view, i)
+        if own is not None and all(any(group <= other for other in own) for group in self._groups):
+            return (any(map(self._any, i.operands)), False) if i.opcode == "all-gather-start" else False
+        return True
+
+    def _called(self, i: HloInstruction) -> _Differs:
+        called = i.called_computations()
+        if not called:
+            return True
+        if i.opcode == "while":
+            body, condition = i.attributes.get("body"), i.attributes.get("condition")
+            if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation) \
+                    or self._any(condition.root):
+                return True
+            return self._joined(self._value(i.operands[0]), self._value(body.root))
+        if i.opcode == "conditional" and self._any(i.operands[0]):
+            return True
+        found: _Differs = self._value(called[0].root)
+        for callee in called[1:]:
+            found = self._joined(found, self._value(callee.root))
+        return found
+
+    def _parameter(self, parameter: HloInstruction, home: HloComputation) -> _Differs:
+        number = parameter.attributes.get("parameter_number", 0)
+        if home is self._view.module.entry:
+            return not self._is_shared(parameter.attributes.get("sharding"))
+        found: _Differs | None = None
+        for call, _ in self._view.callers.get(home, ()):
+            if call.opcode not in _CALLS:
+                return True
+            if call.opcode == "conditional":
+                place = call.called_computations().index(home)
+                given: _Differs = self._value(call.operands[1 + place]) if 1 + place < len(call.operands) else True
+            elif call.opcode == "while":
+                body = call.attributes.get("body")
+                given = self._value(call.operands[0])
+                if isinstance(body, HloComputation):
+                    given = self._joined(given, self._value(body.root))
+            else:
+                given = self._value(call.operands[number]) if number < len(call.operands) else True
+            found = self._joined(found, given)
+        return True if found is None else found
+
+    def _custom(self, i: HloInstruction) -> bool:
+        """What a shard is of a value whose sharding gives the devices the same tile, as shard_map writes it."""
+        if i.attributes.get("custom_call_target") == "SPMDFullToShardShape" and len(i.operands) == 1:
+            return not self._is_shared(i.operands[0].attributes.get("sharding"))
+        return True
+
+    def _is_shared(self, sharding: object) -> bool:
+        """Whether a sharding gives all devices of a group the same tile."""
+        if not isinstance(sharding, Sharding) or int(self._view.module.attributes.get("num_partitions", 1)) < 2:
+            return False
+        if sharding.kind == "replicated":
+            return True
+        tiles = dict(_tiles(sharding)) if sharding.kind == "tiled" else {}
+        return bool(tiles) and all(len({tiles.get(d, -1 - d) for d in group}) == 1 for group in self._groups)
+
+
+def _tiles(sharding: Sharding) -> Iterator[tuple[int, int]]:
+    """Each device and the number of its tile; nothing where subgroups are more than copies."""
+    dims, kinds = sharding.tile_dims, sharding.last_tile_dims
+    if any(k != "replicated" for k in kinds):
+        return
+    copies = math.prod(dims[len(dims) - len(kinds):]) if kinds else dims[-1] if sharding.last_tile_dim_replicate else 1
+    devices = sharding.devices.devices() if isinstance(sharding.devices, IotaTile) else sharding.devices or ()
+    for place, device in enumerate(devices):
+        yield device, place // copies
