@@ -9,6 +9,8 @@
     hlotool.execute(module, arguments, executor="pjrt:cpu")
     hlotool.compare(module)           # the module on two executors
     hlotool.diff(a, b)                # what differs, matched by structure
+    hlotool.module_cost(module)       # flops and traffic, loops counted as often as they run
+    hlotool.peak_memory(module)       # bytes that it needs at once
     hlotool.OPS["dot"]                # the record of an operation
 
 Everything is imported when it is first used, so that `import hlotool` costs next to nothing.
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from hlotool.linting import lint
     from hlotool.mlir import from_stablehlo, to_stablehlo
     from hlotool.ops import OPS
+    from hlotool.passes.cost import module_cost, peak_memory
     from hlotool.passes.equality import diff
     from hlotool.passes.infer_shapes import infer_shapes
     from hlotool.passes.read import parse
@@ -58,7 +61,9 @@ _PUBLIC = {
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
     "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
     "lint": ("hlotool.linting", "lint"),
+    "module_cost": ("hlotool.passes.cost", "module_cost"),
     "parse": ("hlotool.passes.read", "parse"),
+    "peak_memory": ("hlotool.passes.cost", "peak_memory"),
     "print_module": ("hlotool.text", "print_module"),
     "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
     "verify": ("hlotool.passes.verify", "verify"),
@@ -66,8 +71,8 @@ _PUBLIC = {
 
 __all__ = [
     "OPS", "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
-    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "parse",
-    "print_module", "to_stablehlo", "verify",
+    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "module_cost",
+    "parse", "peak_memory", "print_module", "to_stablehlo", "verify",
 ]
 
 

@@ -1,8 +1,8 @@
 """Passes over a module; PASSES finds those that transform modules by name.
 
 A folder is a subject: `verify` what must hold, `legalize` forms of other times, `lift` what stands between HLO and
-StableHLO, `lints` what is allowed but hardly meant, `equality` whether two modules are the same. The files beside them
-serve all: shapes inferred, instructions rewritten, findings placed in the text.
+StableHLO, `lints` what is allowed but hardly meant, `equality` whether two modules are the same, `cost` what running
+one costs. The files beside them serve all: shapes inferred, instructions rewritten, findings placed in the text.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "execute a module",
     "compare": "compare a module's values on two executors, or two modules",
     "isolate": "name the instruction that makes NaN, or where two executors part",
+    "cost": "flops, traffic, memory and communication of a module",
     "diff": "what differs between two modules, matched by structure",
     "roundtrip": "read, print, convert there and back, run and compare",
     "conform": "run conformance cases on executors and report",

@@ -29,13 +29,14 @@ from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
 from hlotool.ops.lapack import lapack_targets
+from hlotool.ops.costs import FREE, Cost, byte_size, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
 from hlotool.ops.table import OPS
 
 __all__ = [
-    "COMMON_ATTRIBUTES", "FIRST_STATE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError", "Draw",
-    "EvaluationError", "Op", "Place", "Undrawable", "draw_program", "has_foreign", "int_limits", "is_any_foreign",
-    "lapack_targets", "limits", "require", "specials", "turning_points", "value_of"]
-
+    "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError",
+    "Cost", "Draw", "EvaluationError", "Op", "Place", "Undrawable", "byte_size", "draw_program", "has_foreign",
+    "int_limits", "is_any_foreign", "lapack_targets", "limits", "require", "specials", "traffic", "turning_points",
+    "value_of"]

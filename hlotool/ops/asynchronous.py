@@ -14,6 +14,7 @@ from typing import Any
 
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
+from hlotool.ops.costs import is_free, runs
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
@@ -148,7 +149,7 @@ def _lift_start(r: Reader) -> HloInstruction:
 
 
 @op(async_start_shape, lowering=Lowering(_emit_start, _lift_start, ("stablehlo.async_start",)),
-    flags=("async", "calls"), source=SOURCE, draw=_draw_async)
+    flags=("async", "calls"), source=SOURCE, draw=_draw_async, cost=runs)
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
     """Start a computation; async-done gives its result. Operands may be bound later by async-update.
@@ -207,7 +208,8 @@ def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
                   (*pending.instructions, *instruction.operands[1:]), instruction.shape)
 
 
-@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE, draw=_draw_async)
+@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE, draw=_draw_async,
+    cost=is_free)
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
     """A step between start and done, which may bind operands that start left out.
@@ -254,7 +256,7 @@ def _lift_done(r: Reader) -> HloInstruction:
 
 
 @op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done",)),
-    flags=("async",), source=SOURCE, draw=_draw_async)
+    flags=("async",), source=SOURCE, draw=_draw_async, cost=is_free)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:
     """Wait for what async-start started and give its result.

@@ -30,6 +30,7 @@ from typing import Any, Protocol
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
+from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
@@ -234,7 +235,7 @@ def _draw_all_reduce(d: Draw) -> None:
 
 @op(all_reduce_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
-                      GROUPED), draw=_draw_all_reduce)
+                      GROUPED), draw=_draw_all_reduce, cost=communicates)
 def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                world: Any) -> Any:
@@ -259,7 +260,7 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
 
 
 @op(all_reduce_start_shape, flags=("collective", "calls", "async"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce)
+    lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates)
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, world: Any) -> Any:
@@ -284,7 +285,7 @@ def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
 
 
 @op(all_reduce_done_shape, flags=("async",), lowering=Lowering(_emit_first), source=SPECIFICATION,
-    draw=_draw_all_reduce)
+    draw=_draw_all_reduce, cost=is_free)
 def all_reduce_done(start: Any) -> Any:
     """Wait for all-reduce-start and give what it computed."""
     return start
@@ -383,7 +384,7 @@ def _draw_all_gather(d: Draw) -> None:
 
 @op(all_gather_shape, flags=("collective",), source=SPECIFICATION,
     lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
-                      GROUPED), draw=_draw_all_gather)
+                      GROUPED), draw=_draw_all_gather, cost=communicates)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                shape: Shape, world: Any) -> Any:
@@ -426,7 +427,7 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
 
 
 @op(all_gather_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_all_gather_start),
-    source=SPECIFICATION, draw=_draw_all_gather)
+    source=SPECIFICATION, draw=_draw_all_gather, cost=communicates)
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -462,7 +463,7 @@ def all_gather_done_shape(start: Shape) -> Shape:
 
 
 @op(all_gather_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
-    draw=_draw_all_gather)
+    draw=_draw_all_gather, cost=is_free)
 def all_gather_done(start: Any) -> Any:
     """Wait for all-gather-start and give what it gathered.
 
@@ -533,7 +534,7 @@ def _draw_reduce_scatter(d: Draw) -> None:
 
 @op(reduce_scatter_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
-    draw=_draw_reduce_scatter)
+    draw=_draw_reduce_scatter, cost=communicates)
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                    channel_id: int | None = None, use_global_device_ids: bool = False,
                    constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -578,7 +579,7 @@ def _draw_number(d: Draw) -> None:
 
 
 @op(_number_rule("partition-id"), lowering=_number_lowering("stablehlo.partition_id", "partition-id"),
-    flags=("collective",), source=SPECIFICATION, draw=_draw_number)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free)
 def partition_id(*, world: Any) -> Array:
     """The number of the partition that runs this.
 
@@ -588,7 +589,7 @@ def partition_id(*, world: Any) -> Array:
 
 
 @op(_number_rule("replica-id"), lowering=_number_lowering("stablehlo.replica_id", "replica-id"),
-    flags=("collective",), source=SPECIFICATION, draw=_draw_number)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free)
 def replica_id(*, world: Any) -> Array:
     """The number of the replica that runs this.
 

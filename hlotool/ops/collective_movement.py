@@ -24,6 +24,7 @@ from hlotool.ops.collective import (
     shown,
     size_of,
 )
+from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import channel_attributes, group_attributes, lifted_attributes, lifted_table
 from hlotool.ops.lazy_numpy import np
@@ -156,7 +157,8 @@ def _draw_all_to_all(d: Draw) -> None:
 
 
 @op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
-    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)), draw=_draw_all_to_all)
+    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)), draw=_draw_all_to_all,
+    cost=communicates)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.
@@ -241,7 +243,7 @@ def _draw_ragged_all_to_all(d: Draw) -> None:
 
 @op(ragged_all_to_all_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_ragged_all_to_all, _lift_ragged_all_to_all, ("stablehlo.custom_call @ragged_all_to_all",)),
-    draw=_draw_ragged_all_to_all)
+    draw=_draw_ragged_all_to_all, cost=communicates)
 def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_sizes: Array, output_offsets: Array,
                       recv_sizes: Array, *, replica_groups: ReplicaGroups | None = None, channel_id: int | None = None,
                       world: Any) -> Array:
@@ -297,7 +299,7 @@ def _draw_collective_broadcast(d: Draw) -> None:
 
 @op(collective_broadcast_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
-    draw=_draw_collective_broadcast)
+    draw=_draw_collective_broadcast, cost=communicates)
 def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,
                          channel_id: int | None = None, has_dynamic_root: bool = False, world: Any) -> Any:
     """Every device of a group gets the operand of the group's first member; devices in no group get zeros.
@@ -444,7 +446,7 @@ def _draw_collective_permute(d: Draw) -> None:
 
 @op(collective_permute_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
-    draw=_draw_collective_permute)
+    draw=_draw_collective_permute, cost=communicates)
 def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,
                        slice_sizes: Any = None, world: Any) -> Any:
     """Each target gets its source's operand; devices that are no target get zeros.
@@ -525,7 +527,7 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
 
 
 @op(collective_permute_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_collective_permute_start),
-    source=SPECIFICATION, draw=_draw_collective_permute)
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=communicates)
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
@@ -547,7 +549,7 @@ def collective_permute_done_shape(start: Shape) -> Shape:
 
 
 @op(collective_permute_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
-    draw=_draw_collective_permute)
+    draw=_draw_collective_permute, cost=is_free)
 def collective_permute_done(start: Any) -> Any:
     """Wait for collective-permute-start and give what it brought.
 

@@ -10,6 +10,7 @@ from typing import Any
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Shape
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.conversion import cast
+from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
@@ -258,9 +259,21 @@ def _draw_dot(d: Draw) -> None:
     d.add("dot", *sides, **numbers)
 
 
+def _contracted(instruction: HloInstruction) -> int:
+    """How many products make one element of the result."""
+    lhs = instruction.operands[0].shape
+    return math.prod(max(lhs.dims[d], 1) for d in instruction.attributes.get("lhs_contracting_dims", ()))
+
+
+@flops
+def _cost_of_dot(instruction: HloInstruction) -> int:
+    """A multiplication and an addition for each product."""
+    return 2 * elements_of(instruction.shape) * _contracted(instruction)
+
+
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
-    flags=("sums",), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides)
+    flags=("sums",), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides, cost=_cost_of_dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:
@@ -376,8 +389,21 @@ def _draw_ragged_dot(d: Draw) -> None:
           lhs_ragged_dims=(0,), rhs_group_dims=(0,))
 
 
+@flops
+def _cost_of_ragged_dot(instruction: HloInstruction) -> int:
+    """That of a dot for every row of lhs, whichever group it is in."""
+    ragged = set(instruction.attributes.get("lhs_ragged_dims", ()))
+    contracting = instruction.attributes.get("lhs_contracting_dims", ())
+    products = 2 * elements_of(instruction.shape) * _contracted(instruction)
+    if ragged.isdisjoint(contracting):
+        return products
+    # Each row of a ragged contraction belongs to one group of the result only.
+    groups = instruction.operands[2].shape.dims
+    return products // max(groups[-1] if groups else 1, 1)
+
+
 @op(ragged_dot_shape, lowering=Lowering(_emit_ragged_dot, _lift_ragged_dot, ("chlo.ragged_dot",)), element_types=ANY,
-    ulps=8, flags=("sums",), source=SPECIFICATION, draw=_draw_ragged_dot)
+    ulps=8, flags=("sums",), source=SPECIFICATION, draw=_draw_ragged_dot, cost=_cost_of_ragged_dot)
 def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                lhs_ragged_dims: Ints, rhs_group_dims: Ints = (), operand_precision: tuple[str, ...] = (),
@@ -508,7 +534,7 @@ def _draw_scaled_dot(d: Draw) -> None:
 
 
 @op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, flags=("sums",),
-    source=SPECIFICATION, draw=_draw_scaled_dot)
+    source=SPECIFICATION, draw=_draw_scaled_dot, cost=_cost_of_dot)
 def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                operand_precision: tuple[str, ...] = (), shape: Shape) -> Array:

@@ -19,7 +19,9 @@ from hlotool.ir import (
 )
 from hlotool.ops.boundaries import of_conditional
 from hlotool.ops.called import odd_one, require_parameters
+from hlotool.ops.costs import Cost, Inner, is_free, most, moves, runs
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.fused_traffic import cost_of_fusion
 from hlotool.ops.lapack import evaluate as evaluate_lapack
 from hlotool.ops.lapack import is_lapack
 from hlotool.ops.lazy_numpy import np
@@ -51,7 +53,7 @@ def _draw_parameter(d: Draw) -> None:
     d.argument(d.dims(0))
 
 
-@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION, draw=_draw_parameter)
+@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION, draw=_draw_parameter, cost=is_free)
 def parameter(*, parameter_number: int, parameter_replication: Any = None) -> Any:
     """An argument of the computation; what calls the computation gives its value.
 
@@ -103,7 +105,7 @@ def _draw_constant(d: Draw) -> None:
 
 @op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant")),
     source=SPECIFICATION,
-    draw=_draw_constant)
+    draw=_draw_constant, cost=is_free)
 def constant(*, literal: Literal) -> Any:
     """A literal value.
 
@@ -136,7 +138,7 @@ def _draw_tuple(d: Draw) -> None:
 
 
 @op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION,
-    draw=_draw_tuple)
+    draw=_draw_tuple, cost=is_free)
 def tuple_(*elements: Any) -> Any:
     """The operands as one tuple; none give the empty tuple."""
     return elements
@@ -167,7 +169,7 @@ def _draw_get_tuple_element(d: Draw) -> None:
 @op(get_tuple_element_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",),
                       ("index",)),
-    draw=_draw_get_tuple_element)
+    draw=_draw_get_tuple_element, cost=is_free)
 def get_tuple_element(operand: Any, *, index: int) -> Any:
     """One element of a tuple.
 
@@ -231,7 +233,7 @@ def _draw_call(d: Draw) -> None:
 
 @op(call_shape, flags=("calls",), source=SPECIFICATION,
     lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite"), ("to_apply",)),
-    draw=_draw_call)
+    draw=_draw_call, cost=runs)
 def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
     """The result of a computation.
 
@@ -286,8 +288,14 @@ def _draw_while(d: Draw) -> None:
     d.add("get-tuple-element", d.add("while", state, condition="below", body="step"), index=1)
 
 
+def _cost_of_while(instruction: HloInstruction, inner: Inner) -> Cost:
+    """The body as often as it is known to run, and the condition once more; 1 where that is not known."""
+    count = inner.trips(instruction)
+    return inner(instruction.attributes["body"]) * count + inner(instruction.attributes["condition"]) * (count + 1)
+
+
 @op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",), ("condition", "body")),
-    flags=("calls",), source=SPECIFICATION, draw=_draw_while)
+    flags=("calls",), source=SPECIFICATION, draw=_draw_while, cost=_cost_of_while)
 def while_(init: Any, *, condition: Callee, body: Callee) -> Any:
     """Apply body as long as condition holds; the condition is asked first.
 
@@ -365,9 +373,14 @@ def _draw_conditional(d: Draw) -> None:
     d.add("conditional", selector, *(d.argument(dims) for _ in names), branch_computations=f"{{{', '.join(names)}}}")
 
 
+def _cost_of_conditional(instruction: HloInstruction, inner: Inner) -> Cost:
+    """The branch that costs most."""
+    return most(inner(c) for c in instruction.called_computations())
+
+
 @op(conditional_shape, flags=("calls",), source=SPECIFICATION,
     lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional,
-    boundaries=of_conditional)
+    boundaries=of_conditional, cost=_cost_of_conditional)
 def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
                 false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
     """The result of one branch: true is the first and false the second, a number counts from 0.
@@ -425,7 +438,7 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 
 @op(fusion_shape, lowering=Lowering(_emit_fusion), flags=("calls",),
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call)
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion)
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.
 
@@ -677,7 +690,7 @@ def _draw_custom_call(d: Draw) -> None:
 @op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
                       ("stablehlo.custom_call", "sdy.sharding_constraint", "sdy.manual_computation")),
-    draw=_draw_custom_call)
+    draw=_draw_custom_call, cost=moves)
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",

@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops.boundaries import of_convert
+from hlotool.ops.costs import moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
@@ -126,7 +127,7 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    draw=_draw_bitcast_convert)
+    draw=_draw_bitcast_convert, cost=moves)
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from hlotool.ir import (
 )
 from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
+from hlotool.ops.costs import flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
@@ -283,9 +285,62 @@ def _draw_convolution(d: Draw) -> None:
           batch_group_count=groups[1] if groups[1] > 1 else None)
 
 
+@flops
+def _cost_of_convolution(instruction: HloInstruction) -> int:
+    """A multiplication and an addition for each element of the image that a kernel's element meets.
+
+    Padding and the holes of dilation are not computed. Source: XLA, HloCostAnalysis::GetConvolutionFlops.
+    """
+    attributes, labels = instruction.attributes, instruction.attributes["dim_labels"]
+    roles = (Roles.of(labels.lhs, "b", "f"), Roles.of(labels.rhs, "i", "o"), Roles.of(labels.output, "b", "f"))
+    image, kernel, out = roles
+    if image is None or kernel is None or out is None:
+        return 0
+    rows = attributes.get("window", NO_WINDOW).dimensions
+    lhs, rhs, result = _forward_shapes(instruction, (image, kernel, out), rows)
+    met = math.prod(_met(lhs.dims[image.spatial[i]], result.dims[out.spatial[i]], row) for i, row in enumerate(rows))
+    pairs = max(lhs.dims[image.first], 1) * max(rhs.dims[kernel.first], 1) * max(rhs.dims[kernel.second], 1) * met
+    return 2 * pairs // max(int(attributes.get("batch_group_count", 1)), 1)
+
+
+def _forward_shapes(instruction: HloInstruction, roles: tuple[Roles, Roles, Roles],
+                    rows: Sequence[WindowDimension]) -> tuple[Shape, Shape, Shape]:
+    """Image, kernel and result of the convolution whose products these are: of a gradient, the forward one."""
+    (lhs, rhs), result = (o.shape for o in instruction.operands[:2]), instruction.shape
+    kind = instruction.attributes.get("convolution_kind", "fprop")
+    if kind not in GRADIENTS or _is_forward(lhs, rhs, result, roles, rows):
+        return lhs, rhs, result
+    return (result, rhs, lhs) if kind == "dgrad" else (lhs, result, rhs)
+
+
+#: windows with more elements and places than this are counted as if each element met data
+_MANY_POSITIONS = 1 << 16
+
+
+def _met(size: int, places: int, row: WindowDimension) -> int:
+    """Pairs of a place of the window and an element of it that lie on an element of the array, in one dimension."""
+    if row.size > _MANY_POSITIONS:
+        return places * row.size
+    # Place p and window element k meet position p * stride + k * window_dilation - pad_low of the dilated array,
+    # which is an element where base_dilation divides it.
+    step = math.gcd(row.stride, row.base_dilation)
+    period = row.base_dilation // step
+    last, found = dilated(size, row.base_dilation) - 1, 0
+    for k in range(row.size):
+        shift = k * row.window_dilation - row.pad_low
+        if shift % step:
+            continue
+        first = -(shift // step) * pow(row.stride // step, -1, period) % period
+        low = max(0, -(shift // row.stride))
+        low += (first - low) % period
+        high = min(places - 1, (last - shift) // row.stride)
+        found += max(0, (high - low) // period + 1)
+    return found
+
+
 @op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums",), source=SPECIFICATION,
     lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution,
-    agreement=features)
+    agreement=features, cost=_cost_of_convolution)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
                 operand_precision: tuple[str, ...] = (), sparsity_config: Sparsity | None = None,

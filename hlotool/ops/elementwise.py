@@ -90,7 +90,8 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
         constraints={label: f"The operand is an array of {type_words(types)}."},
         element_types=tuple(types), ulps=ulps,
-        flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ())}),
+        flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ()),
+                         *(("transcendental",) if accuracy else ())}),
         complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
         builder=builder))
 
@@ -309,7 +310,7 @@ add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FO
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
-               exact=False, ulps=8, complex_ulps=COMPLEX_ULPS)
+               exact=False, ulps=8, complex_ulps=COMPLEX_ULPS, flags=("transcendental",))
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
@@ -324,7 +325,7 @@ multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; p
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
-               complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power)
+               complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",))
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
                    builder="Rem", draw=draw_ordered, boundaries=of_divide)

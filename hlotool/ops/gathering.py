@@ -11,6 +11,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
+from hlotool.ops.costs import Cost, Inner, byte_size, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
@@ -236,7 +237,7 @@ def _draw_gather(d: Draw) -> None:
     lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather", "stablehlo.torch_index_select"),
                       (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather,
-    boundaries=of_gather)
+    boundaries=of_gather, cost=reads_a_part)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -410,9 +411,18 @@ def _draw_scatter(d: Draw) -> None:
           to_apply=d.fold())
 
 
+def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
+    """Each update is combined with one element; the result takes the inputs' place."""
+    count = len(instruction.operands) // 2
+    updates = instruction.operands[count + 1:]
+    size, elements = sum(byte_size(u.shape) for u in updates), elements_of(updates[0].shape) if updates else 0
+    read = Cost(bytes_read=2 * size + byte_size(instruction.operands[count].shape), bytes_written=size)
+    return read + inner(instruction.attributes["to_apply"]).work_only() * elements
+
+
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
-    draw=_draw_scatter, agreement=scattered, boundaries=of_scatter)
+    draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
@@ -46,8 +48,16 @@ def _draw_cholesky(d: Draw) -> None:
     d.add("cholesky", d.parameter([positive.astype(d.kind.numpy)], d.dtype), lower=lower)
 
 
+@flops
+def _cost_of_cholesky(instruction: HloInstruction) -> int:
+    """n^3 / 3 for each matrix. Source: XLA, HloCostAnalysis::HandleCholesky."""
+    a = instruction.operands[0].shape
+    return elements_of(a) * max(a.dims[-1], 1) // 3
+
+
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
-    element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_cholesky)
+    element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_cholesky,
+    cost=_cost_of_cholesky)
 def cholesky(a: Array, *, lower: bool = False) -> Array:
     """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U.
 
@@ -119,9 +129,20 @@ def _draw_triangular_solve(d: Draw) -> None:
           transpose_a=d.pick(TRANSPOSES))
 
 
+@flops
+def _cost_of_triangular_solve(instruction: HloInstruction) -> int:
+    """A multiplication and an addition for each element of b and each row of a, half of which are zeros.
+
+    Source: XLA, HloCostAnalysis::HandleTriangularSolve, which counts the zeros too.
+    """
+    a, b = (o.shape for o in instruction.operands)
+    return elements_of(b) * max(a.dims[-1], 1)
+
+
 @op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",),
     source=SPECIFICATION, lowering=Lowering(
-    _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve)
+    _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve,
+    cost=_cost_of_triangular_solve)
 def triangular_solve(a: Array, b: Array, *, left_side: bool = False, lower: bool = False, unit_diagonal: bool = False,
                      transpose_a: str) -> Array:
     """Solve op(a) * x = b (left_side) or x * op(a) = b for x, op being what transpose_a names.
@@ -207,9 +228,21 @@ def _draw_fft(d: Draw) -> None:
     d.add("fft", d.argument((*outer, *length[:-1], last), edges=("zeros",)), fft_type=fft_type, fft_length=length)
 
 
+@flops
+def _cost_of_fft(instruction: HloInstruction) -> int:
+    """5 n log2 n for each transform of n complex numbers, half of it where one side is real."""
+    lengths = instruction.attributes["fft_length"]
+    arrays = (instruction.shape, instruction.operands[0].shape)
+    is_real = any(not s.dtype.is_complex for s in arrays)
+    points = max(elements_of(s) for s in arrays)
+    # Counted in 2^-20, as products of hostile sizes are too large for floats.
+    logarithm = round(sum(math.log2(max(n, 1)) for n in lengths) * (1 << 20))
+    return (5 * points * logarithm >> 20) // (2 if is_real else 1)
+
+
 @op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, flags=("backward",),
     source=SPECIFICATION,
-    draw=_draw_fft)
+    draw=_draw_fft, cost=_cost_of_fft)
 def fft(operand: Array, *, fft_type: str, fft_length: tuple[int, ...], shape: Shape) -> Array:
     """The discrete Fourier transform over the innermost dimensions; inverse ones divide by the number of elements.
 

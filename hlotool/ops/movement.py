@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import bitcast_elements, declared_array
+from hlotool.ops.costs import is_free, moves, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array
@@ -99,7 +100,7 @@ def _draw_reshape(d: Draw) -> None:
 
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reshape)
+    source=SPECIFICATION, draw=_draw_reshape, cost=moves)
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -164,7 +165,7 @@ def _draw_dynamic_reshape(d: Draw) -> None:
 
 @op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)),
-    draw=_draw_dynamic_reshape)
+    draw=_draw_dynamic_reshape, cost=moves)
 def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
     """Reshape to sizes that are known when the program runs.
 
@@ -233,7 +234,7 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
                       ("dimensions",)),
-    draw=_draw_broadcast)
+    draw=_draw_broadcast, cost=moves)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -279,7 +280,7 @@ def _draw_transpose(d: Draw) -> None:
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose)
+    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves)
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -303,7 +304,7 @@ def _draw_reverse(d: Draw) -> None:
 
 
 @op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reverse)
+    source=SPECIFICATION, draw=_draw_reverse, cost=moves)
 def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Turn the elements round along the listed dimensions.
 
@@ -351,7 +352,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along)
+    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -404,7 +405,7 @@ def _draw_slice(d: Draw) -> None:
 
 
 @op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",), ("slice",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_slice)
+    source=SPECIFICATION, draw=_draw_slice, cost=reads_a_part)
 def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     """Cut a block, taking every stride-th element of each dimension.
 
@@ -458,7 +459,7 @@ def _draw_pad(d: Draw) -> None:
 
 
 @op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
-    draw=_draw_pad)
+    draw=_draw_pad, cost=moves)
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 
@@ -512,7 +513,7 @@ def _draw_iota(d: Draw) -> None:
 
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
-                                                  ("iota_dimension",)), draw=_draw_iota)
+                                                  ("iota_dimension",)), draw=_draw_iota, cost=moves)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 
@@ -546,7 +547,7 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 @op(copy_shape, lowering=Lowering(_emit_copy, _lift_cast, ("tensor.cast",)),
-    flags=("elementwise", "exact", "identity"), source=SPECIFICATION)
+    flags=("elementwise", "exact", "identity"), source=SPECIFICATION, cost=moves)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 
@@ -617,7 +618,7 @@ def _draw_bitcast(d: Draw) -> None:
     d.add("bitcast", operand, shape=shape_text(target, d.regrouped(operand.dims)))
 
 
-@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast)
+@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast, cost=is_free)
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 
@@ -661,7 +662,7 @@ def _draw_dimension_size(d: Draw) -> None:
 
 
 @op(get_dimension_size_shape, lowering=dimension_lowering("get_dimension_size", "get-dimension-size"),
-    source=SPECIFICATION, draw=_draw_dimension_size)
+    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
 def get_dimension_size(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """The size that a dimension has when the program runs.
 
@@ -685,7 +686,7 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
 
 
 @op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
-    source=SPECIFICATION, draw=_draw_dimension_size)
+    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
 def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Let only the first `size` slices of a dimension count; what a larger size uncovers is zero.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
+from hlotool.ops.costs import Cost, Inner, elements_of, traffic
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
@@ -89,8 +90,19 @@ def _draw_batch_norm(d: Draw) -> None:
     d.add(d.opcode, *operands, epsilon=0.125, feature_index=at)
 
 
+#: arithmetic for each element of the operand: sums, centring and squaring, then scaling; gradients need both sums
+_WORK = {"batch-norm-training": 7, "batch-norm-inference": 3, "batch-norm-grad": 11}
+
+
+def _cost(instruction: HloInstruction, inner: Inner) -> Cost:
+    """A few operations an element, and a square root for each feature."""
+    operand, scale = (o.shape for o in instruction.operands[:2])
+    work = Cost(_WORK[instruction.opcode] * elements_of(operand) + 2 * elements_of(scale), elements_of(scale))
+    return traffic(instruction) + work
+
+
 @op(batch_norm_training_shape, lowering=_lowering("batch_norm_training", "batch-norm-training"), element_types=FLOAT,
-    ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm)
+    ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_training(operand: Array, scale: Array, offset: Array, *, epsilon: float, feature_index: int) -> Any:
     """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well.
 
@@ -122,7 +134,7 @@ def batch_norm_inference_shape(operand: Shape, scale: Shape, offset: Shape, mean
 
 
 @op(batch_norm_inference_shape, lowering=_lowering("batch_norm_inference", "batch-norm-inference"),
-    element_types=FLOAT, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm)
+    element_types=FLOAT, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_inference(operand: Array, scale: Array, offset: Array, mean: Array, variance: Array, *,
                          epsilon: float, feature_index: int) -> Array:
     """Normalise each feature by a mean and a variance that are given.
@@ -154,7 +166,7 @@ def batch_norm_grad_shape(operand: Shape, scale: Shape, mean: Shape, variance: S
 
 
 @op(batch_norm_grad_shape, lowering=_lowering("batch_norm_grad", "batch-norm-grad"), element_types=FLOAT, ulps=256.0,
-    source=SPECIFICATION, draw=_draw_batch_norm)
+    source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_grad(operand: Array, scale: Array, mean: Array, variance: Array, grad_output: Array, *,
                     epsilon: float, feature_index: int) -> Any:
     """Gradients of batch-norm-training for its operand, scale and offset; mean and variance are given.

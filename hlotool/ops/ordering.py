@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import Domain, HloInstruction, Shape
+from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw
@@ -48,7 +49,7 @@ def _draw_opt_barrier(d: Draw) -> None:
 
 @op(opt_barrier_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_opt_barrier, _lift_opt_barrier, ("stablehlo.optimization_barrier",)),
-    draw=_draw_opt_barrier)
+    draw=_draw_opt_barrier, cost=is_free)
 def opt_barrier(operand: Any) -> Any:
     """The operand; nothing is moved across it."""
     return operand
@@ -71,7 +72,7 @@ def _draw_tokens(d: Draw) -> None:
 
 
 @op(add_dependency_shape, lowering=Lowering(_emit_add_dependency),
-    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens)
+    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free)
 def add_dependency(operand: Any, token: Any) -> Any:
     """The first operand, after the token.
 
@@ -97,7 +98,7 @@ def _lift_after_all(r: Reader) -> HloInstruction:
 
 @op(after_all_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_after_all, _lift_after_all, ("stablehlo.after_all", "stablehlo.create_token")),
-    draw=_draw_tokens)
+    draw=_draw_tokens, cost=is_free)
 def after_all(*tokens: Any) -> Any:
     """A token after all the given ones; none give a fresh one.
 
@@ -117,7 +118,8 @@ def _draw_domain(d: Draw) -> None:
           domain='{kind="sharding", entry={maximal device=0}, exit={maximal device=1}}')
 
 
-@op(domain_shape, lowering=PASSED, source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", draw=_draw_domain)
+@op(domain_shape, lowering=PASSED, source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", draw=_draw_domain,
+    cost=is_free)
 def domain(operand: Any, *, domain: Domain) -> Any:
     """The operand; marks where the sharding of values changes.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
+from hlotool.ops.costs import each_element, each_function, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, enum_attribute, refused
@@ -65,7 +66,7 @@ def _draw_rng(d: Draw) -> None:
 
 
 @op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("side_effect", "random"),
-    replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng)
+    replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng, cost=each_function)
 def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
     """Independent random numbers: uniform in [a, b), or normal with mean a and standard deviation b.
 
@@ -135,7 +136,8 @@ def _draw_rng_bit_generator(d: Draw) -> None:
 
 
 @op(rng_bit_generator_shape, source=SPECIFICATION, lowering=Lowering(
-    _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)), draw=_draw_rng_bit_generator)
+    _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)), draw=_draw_rng_bit_generator,
+    cost=each_element)
 def rng_bit_generator(initial_state: Array, *, algorithm: str, shape: Shape) -> Any:
     """Uniform random bits, a function of the state, with the state to go on from.
 
@@ -262,7 +264,7 @@ def _draw_rng_state(d: Draw) -> None:
 
 @op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=refused(
     "how often the random state has been read before depends on the way there (loops, branches, shared computations)"),
-    source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state)
+    source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state, cost=moves)
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from hlotool.ops.called import (
     scalar,
 )
 from hlotool.ops.convolution import lifted_padding, window_output
+from hlotool.ops.costs import Cost, Inner, elements_of, folds, traffic
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
@@ -100,9 +102,19 @@ def _draw_reduce(d: Draw) -> None:
           to_apply=d.combiner(opcode) if count == 1 else d.combiner_of_pairs(opcode))
 
 
+def _folded(instruction: HloInstruction) -> int:
+    """How often the computation runs: for each element that goes into another one."""
+    inputs = instruction.operands[:max(1, len(instruction.operands) // 2)]
+    results = instruction.shape.elements or (instruction.shape,)
+    return elements_of(inputs[0].shape) - elements_of(results[0])
+
+
+_cost_of_reduce = folds(_folded)
+
+
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
     flags=("calls",), ulps=4.0,
-    source=SPECIFICATION, draw=_draw_reduce, agreement=alike)
+    source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 
@@ -218,8 +230,18 @@ def _draw_reduce_window(d: Draw) -> None:
           to_apply=d.combiner(opcode))
 
 
+def _folded_in_windows(instruction: HloInstruction) -> int:
+    size = int(math.prod(d.size for d in instruction.attributes["window"].dimensions))
+    results = instruction.shape.elements or (instruction.shape,)
+    return elements_of(results[0]) * (size - 1)
+
+
+_cost_of_reduce_window = folds(_folded_in_windows)
+
+
 @op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
-    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike)
+    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
+    cost=_cost_of_reduce_window)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee, shape: Shape) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 
@@ -317,9 +339,17 @@ def _draw_select_and_scatter(d: Draw) -> None:
           select=d.comparison(d.pick(("GE", "LE", "GT"))), scatter=d.combiner("add"))
 
 
+def _cost_of_select_and_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
+    """In each place of the window all but one element are compared, and one element is combined."""
+    attributes, places = instruction.attributes, elements_of(instruction.operands[1].shape)
+    size = int(math.prod(d.size for d in attributes["window"].dimensions))
+    return (traffic(instruction) + inner(attributes["select"]).work_only() * (places * (size - 1))
+            + inner(attributes["scatter"]).work_only() * places)
+
+
 @op(select_and_scatter_shape, flags=("calls",), ulps=4.0, source=SPECIFICATION, lowering=Lowering(
     _emit_select_and_scatter, _lift_select_and_scatter, ("stablehlo.select_and_scatter",)),
-    draw=_draw_select_and_scatter)
+    draw=_draw_select_and_scatter, cost=_cost_of_select_and_scatter)
 def select_and_scatter(operand: Array, source: Array, init_value: Array, *, window: Window = Window(),  # noqa: B008
                        select: Callee, scatter: Callee) -> Array:
     """Pick one element of the operand under each place of a window; scatter the source to the picked places.
@@ -398,9 +428,12 @@ def _draw_map(d: Draw) -> None:
     d.add("map", d.argument(dims), d.argument(dims), dimensions=tuple(range(len(dims))), to_apply=d.combiner(opcode))
 
 
+_cost_of_map = folds(lambda instruction: elements_of(instruction.shape))
+
+
 @op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",),
     replacement="the computation's operations, on whole arrays", source=SPECIFICATION,
-    draw=_draw_map, agreement=alike)
+    draw=_draw_map, agreement=alike, cost=_cost_of_map)
 def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee) -> Array:
     """Apply a computation of scalars to each element.
 
@@ -489,8 +522,17 @@ def _lift_scan(r: Reader) -> HloInstruction:
     return r.add("scan", r.shape(), r.operands(), attributes)
 
 
+def _steps_of_scan(instruction: HloInstruction) -> int:
+    (dimension,) = instruction.attributes["dimensions"]
+    arrays = [o.shape for o in instruction.operands if o.shape.rank > dimension]
+    return arrays[0].dims[dimension] if arrays else 0
+
+
+_cost_of_scan = folds(_steps_of_scan)
+
+
 @op(scan_shape, lowering=Lowering(_emit_scan, _lift_scan, ("chlo.scan",)), flags=("calls",), ulps=4.0,
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan)
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan, cost=_cost_of_scan)
 def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: bool = False,
          is_associative: Any = None, to_apply: Callee, shape: Shape) -> Any:
     """Walk along a dimension with carries: operands are inputs, then carries.

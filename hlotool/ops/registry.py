@@ -10,6 +10,7 @@ from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
 from hlotool.ops.agreement import Agreement, Place, alike
+from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.table import OPS
@@ -125,6 +126,8 @@ class Op:
     boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None
     #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
     identity: Callable[[DType], Any] | None = None
+    #: what it costs (see costs.py); None: what its flags say
+    cost: CostRule | None = None
     #: which dimensions of its operands have one size when it runs (see agreement.py); elementwise ones: all
     agreement: Agreement | None = None
     #: what to write in its place, where the operation is deprecated
@@ -138,6 +141,14 @@ class Op:
     def ulps_of(self, shape: Shape) -> float:
         """What it declares for a result of that shape."""
         return max(self.ulps, self.complex_ulps) if shape.is_array and shape.dtype.is_complex else self.ulps
+
+    def cost_of(self, instruction: HloInstruction, inner: Inner) -> Cost:
+        """What one execution of an instruction costs; elementwise operations do one thing for each element."""
+        if self.cost is not None:
+            return self.cost(instruction, inner)
+        if "elementwise" not in self.flags:
+            return moves(instruction, inner)
+        return (each_function if "transcendental" in self.flags else each_element)(instruction, inner)
 
     def one_size(self, instruction: HloInstruction) -> list[Sequence[Place]]:
         """The places of an instruction's operands that have one size when it runs, group by group."""
@@ -212,7 +223,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        flags: Iterable[str] = (), ulps: float = 0.0, source: str = "", draw: Recipe | None = None,
        replacement: str = "", builder: str = "", agreement: Agreement | None = None,
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
-       ) -> Callable[[Callable[..., Any]], Op]:
+       cost: CostRule | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -238,7 +249,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
-            replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries))
+            replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, cost=cost))
 
     return declare
 

@@ -11,6 +11,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
+from hlotool.ops.costs import elements_of, flops, folds
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
@@ -80,9 +81,20 @@ def _draw_sort(d: Draw) -> None:
     d.add("sort", *given, dimensions=(d.between(0, len(dims) - 1),), is_stable=is_stable or None, to_apply=name)
 
 
+def _comparisons(instruction: HloInstruction) -> int:
+    """n log2 n for each line of n elements."""
+    operand = instruction.operands[0].shape
+    (dimension,) = instruction.attributes["dimensions"]
+    size = operand.dims[dimension] if operand.rank else 1
+    return elements_of(operand) * max(size - 1, 0).bit_length()
+
+
+_cost_of_sort = folds(_comparisons)
+
+
 @op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",), ("dimensions", "to_apply")),
     flags=("calls",), source=SPECIFICATION,
-    draw=_draw_sort, agreement=alike)
+    draw=_draw_sort, agreement=alike, cost=_cost_of_sort)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 
@@ -212,7 +224,14 @@ def _draw_topk(d: Draw) -> None:
           largest=d.edge("smallest") is False)
 
 
-@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION, draw=_draw_topk)
+@flops
+def _cost_of_topk(instruction: HloInstruction) -> int:
+    """Each element is held against a heap of k."""
+    return elements_of(instruction.operands[0].shape) * max(int(instruction.attributes["k"]), 1).bit_length()
+
+
+@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION, draw=_draw_topk,
+    cost=_cost_of_topk)
 def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
+from hlotool.ops.costs import Cost, Inner, byte_size, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
@@ -119,7 +120,7 @@ def _draw_send(d: Draw) -> None:
 
 
 @op(send_shape, lowering=Lowering(_emit_send, _lift_send, ("stablehlo.send",)), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send)
+    source=SPECIFICATION, draw=_draw_send, cost=moves)
 def send(operand: Any, token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, world: Any) -> Any:
     """Start sending a value through a channel; send-done tells that it is away.
@@ -142,7 +143,7 @@ def send_done_shape(context: Shape) -> Shape:
 
 
 @op(send_done_shape, lowering=Lowering(_emit_last, carries=_CHANNEL), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send)
+    source=SPECIFICATION, draw=_draw_send, cost=is_free)
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
 
@@ -182,7 +183,7 @@ def _flattened(r: Reader, bundle: HloInstruction, data: Sequence[Shape]) -> HloI
 
 
 @op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send)
+    source=SPECIFICATION, draw=_draw_send, cost=is_free)
 def recv(token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, shape: Shape, world: Any) -> Any:
     """Start receiving a value through a channel; recv-done gives it.
@@ -212,7 +213,7 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
 
 
 @op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send)
+    source=SPECIFICATION, draw=_draw_send, cost=moves)
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
@@ -279,7 +280,7 @@ def _draw_infeed(d: Draw) -> None:
 
 
 @op(infeed_shape, lowering=Lowering(_emit_infeed, _lift_infeed, ("stablehlo.infeed",)), flags=("side_effect",),
-    source=SPECIFICATION, draw=_draw_infeed)
+    source=SPECIFICATION, draw=_draw_infeed, cost=moves)
 def infeed(token: Any, *, infeed_config: str = "", shape: Shape, world: Any) -> Any:
     """Take the next value from the device's infeed; an empty tuple takes nothing.
 
@@ -321,7 +322,7 @@ def _draw_outfeed(d: Draw) -> None:
 
 
 @op(outfeed_shape, lowering=Lowering(_emit_outfeed, _lift_outfeed, ("stablehlo.outfeed",)), flags=("side_effect",),
-    source=SPECIFICATION, draw=_draw_outfeed)
+    source=SPECIFICATION, draw=_draw_outfeed, cost=moves)
 def outfeed(operand: Any, token: Any, *, outfeed_shape: Shape | None = None, outfeed_config: str = "",
             world: Any) -> Any:
     """Put a value into the device's outfeed.
@@ -356,8 +357,13 @@ def _draw_copy_start(d: Draw) -> None:
     d.add("copy-done", d.add("copy-start", d.argument(d.dims(0))))
 
 
+def _cost_of_copy_start(instruction: HloInstruction, inner: Inner) -> Cost:
+    size = byte_size(instruction.operands[0].shape)
+    return Cost(bytes_read=size, bytes_written=size)
+
+
 @op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async",), source=SPECIFICATION,
-    draw=_draw_copy_start)
+    draw=_draw_copy_start, cost=_cost_of_copy_start)
 def copy_start(operand: Any, *, cross_program_prefetch_index: int | None = None,
                is_cross_program_prefetch: bool = False) -> Any:
     """Start a copy; copy-done gives it.
@@ -378,7 +384,8 @@ def _emit_copy_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0]
 
 
-@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async",), source=SPECIFICATION, draw=_draw_copy_start)
+@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async",), source=SPECIFICATION, draw=_draw_copy_start,
+    cost=is_free)
 def copy_done(start: Any) -> Any:
     """Wait for a copy and give it.
 

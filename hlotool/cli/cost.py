@@ -1,0 +1,294 @@
+"""What running a module costs: flops, traffic, memory and communication, with loops counted as often as they run.
+
+    hlotool cost step.hlo                          the dearest instructions, and the total
+    hlotool cost step.hlo --by line                by line of the Python program; also scope, opcode, computation
+    hlotool cost step.hlo --memory                 the memory it needs at once, and the largest values then
+    hlotool cost step.hlo --communication          what each collective sends
+    hlotool cost step.hlo --device h100            the least time on a device; --devices lists them
+    hlotool cost module_0001-buffer-assignment.txt     the memory that XLA gave it
+    hlotool cost step.hlo --format json            everything, for programs
+
+Flops count additions, multiplications, comparisons and the like, of integers too; exp, tanh, sqrt are transcendental
+functions, counted apart. A fusion reads its operands once and writes its results once. Of a conditional the dearest
+branch counts. A loop of which nobody can tell how often it runs counts once, and is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.cli.console import complain, report, wants_color
+from hlotool.cli.inputs import add_paths, load
+from hlotool.diagnostics import HloError, visible
+from hlotool.ir import HloInstruction, HloModule, Source
+
+if TYPE_CHECKING:
+    from hlotool.passes.cost import Allocation, CostRow, Device, ModuleCost, PeakMemory, Transfer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from hlotool.passes.cost import GROUPINGS
+
+    add_paths(parser, "modules to count", is_optional=True)
+    parser.add_argument("--by", choices=GROUPINGS, default="instruction", help="what a row stands for (%(default)s)")
+    parser.add_argument("--top", type=int, default=15, metavar="N", help="rows to show; 0: all (%(default)s)")
+    parser.add_argument("--memory", action="store_true", help="the largest values that live when most memory is needed")
+    parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
+    parser.add_argument("--device", metavar="NAME", help="the least time that a device of that name takes")
+    parser.add_argument("--devices", action="store_true", help="list the devices that are known, and end")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool.passes.cost import devices
+
+    if args.devices:
+        _print_devices(list(devices().values()), args)
+        return 0
+    if not args.paths:
+        complain("hlotool cost: a module is needed; `hlotool cost --help` shows what it takes")
+        return 2
+    device = devices().get(args.device) if args.device else None
+    if args.device and device is None:
+        complain(f"hlotool cost: {args.device!r} is no device that is known; {', '.join(devices())} are")
+        return 2
+    code, records = 0, []
+    for path in args.paths:
+        allocations = _allocations(path)
+        if allocations is not None:
+            records.append(_allocations_record(path, allocations))
+            if args.format == "text":
+                _print_allocations(path, allocations, args)
+            continue
+        sources: dict[str, Source] = {}
+        for loaded in load([path], sources):
+            try:
+                found = _Costs(loaded.name, loaded.module(), device)
+            except HloError as error:
+                code = max(code, report(error.diagnostics, sources))
+                continue
+            records.append(found.as_json())
+            if args.format == "text":
+                found.print(args)
+    if args.format == "json":
+        print(json.dumps({"version": 1, "modules": records}, indent=2))
+    return code
+
+
+class _Costs:
+    """All that is known of one module."""
+
+    def __init__(self, name: str, module: HloModule, device: Device | None) -> None:
+        from hlotool.passes.cost import module_cost, peak_memory, roofline, transfers
+
+        self.name, self.module = name, module
+        self.cost: ModuleCost = module_cost(module)
+        self.memory: PeakMemory = peak_memory(module)
+        self.transfers: list[Transfer] = transfers(self.cost)
+        self.roofline = roofline(self.cost, device) if device is not None else None
+
+    # For people.
+
+    def print(self, args: argparse.Namespace) -> None:
+        for line in self._head():
+            print(visible(line))
+        rows = self.cost.by(args.by)
+        runs = {r.instruction.name: r.executions for r in self.cost.rows} if args.by == "instruction" else {}
+        if args.memory:
+            _print_table(args, ("bytes", "kind", "value", "shape"), [
+                (_bytes(b.bytes), b.kind, b.instruction.name + _index(b.index), _leaf(b.instruction, b.index))
+                for b in self.memory.live])
+        if args.communication:
+            _print_table(args, ("sent", "runs", "collective", "devices", "groups"), [
+                (_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
+                 t.axis or t.groups) for t in self.transfers])
+        if not (args.memory or args.communication):
+            total = max(sum(_work(c) for c in rows.values()), 1)
+            titles = (args.by, *(("runs",) if runs else ()), "flops", "functions", "bytes", "flop/B", "flops %")
+            _print_table(args, titles, [
+                (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), _count(c.flops),
+                 _count(c.transcendentals), _bytes(c.bytes), f"{c.intensity:.3g}", f"{100 * _work(c) / total:.1f}")
+                for name, c in rows.items() if _work(c) or c.bytes])
+
+    def _head(self) -> list[str]:
+        total, memory = self.cost.total, self.memory
+        order = "" if memory.is_scheduled else ", in the order of the text"
+        donated = f", {_bytes(memory.aliased)} more in arguments" if memory.aliased else ""
+        found = [f"{self.name}:",
+                 f"  {_count(total.flops)} flops, {_count(total.transcendentals)} functions, "
+                 f"{_bytes(total.bytes)} moved, {total.intensity:.3g} flop/B",
+                 f"  memory: {_bytes(memory.total)} at once{order}",
+                 f"    {_bytes(memory.arguments)} arguments, "
+                 f"{_bytes(memory.outputs - memory.aliased)} results{donated}, "
+                 f"{_bytes(memory.temporaries)} between"]
+        if self.transfers:
+            found.append(f"  communication: {_bytes(sum(t.total for t in self.transfers))} sent by each device")
+        if self.roofline is not None:
+            line = self.roofline
+            found.append(f"  {line.device.name}: at least {_seconds(line.seconds)} "
+                         f"({_seconds(line.compute_seconds)} arithmetic, {_seconds(line.memory_seconds)} memory)")
+        found += [f"  {_named(loop)}: nobody can tell how often it runs; it counts once"
+                  for loop in self.cost.unknown_loops]
+        opaque = sorted({str(i.attributes.get("custom_call_target", "?")) for i in self.cost.opaque})
+        if opaque:
+            found.append(f"  what these custom calls compute is not counted: {', '.join(opaque)}")
+        return found
+
+    # For programs.
+
+    def as_json(self) -> dict[str, Any]:
+        memory = self.memory
+        return {
+            "name": self.name, "module": self.module.name, "total": _record(self.cost.total),
+            "rows": [self._row(r) for r in self.cost.rows],
+            "unknown_loops": [self._place(i) for i in self.cost.unknown_loops],
+            "opaque": [self._place(i) for i in self.cost.opaque],
+            "memory": {
+                "total": memory.total, "arguments": memory.arguments, "results": memory.outputs,
+                "donated": memory.aliased, "temporaries": memory.temporaries, "scheduled": memory.is_scheduled,
+                "at": memory.at.name if memory.at is not None else None,
+                "live": [{"instruction": b.instruction.name, "index": list(b.index), "bytes": b.bytes, "kind": b.kind}
+                         for b in memory.live]},
+            "communication": [{
+                "instruction": t.row.instruction.name, "opcode": t.opcode, "devices": t.group_size,
+                "groups": t.groups, "axis": t.axis, "executions": t.row.executions, "bytes": t.total}
+                for t in self.transfers],
+            "roofline": None if self.roofline is None else {
+                "device": self.roofline.device.name, "seconds": self.roofline.seconds,
+                "compute_seconds": self.roofline.compute_seconds, "memory_seconds": self.roofline.memory_seconds,
+                "ridge": self.roofline.ridge, "source": self.roofline.device.source},
+        }
+
+    def _row(self, row: CostRow) -> dict[str, Any]:
+        from hlotool.passes.origins import origin_of
+
+        origin = origin_of(self.module, row.instruction)
+        return {**self._place(row.instruction), "computation": row.computation.name, "executions": row.executions,
+                **_record(row.total), "scope": origin.op_name if origin is not None else "",
+                "source": f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""}
+
+    def _place(self, instruction: HloInstruction) -> dict[str, Any]:
+        return {"instruction": instruction.name, "opcode": instruction.opcode,
+                "line": self.module.position(instruction).line}
+
+
+def _record(cost: Any) -> dict[str, int]:
+    return {"flops": cost.flops, "transcendentals": cost.transcendentals, "bytes_read": cost.bytes_read,
+            "bytes_written": cost.bytes_written}
+
+
+def _work(cost: Any) -> int:
+    work: int = cost.flops + cost.transcendentals
+    return work
+
+
+def _named(instruction: HloInstruction) -> str:
+    return f"{instruction.opcode} {instruction.name}"
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, index)) + "}" if index else ""
+
+
+def _leaf(instruction: HloInstruction, index: tuple[int, ...]) -> str:
+    shape = instruction.shape.at(index)
+    return shape.text(False) if shape is not None else ""
+
+
+# Files that XLA writes beside a dump.
+
+
+def _allocations(path: str) -> list[Allocation] | None:
+    """The allocations of a buffer assignment's file; None for any other input."""
+    from hlotool.passes.cost import is_buffer_assignment, read_buffer_assignment
+
+    if not path.endswith(".txt"):
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            if not is_buffer_assignment(file.read(64)):
+                return None
+            file.seek(0)
+            return read_buffer_assignment(file.read())
+    except OSError:
+        return None  # reading it as a module says what is wrong
+
+
+def _allocations_record(path: str, allocations: list[Allocation]) -> dict[str, Any]:
+    from hlotool.passes.cost import device_bytes
+
+    return {"name": path, "memory": {"total": device_bytes(allocations), "allocations": [
+        {"number": a.number, "bytes": a.size, "kind": a.kind, "values": [
+            {"name": v.name, "bytes": v.size, "offset": v.offset, "shape": v.shape} for v in a.values]}
+        for a in allocations]}}
+
+
+def _print_allocations(path: str, allocations: list[Allocation], args: argparse.Namespace) -> None:
+    from hlotool.passes.cost import device_bytes
+
+    kinds = {k: sum(a.size for a in allocations if a.kind == k) for k in ("parameter", "output", "temporary")}
+    print(visible(f"{path}:"))
+    print(f"  {_bytes(device_bytes(allocations))}: " + ", ".join(f"{_bytes(n)} {kind}" for kind, n in kinds.items()))
+    values = sorted(((v, a) for a in allocations if a.kind in kinds for v in a.values), key=lambda pair: -pair[0].size)
+    _print_table(args, ("bytes", "kind", "value", "shape"),
+                 [(_bytes(v.size), a.kind, v.name, v.shape) for v, a in values])
+
+
+def _print_devices(found: list[Device], args: argparse.Namespace) -> None:
+    if args.format == "json":
+        print(json.dumps([{"name": d.name, "flops": d.flops, "vector_flops": d.vector_flops, "bandwidth": d.bandwidth,
+                           "memory": d.memory, "source": d.source} for d in found], indent=2))
+        return
+    args.top = 0
+    _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), [
+        (d.name, _count(d.matrix_flops("bf16")), _count(d.vector_flops), _bytes(d.bandwidth), _bytes(d.memory))
+        for d in found])
+
+
+# Numbers and tables.
+
+
+def _scaled(value: float, units: Sequence[str]) -> str:
+    scaled, unit = float(value), 0
+    while scaled >= 999.5 and unit + 1 < len(units):
+        scaled, unit = scaled / 1000, unit + 1
+    return f"{scaled:.3g}{units[unit]}" if scaled < 999.5 else f"{scaled:.3e}{units[unit]}"
+
+
+def _count(value: float) -> str:
+    return _scaled(value, ("", " k", " M", " G", " T", " P", " E"))
+
+
+def _bytes(value: float) -> str:
+    return _scaled(value, (" B", " kB", " MB", " GB", " TB", " PB", " EB"))
+
+
+def _seconds(value: float) -> str:
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if value * factor >= 1:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def _print_table(args: argparse.Namespace, titles: Sequence[str], rows: list[tuple[str, ...]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = rows[:args.top] if args.top > 0 else rows
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    words = ("value", "shape", "collective", "groups", "kind", "device", args.by)
+    for title in titles:
+        table.add_column(title, justify="left" if title in words else "right", no_wrap=title not in words,
+                         overflow="fold")
+    for row in shown:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    Console(highlight=False, color_system="standard" if wants_color(sys.stdout, args.color) else None).print(table)
+    if len(shown) < len(rows):
+        print(f"{len(rows) - len(shown)} more rows: --top 0 shows all")

@@ -1,0 +1,174 @@
+"""What operations cost: arithmetic and traffic with memory, as rules that operations are declared with.
+
+A rule takes an instruction and gives its `Cost`; `inner(computation)` gives what one execution of a called
+computation costs. Flops are additions, multiplications, comparisons and the like, of integers too; functions such as
+exp, tanh and sqrt are transcendentals. An array of n elements counts n, its dynamic dimensions at their bounds.
+The conventions are those of XLA's HloCostAnalysis (xla/service/hlo_cost_analysis.cc) where it has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
+
+from hlotool.ir import DTYPES, HloComputation, HloInstruction, Shape
+
+#: bytes of one address, of what is opaque and of a token: they are no data
+_NO_DATA = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What executing something once costs."""
+
+    flops: int = 0
+    transcendentals: int = 0
+    #: bytes of operands that are read, and of results that are written
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.flops + other.flops, self.transcendentals + other.transcendentals,
+                    self.bytes_read + other.bytes_read, self.bytes_written + other.bytes_written)
+
+    def __mul__(self, times: int) -> Cost:
+        return Cost(self.flops * times, self.transcendentals * times, self.bytes_read * times,
+                    self.bytes_written * times)
+
+    @property
+    def bytes(self) -> int:
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float:
+        """Flops for each byte of traffic; infinite without traffic."""
+        work = self.flops + self.transcendentals
+        return work / self.bytes if self.bytes else math.inf if work else 0.0
+
+    def work_only(self) -> Cost:
+        """The same without traffic: what a fused instruction costs."""
+        return replace(self, bytes_read=0, bytes_written=0)
+
+
+FREE = Cost()
+
+
+class Inner(Protocol):
+    """What rules ask about called computations."""
+
+    def __call__(self, computation: HloComputation) -> Cost:
+        """What one execution of a computation costs."""
+        ...
+
+    def trips(self, loop: HloInstruction) -> int:
+        """How often a loop's body runs; 1 where that is not known, which the one who asks notes."""
+        ...
+
+
+CostRule: TypeAlias = Callable[[HloInstruction, Inner], Cost]
+
+
+def byte_size(shape: Shape) -> int:
+    """Bytes that a value takes in memory: elements narrower than a byte are packed where their layout says so.
+
+    Bounded dimensions count at their bounds, unbounded ones as 1.
+    """
+    if shape.element_type not in DTYPES:
+        return sum(map(byte_size, shape.elements)) if shape.elements else _NO_DATA
+    layout = shape.layout
+    bits = layout.element_size if layout is not None and layout.element_size else max(8, shape.dtype.bits)
+    return (elements_of(shape) * bits + 7) // 8
+
+
+def elements_of(shape: Shape) -> int:
+    """Elements of an array, or of all arrays in a tuple."""
+    if shape.elements:
+        return sum(map(elements_of, shape.elements))
+    return math.prod(max(d, 1) if d < 0 else d for d in shape.dims) if shape.is_array else 0
+
+
+def traffic(instruction: HloInstruction) -> Cost:
+    """Every operand read once, the result written once."""
+    return Cost(bytes_read=sum(byte_size(o.shape) for o in instruction.operands),
+                bytes_written=byte_size(instruction.shape))
+
+
+def moves(instruction: HloInstruction, inner: Inner) -> Cost:
+    """No arithmetic: everything is read and written once."""
+    return traffic(instruction)
+
+
+def is_free(instruction: HloInstruction, inner: Inner) -> Cost:
+    """Nothing happens when the program runs: the value has a place already."""
+    return FREE
+
+
+def runs(instruction: HloInstruction, inner: Inner) -> Cost:
+    """What the called computations cost, each run once."""
+    return sum(map(inner, instruction.called_computations()), FREE)
+
+
+def most(costs: Iterable[Cost]) -> Cost:
+    """That which costs most: by arithmetic, then by traffic."""
+    return max(costs, key=lambda c: (c.flops + c.transcendentals, c.bytes), default=FREE)
+
+
+def each_element(instruction: HloInstruction, inner: Inner) -> Cost:
+    """One operation for each element of the result."""
+    return traffic(instruction) + Cost(flops=elements_of(instruction.shape))
+
+
+def each_function(instruction: HloInstruction, inner: Inner) -> Cost:
+    """One transcendental function for each element of the result."""
+    return traffic(instruction) + Cost(transcendentals=elements_of(instruction.shape))
+
+
+def flops(count: Callable[[HloInstruction], int]) -> CostRule:
+    """Everything is read and written once, with that much arithmetic."""
+
+    def rule(instruction: HloInstruction, inner: Inner) -> Cost:
+        return traffic(instruction) + Cost(flops=count(instruction))
+
+    return rule
+
+
+def reads_a_part(instruction: HloInstruction, inner: Inner) -> Cost:
+    """Of its first operand as much is read as is written: slices and gathers."""
+    written = byte_size(instruction.shape)
+    return Cost(bytes_read=written + sum(byte_size(o.shape) for o in instruction.operands[1:]), bytes_written=written)
+
+
+def updates_a_part(instruction: HloInstruction, inner: Inner) -> Cost:
+    """The result takes its first operand's place; only the update, its second one, is read and written."""
+    update = byte_size(instruction.operands[1].shape)
+    return Cost(bytes_read=sum(byte_size(o.shape) for o in instruction.operands[1:]), bytes_written=update)
+
+
+def folds(applications: Callable[[HloInstruction], int], *computations: str) -> CostRule:
+    """A called computation applied to scalars so many times; everything is read and written once.
+
+    `computations` are the attributes that name what is applied.
+    """
+
+    def rule(instruction: HloInstruction, inner: Inner) -> Cost:
+        found = traffic(instruction)
+        times = max(applications(instruction), 0)
+        for name in computations or ("to_apply",):
+            called = instruction.attributes.get(name)
+            if isinstance(called, HloComputation):
+                found += inner(called).work_only() * times
+        return found
+
+    return rule
+
+
+def communicates(instruction: HloInstruction, inner: Inner) -> Cost:
+    """A collective: the parts that are combined here, element by element, where it combines any."""
+    called = instruction.attributes.get("to_apply")
+    work = FREE
+    if isinstance(called, HloComputation):
+        arrays = max(1, len(instruction.operands))
+        work = inner(called).work_only() * (sum(elements_of(o.shape) for o in instruction.operands) // arrays)
+    return traffic(instruction) + work

@@ -1,0 +1,56 @@
+"""Traffic of fusions: what crosses their border; what is handed on inside stays in registers."""
+
+from __future__ import annotations
+
+from hlotool.ir import HloInstruction, uses
+from hlotool.ops.costs import Cost, Inner, byte_size
+
+#: instructions that hand a value on, under another name or in another form, without reading all of it
+_HANDED_ON = frozenset(("bitcast", "reshape", "get-tuple-element", "tuple", "copy", "convert"))
+#: instructions that read of their first operand only what they give
+_PARTIAL = frozenset(("slice", "dynamic-slice", "gather"))
+_UPDATES = frozenset(("dynamic-update-slice", "scatter"))
+
+
+def cost_of_fusion(instruction: HloInstruction, inner: Inner) -> Cost:
+    """The arithmetic of what is fused; of an operand that is only sliced, the slices are read.
+
+    A result that updates an operand in its place is written where it changes. Source: XLA,
+    HloCostAnalysis::HandleFusion and FusionParameterReadBytes.
+    """
+    (computation,) = instruction.called_computations()
+    users = uses(computation)
+    read = sum(_read(p, users) for p in computation.parameters()[:len(instruction.operands)])
+    root = computation.root
+    results = root.operands if root.opcode == "tuple" else (root,)
+    return inner(computation).work_only() + Cost(bytes_read=read, bytes_written=sum(map(_written, results)))
+
+
+def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruction]]) -> int:
+    """Bytes of a parameter that the fusion reads: all of it, or what slices take, or nothing where it is updated."""
+    full, found, seen = byte_size(parameter.shape), 0, {parameter}
+    todo = [parameter]
+    while todo:
+        value = todo.pop()
+        for user in users.get(value, ()):
+            if user.opcode in _PARTIAL and user.operands[0] is value and value not in user.operands[1:]:
+                found += byte_size(user.shape)
+            elif user.opcode in _UPDATES and user.operands[0] is value and value not in user.operands[1:]:
+                continue  # it is the result's own place
+            elif user.opcode in _HANDED_ON:
+                if user not in seen:
+                    seen.add(user)
+                    todo.append(user)
+            else:
+                return full
+        if value not in users:
+            return full  # it is a result as it is
+    return min(full, found)
+
+
+def _written(result: HloInstruction) -> int:
+    while result.opcode in ("bitcast", "convert") and result.operands:
+        result = result.operands[0]
+    if result.opcode == "dynamic-update-slice":
+        return byte_size(result.operands[1].shape)
+    return byte_size(result.shape)

@@ -1,0 +1,18 @@
+"""What running a module costs: arithmetic, traffic, memory, communication, and how often loops run."""
+
+from hlotool.passes.cost.buffer_assignment import (
+    Allocation,
+    device_bytes,
+    is_buffer_assignment,
+    read_buffer_assignment,
+)
+from hlotool.passes.cost.communication import Transfer, transfers
+from hlotool.passes.cost.live_ranges import LiveBuffer, PeakMemory, peak_memory
+from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, module_cost
+from hlotool.passes.cost.rooflines import Device, Roofline, devices, roofline
+from hlotool.passes.cost.trip_counts import noted_trip_count, trip_count
+
+__all__ = [
+    "GROUPINGS", "Allocation", "CostRow", "Device", "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline",
+    "Transfer", "device_bytes", "devices", "is_buffer_assignment", "module_cost", "noted_trip_count", "peak_memory",
+    "read_buffer_assignment", "roofline", "transfers", "trip_count"]

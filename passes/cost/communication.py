@@ -1,0 +1,100 @@
+"""What devices send each other: bytes on the wire of each collective, by rings, as often as it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, TooManyDevicesError
+from hlotool.ops import byte_size
+from hlotool.passes.cost.module_costs import CostRow, ModuleCost
+from hlotool.text import print_value
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One collective."""
+
+    row: CostRow
+    #: without -start
+    opcode: str
+    #: devices that take part together; 0 where the module does not tell
+    group_size: int
+    #: groups as HLO writes them, or source-target pairs
+    groups: str
+    #: mesh axes, where the groups name them
+    axis: str
+    #: bytes that a device sends in one execution
+    once: int
+
+    @property
+    def total(self) -> int:
+        return self.once * self.row.executions
+
+
+def transfers(cost: ModuleCost) -> list[Transfer]:
+    """Every collective of a module that runs, what sends most first.
+
+    All-reduce sends 2 (n - 1) / n of its operands, all-gather (n - 1) / n of its result, reduce-scatter and all-to-all
+    (n - 1) / n of their operands, the others their operands: what a ring of n devices needs at least.
+    """
+    found = [_transfer(cost.module, row) for row in cost.rows
+             if row.instruction.opcode.removesuffix("-start") in _SENT]
+    return sorted(found, key=lambda t: -t.total)
+
+
+def _transfer(module: HloModule, row: CostRow) -> Transfer:
+    instruction = row.instruction
+    opcode = instruction.opcode.removesuffix("-start")
+    groups = instruction.attributes.get("replica_groups")
+    size = _group_size(module, instruction, groups)
+    if opcode == "collective-permute":
+        pairs = instruction.attributes.get("source_target_pairs") or ()
+        moved = any(source != target for source, target in pairs)
+        return Transfer(row, opcode, 2 if moved else 1, f"{len(pairs)} pairs", "", _operands(instruction) if moved
+                        else 0)
+    axis = ", ".join(a.name for a in groups.axes) if isinstance(groups, ReplicaGroups) else ""
+    return Transfer(row, opcode, size, _written(groups), axis,
+                    _SENT[opcode](instruction, size))
+
+
+def _written(groups: object) -> str:
+    return print_value(KINDS["replica_groups"], groups) if isinstance(groups, ReplicaGroups) else ""
+
+
+def _group_size(module: HloModule, instruction: HloInstruction, groups: object) -> int:
+    """The size of the largest group; all devices where there are no groups."""
+    if isinstance(groups, ReplicaGroups) and groups.is_listed:
+        try:
+            return max(groups.sizes(), default=0)
+        except TooManyDevicesError:
+            return 0
+    replicas = int(module.attributes.get("replica_count", 1))
+    partitions = int(module.attributes.get("num_partitions", 1))
+    if instruction.attributes.get("use_global_device_ids"):
+        return replicas * partitions
+    return partitions if instruction.attributes.get("channel_id") and partitions > 1 else replicas
+
+
+def _operands(instruction: HloInstruction) -> int:
+    return sum(byte_size(o.shape) for o in instruction.operands)
+
+
+def _share(size: int, devices: int, times: int = 1) -> int:
+    return times * size * (devices - 1) // devices if devices > 1 else 0
+
+
+def _all(instruction: HloInstruction, devices: int) -> int:
+    return _operands(instruction) if devices > 1 else 0
+
+
+#: opcode -> bytes that each of n devices sends
+_SENT: dict[str, Callable[[HloInstruction, int], int]] = {
+    "all-reduce": lambda i, n: _share(_operands(i), n, 2),
+    "all-gather": lambda i, n: _operands(i) * (n - 1) if n > 1 else 0,
+    "reduce-scatter": lambda i, n: _share(_operands(i), n),
+    "all-to-all": lambda i, n: _share(_operands(i), n),
+    "ragged-all-to-all": lambda i, n: byte_size(i.operands[0].shape) if n > 1 and i.operands else 0,
+    "collective-broadcast": _all,
+    "collective-permute": _all,
+}

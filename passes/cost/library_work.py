@@ -1,0 +1,24 @@
+"""The arithmetic of library calls that are known: that of the operations they stand for."""
+
+from __future__ import annotations
+
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.ops import TARGETS
+
+
+def is_marker(call: HloInstruction) -> bool:
+    """Whether a custom call only marks a value, and costs nothing."""
+    return call.attributes.get("custom_call_target") in TARGETS
+
+
+def standing_for(call: HloInstruction) -> HloComputation | None:
+    """A computation that does what a library call does; None where its target or configuration is not known."""
+    from hlotool.passes.lift import lift_library_calls_recovering
+
+    parameters = [HloInstruction(f"p{i}", "parameter", o.shape, (), Attributes({"parameter_number": i}))
+                  for i, o in enumerate(call.operands)]
+    copy = HloInstruction("call", "custom-call", call.shape, tuple(parameters), call.attributes)
+    computation = HloComputation("alone", [*parameters, copy], copy)
+    module = HloModule("alone", [*call.called_computations(), computation], computation)
+    found = lift_library_calls_recovering(module)
+    return module.entry if found and not any(f.reason for f in found) else None

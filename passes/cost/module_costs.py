@@ -1,0 +1,190 @@
+"""What a module costs: each instruction's own cost, times how often it runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first
+from hlotool.ops import FREE, OPS, Cost, traffic
+from hlotool.passes.cost.library_work import is_marker, standing_for
+from hlotool.passes.cost.trip_counts import trip_count
+from hlotool.passes.origins import origin_of
+
+#: instructions that run other computations, and cost what these do
+_CONTROL = frozenset(("call", "while", "conditional", "async-start"))
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """One instruction that runs as a whole, as a fusion does."""
+
+    instruction: HloInstruction
+    computation: HloComputation
+    #: how often the module runs it
+    executions: int
+    #: what one execution costs
+    once: Cost
+
+    @property
+    def total(self) -> Cost:
+        return self.once * self.executions
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCost:
+    """The cost of running a module once on one device."""
+
+    module: HloModule
+    rows: list[CostRow]
+    #: loops of which nobody knows how often they run: their bodies are counted once
+    unknown_loops: list[HloInstruction] = field(default_factory=list)
+    #: custom calls that nobody here can look into: their traffic is counted, no arithmetic
+    opaque: list[HloInstruction] = field(default_factory=list)
+    #: conditionals: the branch that costs most is counted
+    conditionals: list[HloInstruction] = field(default_factory=list)
+
+    @property
+    def total(self) -> Cost:
+        return sum((r.total for r in self.rows), FREE)
+
+    def by(self, grouping: str) -> dict[str, Cost]:
+        """The total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
+
+        By opcode, scope and line, a fusion's arithmetic belongs to what it fuses, its traffic to the fusion. Raises
+        KeyError for another grouping.
+        """
+        name_of = _GROUPINGS[grouping]
+        found: dict[str, Cost] = defaultdict(Cost)
+        for row in self.rows if grouping in ("instruction", "computation") else self.spread():
+            found[name_of(self.module, row)] += row.total
+        return dict(sorted(found.items(), key=lambda item: _weight(item[1]), reverse=True))
+
+    def spread(self) -> Iterator[CostRow]:
+        """The rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
+        costs = _Costs()
+        for row in self.rows:
+            if row.instruction.opcode != "fusion":
+                yield row
+                continue
+            yield replace(row, once=Cost(bytes_read=row.once.bytes_read, bytes_written=row.once.bytes_written))
+            todo = list(row.instruction.called_computations())
+            while todo:
+                computation = todo.pop()
+                for inner in computation.instructions:
+                    if inner.opcode in ("fusion", "call"):
+                        todo += inner.called_computations()
+                        continue
+                    work = costs.once(inner).work_only()
+                    if work != FREE:
+                        yield CostRow(inner, computation, row.executions, work)
+
+
+def module_cost(module: HloModule) -> ModuleCost:
+    """Flops, transcendental functions and traffic of a module, loops counted as often as they run.
+
+    Arithmetic is exact by the conventions of hlotool/ops/costs.py. Of a conditional the dearest branch counts; loops
+    whose number of iterations cannot be told count once, and are named.
+    """
+    costs = _Costs()
+    executions: dict[HloComputation, int] = defaultdict(int, {module.entry: 1})
+    rows, opaque, conditionals = [], [], []
+    for computation in reversed(callees_first(module)):
+        times = executions.get(computation, 0)
+        if not times:
+            continue
+        for instruction in computation.instructions:
+            for called, count in costs.runs_of(instruction):
+                executions[called] += times * count
+            if instruction.opcode == "conditional":
+                conditionals.append(instruction)
+            elif instruction.opcode == "custom-call" and costs.is_opaque(instruction):
+                opaque.append(instruction)
+            if instruction.opcode not in _CONTROL:
+                rows.append(CostRow(instruction, computation, times, costs.once(instruction)))
+    return ModuleCost(module, rows, costs.unknown, opaque, conditionals)
+
+
+class _Costs:
+    """Costs of computations and counts of loops, remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[HloComputation, Cost] = {}
+        self._counts: dict[HloInstruction, int] = {}
+        self._calls: dict[HloInstruction, HloComputation | None] = {}
+        self.unknown: list[HloInstruction] = []
+
+    def __call__(self, computation: HloComputation) -> Cost:
+        found = self._known.get(computation)
+        if found is None:
+            self._known[computation] = FREE  # what calls itself, which the verifier reports
+            found = self._known[computation] = sum(map(self.once, computation.instructions), FREE)
+        return found
+
+    def once(self, instruction: HloInstruction) -> Cost:
+        """What one execution costs; nothing where the instruction is not valid, which the verifier reports."""
+        if instruction.opcode == "custom-call":
+            return FREE if is_marker(instruction) else traffic(instruction) + self._work_of_call(instruction)
+        record = OPS.get(instruction.opcode)
+        try:
+            return record.cost_of(instruction, self) if record is not None else FREE
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError):
+            return FREE
+
+    def is_opaque(self, call: HloInstruction) -> bool:
+        """Whether nobody knows what a custom call computes."""
+        return not is_marker(call) and self._standing_for(call) is None
+
+    def _work_of_call(self, call: HloInstruction) -> Cost:
+        known = self._standing_for(call)
+        return self(known).work_only() if known is not None else FREE
+
+    def _standing_for(self, call: HloInstruction) -> HloComputation | None:
+        if call not in self._calls:
+            self._calls[call] = standing_for(call)
+        return self._calls[call]
+
+    def trips(self, loop: HloInstruction) -> int:
+        if loop not in self._counts:
+            found = trip_count(loop)
+            if found is None:
+                self.unknown.append(loop)
+            self._counts[loop] = 1 if found is None else found
+        return self._counts[loop]
+
+    def runs_of(self, instruction: HloInstruction) -> list[tuple[HloComputation, int]]:
+        """Computations that an instruction runs as a whole, and how often."""
+        if instruction.opcode not in _CONTROL:
+            return []
+        called = instruction.called_computations()
+        if instruction.opcode == "while" and len(called) == 2:
+            count = self.trips(instruction)
+            return [(instruction.attributes["body"], count), (instruction.attributes["condition"], count + 1)]
+        if instruction.opcode == "conditional":
+            return [(max(called, key=lambda c: _weight(self(c))), 1)] if called else []
+        return [(c, 1) for c in called]
+
+
+def _weight(cost: Cost) -> tuple[int, int]:
+    return cost.flops + cost.transcendentals, cost.bytes
+
+
+def _scope(module: HloModule, row: CostRow) -> str:
+    metadata = row.instruction.metadata
+    return metadata.op_name.rpartition("/")[0] or metadata.op_name if metadata is not None else ""
+
+
+def _line(module: HloModule, row: CostRow) -> str:
+    origin = origin_of(module, row.instruction)
+    return f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""
+
+
+_GROUPINGS: dict[str, Callable[[HloModule, CostRow], str]] = {
+    "instruction": lambda module, row: row.instruction.name,
+    "opcode": lambda module, row: row.instruction.opcode,
+    "computation": lambda module, row: row.computation.name,
+    "scope": _scope,
+    "line": _line,
+}
+GROUPINGS = tuple(_GROUPINGS)

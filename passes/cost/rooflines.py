@@ -1,0 +1,98 @@
+"""How long a module takes at least on a device: arithmetic at its peak, or traffic at its peak, whichever is slower."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from hlotool.ir import HloInstruction
+from hlotool.ops import Cost
+from hlotool.passes.cost.module_costs import ModuleCost
+
+#: operations whose arithmetic matrix units do
+_PRODUCTS = frozenset(("dot", "convolution", "ragged-dot", "scaled-dot"))
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Peaks of a device, from its maker's data sheet."""
+
+    name: str
+    #: floating-point operations a second by element type, dense, matrix units where it has them
+    flops: dict[str, float]
+    #: floating-point operations a second outside of matrix units, f32
+    vector_flops: float
+    #: bytes a second from memory
+    bandwidth: float
+    #: bytes of memory
+    memory: int
+    source: str
+
+    def matrix_flops(self, element_type: str) -> float:
+        """Of an element type, or of the one that stands for it: the f32 peak where nothing better is known."""
+        return self.flops.get(element_type) or self.flops.get(_STANDS_FOR.get(element_type, ""), self.vector_flops)
+
+
+#: element types that run as fast as another one
+_STANDS_FOR = {"f16": "bf16", "u8": "s8", "f8e5m2": "f8e4m3fn", "f8e4m3": "f8e4m3fn", "f8e4m3fnuz": "f8e4m3fn",
+               "f8e5m2fnuz": "f8e4m3fn", "u4": "s4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Least times of a module on a device, in seconds."""
+
+    device: Device
+    #: every instruction as slow as the slower of its arithmetic and its traffic
+    seconds: float
+    compute_seconds: float
+    memory_seconds: float
+    #: flops for each byte at which both are equally slow, in bf16 where the device has it
+    ridge: float
+
+
+@cache
+def devices() -> dict[str, Device]:
+    """The devices that are known, by name."""
+    rows = tomllib.loads(resources.files("hlotool.passes.cost").joinpath("devices.toml").read_text("utf-8"))
+    return {name: Device(name, row["flops"], row["vector_flops"], row["bandwidth"], int(row["memory"]), row["source"])
+            for name, row in rows.items()}
+
+
+def roofline(cost: ModuleCost, device: Device) -> Roofline:
+    """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
+    products: dict[HloInstruction, list[tuple[str, int]]] = {}
+    for row in cost.spread():
+        if row.instruction.opcode in _PRODUCTS:
+            products.setdefault(row.instruction, []).append((_type(row.instruction), row.once.flops))
+    fused = _owners(cost)
+    seconds = compute = memory = 0.0
+    for row in cost.rows:
+        matrix = [p for i in fused.get(row.instruction, (row.instruction,)) for p in products.get(i, ())]
+        work = _compute_seconds(row.once, matrix, device) * row.executions
+        moved = row.once.bytes / device.bandwidth * row.executions
+        seconds += max(work, moved)
+        compute += work
+        memory += moved
+    return Roofline(device, seconds, compute, memory, device.matrix_flops("bf16") / device.bandwidth)
+
+
+def _compute_seconds(cost: Cost, matrix: list[tuple[str, int]], device: Device) -> float:
+    products = sum(flops for _, flops in matrix)
+    rest = max(cost.flops - products, 0) + cost.transcendentals
+    return sum(flops / device.matrix_flops(kind) for kind, flops in matrix) + rest / device.vector_flops
+
+
+def _owners(cost: ModuleCost) -> dict[HloInstruction, list[HloInstruction]]:
+    """What each fusion fuses."""
+    found = {}
+    for row in cost.rows:
+        if row.instruction.opcode == "fusion":
+            found[row.instruction] = [i for c in row.instruction.called_computations() for i in c.instructions]
+    return found
+
+
+def _type(product: HloInstruction) -> str:
+    return product.operands[0].shape.element_type

@@ -1,0 +1,271 @@
+"""How often loops run: what the compiler noted, else what the loop's own counter says.
+
+    known_trip_count of backend_config        what a compiler found
+    i = 0; while (i < 10) i += 3              counted, also where compare and add are hidden in fusions and calls
+    x = 100; while (x > 1) x /= 2             evaluated, as long as nothing but constants goes into the condition
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.ir import BackendConfig, HloComputation, HloInstruction
+from hlotool.ops import OPS
+
+#: iterations and instructions that are evaluated at most
+_MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
+#: nested calls, fusions and operands that are followed
+_DEEPEST = 200
+#: operations that hand on a scalar as it is
+_SAME = frozenset(("copy", "bitcast", "reshape", "opt-barrier", "add-dependency", "domain"))
+_CALLS = frozenset(("call", "fusion"))
+
+
+class _UnknownError(Exception):
+    """What a value is cannot be told from the module alone."""
+
+
+def trip_count(loop: HloInstruction) -> int | None:
+    """How often the body of a while runs; None where the module does not tell, or where it never ends.
+
+    What the compiler noted is believed.
+    """
+    noted = noted_trip_count(loop)
+    if noted is not None:
+        return noted
+    body, condition = loop.attributes.get("body"), loop.attributes.get("condition")
+    if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation) or not loop.operands:
+        return None
+    try:
+        return _Loop(loop, body, condition).count()
+    except (_UnknownError, ArithmeticError, KeyError, IndexError, ValueError, TypeError):
+        return None  # a module that is not valid, or a value that only a run can tell
+
+
+def noted_trip_count(loop: HloInstruction) -> int | None:
+    """The known_trip_count that a compiler wrote into the backend_config. Source: XLA, WhileLoopBackendConfig."""
+    config = loop.attributes.get("backend_config")
+    if not isinstance(config, BackendConfig) or "known_trip_count" not in config.text:
+        return None
+    try:
+        found = int(json.loads(config.text)["known_trip_count"]["n"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return found if 0 <= found < 1 << 63 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """factor * counter + offset, where the counter is a place of the loop's state; a constant has no place."""
+
+    offset: int
+    factor: int = 0
+    place: int | None = None
+
+
+class _Loop:
+    def __init__(self, loop: HloInstruction, body: HloComputation, condition: HloComputation) -> None:
+        self.init = _behind(loop.operands[0])
+        self.body, self.condition = body, condition
+        self.evaluations = 0
+
+    def count(self) -> int | None:
+        test = _resolved(self.condition.root, {})
+        counted = self._counted(*test)
+        return counted if counted is not None else self._evaluated()
+
+    def initial(self, place: int) -> Any:
+        """The value with which the loop starts, at a place of its state."""
+        if self.init.opcode != "tuple":
+            raise _UnknownError
+        return self.value(self.init.operands[place], {}, None)
+
+    # A counter that goes in steps.
+
+    def _counted(self, test: HloInstruction, frame: _Frame) -> int | None:
+        if test.opcode != "compare" or not test.operands[0].shape.dtype.is_integral:
+            return None
+        try:
+            lhs, rhs = (self.line(o, frame) for o in test.operands)
+            direction = test.attributes["direction"]
+            if lhs.place is None:
+                lhs, rhs, direction = rhs, lhs, _MIRRORED.get(direction, direction)
+            if lhs.place is None or rhs.place is not None or lhs.factor != 1:
+                return None
+            update = self.line(*_member(self.body.root, lhs.place))
+            if update.place != lhs.place or update.factor != 1:
+                return None
+            start = int(self.initial(lhs.place))
+        except _UnknownError:
+            return None
+        bits = test.operands[0].shape.dtype
+        return _steps(start + lhs.offset, rhs.offset, direction, update.offset,
+                      (1 << (bits.bits - bits.is_signed)) - 1)
+
+    def line(self, instruction: HloInstruction, frame: _Frame, depth: int = 0) -> _Line:
+        """A scalar as a line over one place of the state. Raises _UnknownError for anything else."""
+        instruction, frame = _resolved(instruction, frame)
+        if depth > _DEEPEST:
+            raise _UnknownError
+        place = _place(instruction)
+        if place is not None and not frame:
+            member, inside = _member(self.body.root, place)
+            if _place(member) == place and not inside:
+                return _Line(int(self.initial(place)))  # handed on unchanged
+            return _Line(0, 1, place)
+        if instruction.opcode == "constant" and instruction.shape.dims == ():
+            return _Line(int(instruction.literal.array))
+        if instruction.opcode == "convert":
+            return self.line(instruction.operands[0], frame, depth + 1)
+        if instruction.opcode not in ("add", "subtract"):
+            raise _UnknownError
+        lhs, rhs = (self.line(o, frame, depth + 1) for o in instruction.operands)
+        sign = 1 if instruction.opcode == "add" else -1
+        if lhs.place is not None and rhs.place is not None:
+            raise _UnknownError
+        return _Line(lhs.offset + sign * rhs.offset, lhs.factor + sign * rhs.factor,
+                     lhs.place if lhs.place is not None else rhs.place)
+
+    # Anything else that constants decide.
+
+    def _evaluated(self) -> int | None:
+        """Run what the condition needs, and nothing else."""
+        places = self._needed()
+        state = {p: self.initial(p) for p in places}
+        for count in range(_MOST_ITERATIONS):
+            if not bool(self.value(self.condition.root, {}, state)):
+                return count
+            state = {p: self.value(*_member(self.body.root, p), state) for p in places}
+        return None
+
+    def _needed(self) -> list[int]:
+        """Places of the state that the condition depends on, from iteration to iteration."""
+        found: dict[int, None] = {}
+        todo = list(_places_read(self.condition.root, {}))
+        while todo:
+            place = todo.pop()
+            if place not in found:
+                found[place] = None
+                todo += _places_read(*_member(self.body.root, place))
+        return list(found)
+
+    def value(self, instruction: HloInstruction, frame: _Frame, state: dict[int, Any] | None, depth: int = 0) -> Any:
+        """A scalar's value; `state` are the loop's own, by place. Raises _UnknownError."""
+        instruction, frame = _resolved(instruction, frame)
+        self.evaluations += 1
+        if depth > _DEEPEST or self.evaluations > _MOST_EVALUATIONS or instruction.shape.dims:
+            raise _UnknownError
+        if instruction.opcode == "constant":
+            return instruction.literal.array
+        place = _place(instruction)
+        if place is not None and not frame and state is not None:
+            return state[place]
+        record = OPS.get(instruction.opcode)
+        if record is None or "elementwise" not in record.flags or "random" in record.flags:
+            raise _UnknownError
+        operands = [self.value(o, frame, state, depth + 1) for o in instruction.operands]
+        attributes = record.attributes_of(instruction)
+        if instruction.opcode == "convert" or "elementwise" not in record.flags:
+            import numpy as np
+
+            return np.asarray(operands[0]).astype(instruction.shape.dtype.numpy)
+        return record.evaluate(*operands, **attributes)
+
+
+#: what stands for the parameters of a called computation: (call, the call's own frame); empty in the loop itself
+_Frame = dict[str, Any]
+_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
+
+
+def _behind(instruction: HloInstruction) -> HloInstruction:
+    while instruction.opcode in _SAME and instruction.operands:
+        instruction = instruction.operands[0]
+    return instruction
+
+
+def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstruction, _Frame]:
+    """What an instruction stands for: behind copies, inside of calls and fusions, outside of their parameters."""
+    for _ in range(_DEEPEST * 4):
+        opcode = instruction.opcode
+        if opcode in _SAME and instruction.operands:
+            instruction = instruction.operands[0]
+        elif opcode in _CALLS:
+            (called,) = instruction.called_computations()
+            instruction, frame = called.root, {"call": instruction, "outer": frame}
+        elif opcode == "parameter" and frame:
+            call, outer = frame["call"], frame["outer"]
+            instruction, frame = call.operands[instruction.parameter_number], outer
+        elif opcode == "get-tuple-element":
+            inner, inner_frame = _resolved(instruction.operands[0], frame)
+            if inner.opcode == "tuple":
+                instruction, frame = inner.operands[instruction.attributes["index"]], inner_frame
+            elif inner.opcode == "parameter" and not inner_frame and instruction.operands[0] is not inner:
+                return _taken(inner, instruction), {}
+            else:
+                return instruction, frame if instruction.operands[0] is inner else inner_frame
+        else:
+            return instruction, frame
+    raise _UnknownError
+
+
+def _taken(value: HloInstruction, member: HloInstruction) -> HloInstruction:
+    """The member of a value directly, where it was reached through calls and copies."""
+    return HloInstruction(member.name, "get-tuple-element", member.shape, (value,), member.attributes)
+
+
+def _place(instruction: HloInstruction) -> int | None:
+    """Which place of the loop's state an instruction reads."""
+    if instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode == "parameter":
+        place: int = instruction.attributes["index"]
+        return place
+    return None
+
+
+def _member(root: HloInstruction, place: int) -> tuple[HloInstruction, _Frame]:
+    """The value at a place of a computation's result."""
+    found, frame = _resolved(root, {})
+    if found.opcode != "tuple":
+        raise _UnknownError
+    return _resolved(found.operands[place], frame)
+
+
+def _places_read(instruction: HloInstruction, frame: _Frame) -> set[int]:
+    """Every place of the state that a value of the loop is made of."""
+    found: set[int] = set()
+    seen: set[tuple[int, int]] = set()
+    todo = [(instruction, frame)]
+    while todo:
+        one, inside = _resolved(*todo.pop())
+        key = (id(one), id(inside.get("call")))
+        if key in seen:
+            continue
+        seen.add(key)
+        place = _place(one)
+        if place is not None and not inside:
+            found.add(place)
+        elif one.opcode == "parameter" or len(seen) > _MOST_EVALUATIONS:
+            raise _UnknownError
+        else:
+            todo += [(o, inside) for o in one.operands]
+    return found
+
+
+def _steps(start: int, limit: int, direction: str, step: int, greatest: int) -> int | None:
+    """Iterations of `for (i = start; i direction limit; i += step)`; None where the counter would wrap."""
+    holds = {"LT": start < limit, "LE": start <= limit, "GT": start > limit, "GE": start >= limit,
+             "EQ": start == limit, "NE": start != limit}[direction]
+    if not holds:
+        return 0
+    if direction == "EQ":
+        return 1 if step else None
+    if direction == "NE":
+        distance = limit - start
+        return distance // step if step and distance % step == 0 and distance // step > 0 else None
+    if not step or (direction in ("LT", "LE")) != (step > 0):
+        return None
+    reach = abs(limit - start) + (direction in ("LE", "GE"))
+    count = math.ceil(reach / abs(step)) if reach < 1 << 52 else -(-reach // abs(step))
+    return count if abs(start + count * step) <= greatest + 1 else None

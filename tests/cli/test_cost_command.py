@@ -1,0 +1,69 @@
+"""hlotool cost: tables for people, JSON for programs, exit codes."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+from hlotool.cli import main
+
+MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
+STEP = str(MODELS / "mlp_train_step.optimized.hlo")
+
+
+def run(capsys, *given):
+    code = main(["cost", *given])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("options", [(), ("--by", "line"), ("--memory",), ("--communication",), ("--device", "h100")])
+def test_tables_fit_a_terminal(capsys, monkeypatch, options):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(capsys, STEP, *options)
+    assert code == 0
+    assert max(map(len, out.splitlines()[1:])) <= 80
+
+
+def test_json_holds_what_the_tables_show(capsys):
+    code, out, _ = run(capsys, STEP, str(MODELS / "sharded_collectives.optimized.hlo"), "--format", "json", "--device",
+                       "a100")
+    found = json.loads(out)
+    assert code == 0
+    assert found["version"] == 1
+    step, sharded = found["modules"]
+    assert step["total"]["flops"] == sum(r["flops"] for r in step["rows"])
+    assert step["memory"]["arguments"] == 15984
+    assert step["roofline"]["device"] == "a100"
+    assert {t["opcode"] for t in sharded["communication"]} >= {"all-reduce", "all-gather"}
+    assert all(r["source"] for r in step["rows"] if r["opcode"] == "dot")
+
+
+def test_what_cannot_be_counted_is_said(capsys, tmp_path):
+    broken = tmp_path / "broken.hlo"
+    broken.write_text("HloModule x\nENTRY main { ROOT y = f32[] add( }")
+    assert run(capsys, str(broken))[0] == 2
+    code, _, err = run(capsys, STEP, "--device", "abacus")
+    assert code == 2
+    assert "abacus" in err
+    assert run(capsys)[0] == 2
+
+
+def test_devices_are_listed(capsys):
+    code, out, _ = run(capsys, "--devices")
+    assert code == 0
+    assert "h100" in out
+
+
+def test_buffer_assignments_are_tables_too(capsys, tmp_path):
+    path = tmp_path / "module-buffer-assignment.txt"
+    path.write_text("BufferAssignment:\nallocation 3: size 64, preallocated-temp:\n"
+                    " value: <1 a\x1b[31m.1 @0> (size=64,offset=0): f32[16]{0}\n")
+    code, out, _ = run(capsys, str(path))
+    assert code == 0
+    assert "64 B temporary" in out
+    assert "\x1b" not in out
+    code, out, _ = run(capsys, str(path), "--format", "json")
+    assert json.loads(out)["modules"][0]["memory"]["total"] == 64
