@@ -26,6 +26,7 @@ COMMANDS = {
     "opt": "run passes over modules: legalise old forms, remove what is dead",
     "run": "execute a module",
     "compare": "compare a module's values on two executors, or two modules",
+    "reduce": "make a module that shows a failure as small as it can be",
     "isolate": "name the instruction that makes NaN, or where two executors part",
     "cost": "flops, traffic, memory and communication of a module",
     "diff": "what differs between two modules, matched by structure",

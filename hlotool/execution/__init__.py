@@ -2,7 +2,7 @@
 
 from hlotool.execution.arguments import arguments_for, random_arguments
 from hlotool.execution.blame import exposing
-from hlotool.execution.codes import ARGUMENTS, DIFFERENCE, UNSUPPORTED
+from hlotool.execution.codes import ARGUMENTS, CRASH, DIFFERENCE, TIMEOUT, UNSUPPORTED
 from hlotool.execution.compare import ResultDifference, budget_of, difference, differences, explain_difference
 from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
 from hlotool.execution.executor import Executor, Options
@@ -16,10 +16,10 @@ from hlotool.execution.texts import describe_executor, run_text, text_arguments,
 from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
-    "ARGUMENTS", "DIFFERENCE", "MOST_DEVICES", "UNSUPPORTED", "Call", "Executor", "Moment", "Observer", "Options",
-    "Path", "Program", "Rebinding", "ResultDifference", "arguments_for", "budget_of", "describe_executor",
-    "difference", "differences", "evaluate_program", "execute", "executor_name", "executor_named", "executor_names",
-    "explain_difference", "exposing", "fitted", "flat", "is_nan", "leaves", "mantissa_bits", "own",
-    "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program",
-    "text_arguments", "text_findings", "ulp_distance", "ulp_of",
+    "ARGUMENTS", "CRASH", "DIFFERENCE", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "Moment",
+    "Observer", "Options", "Path", "Program", "Rebinding", "ResultDifference", "arguments_for", "budget_of",
+    "describe_executor", "difference", "differences", "evaluate_program", "execute", "executor_name", "executor_named",
+    "executor_names", "explain_difference", "exposing", "fitted", "flat", "is_nan", "leaves", "mantissa_bits", "own",
+    "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program", "text_arguments",
+    "text_findings", "ulp_distance", "ulp_of",
 ]

@@ -1,6 +1,7 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
 from hlotool.triage.compared import name_instruction
+from hlotool.triage.cuts import is_cuttable, section, varying
 from hlotool.triage.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
@@ -8,10 +9,11 @@ from hlotool.triage.places import Place
 from hlotool.triage.refused_instruction import refused_instruction
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
 from hlotool.triage.traces import trace
+from hlotool.triage.trials import Evidences
 from hlotool.triage.wrong_instruction import Blame, blame
 
 __all__ = [
-    "Blame", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic", "blame_pair",
-    "find_nonfinite", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record",
-    "refused_instruction", "reproduce_blame", "reproduce_maker", "trace",
+    "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic",
+    "blame_pair", "find_nonfinite", "is_cuttable", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic",
+    "pair_record", "record", "refused_instruction", "reproduce_blame", "reproduce_maker", "section", "trace", "varying",
 ]

@@ -14,11 +14,13 @@ What does not depend on arguments (constants, iota, what is computed of those) i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import (
+    NO_ATTRIBUTES,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -52,16 +54,38 @@ class Part:
         return [t for t in self.targets for _ in leaves(t.shape)]
 
 
+@dataclass(frozen=True)
+class Section:
+    """Instructions of a computation as the entry of a module of its own; the fields are those of a part."""
+
+    module: HloModule
+    fed: tuple[HloInstruction, ...]
+    targets: tuple[HloInstruction, ...]
+    computed: tuple[HloInstruction, ...]
+
+
 def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstruction],
          cut: Collection[HloInstruction] = ()) -> Part:
     """The program that computes `targets` of a computation of `whole` from the parameters and what is `cut`."""
+    counts = {"replica_count": whole.replicas, "num_partitions": whole.partitions}
+    found = section(whole.module, computation, targets, cut, {n: count for n, count in counts.items() if count > 1})
+    return Part(Program(found.module), found.fed, found.targets, found.computed)
+
+
+def section(module: HloModule, computation: HloComputation, targets: Sequence[HloInstruction],
+            cut: Collection[HloInstruction] = (), header: Mapping[str, Any] = NO_ATTRIBUTES) -> Section:
+    """The module that computes `targets` of a computation from the parameters and what is `cut`.
+
+    Instructions keep their names; `header` is added to what the module's header says.
+    """
     cut = set(cut)
     inside = _needed(computation, targets, cut)
     fed = [i for i in inside if i.opcode == "parameter" or i in cut]
     copies: dict[object, HloInstruction] = {}
     for number, instruction in enumerate(fed):
+        kept = {"sharding": instruction.attributes["sharding"]} if "sharding" in instruction.attributes else {}
         copies[instruction] = HloInstruction(instruction.name, "parameter", instruction.shape, (), Attributes(
-            {"parameter_number": number}), instruction.metadata, instruction.offset)
+            {"parameter_number": number, **kept}), instruction.metadata, instruction.offset)
     for old in inside:
         if old not in copies:
             copies[old] = _copied(old, copies)
@@ -73,13 +97,11 @@ def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstr
         root = HloInstruction(name, "tuple", Shape.tuple(*(m.shape for m in members)), members)
         made.append(root)
     entry = HloComputation(computation.name, made, root, offset=computation.offset)
-    module = whole.module
-    header = module.attributes.without(*_OF_THE_ENTRY)
-    counts = {"replica_count": whole.replicas, "num_partitions": whole.partitions}
-    header = header | {name: count for name, count in counts.items() if count > 1}
-    part_module = HloModule(module.name, [*_reached(entry), entry], entry, header, dict(module.tables), module.source)
-    return Part(Program(part_module), tuple(fed), tuple(targets),
-                tuple(i for i in inside if i not in cut and i.opcode != "parameter"))
+    attributes = module.attributes.without(*_OF_THE_ENTRY) | header
+    made_module = HloModule(module.name, [*_reached(entry), entry], entry, attributes, dict(module.tables),
+                            module.source)
+    return Section(made_module, tuple(fed), tuple(targets),
+                   tuple(i for i in inside if i not in cut and i.opcode != "parameter"))
 
 
 def _copied(old: HloInstruction, copies: dict[object, HloInstruction]) -> HloInstruction:

@@ -1,0 +1,232 @@
+"""Makes a module that shows a failure as small as it can be: the fewest instructions and the plainest arguments.
+
+    hlotool reduce model.hlo --args x.npz -o small.hlo     pjrt:cpu differs from the reference
+    hlotool reduce model.hlo --test crash -o small.hlo     pjrt:cpu crashes, or refuses the module
+    hlotool reduce model.hlo --code W105 -o small.hlo      linting (or lifting) reports a code
+    hlotool reduce model.mlir --command 'python check.py' -o small.mlir
+                                                           a program ends with 0 (1: not, 125: it cannot say)
+
+The original is never written to. Exit code 0: reduced, and the result shows the failure; 1: the original does not show
+it, or the result does no more; 2: unusable input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
+from hlotool.cli.console import complain, report, wants_color
+from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.run import add_custom_calls
+from hlotool.cli.whole_files import write_whole
+from hlotool.diagnostics import HloError, visible
+
+if TYPE_CHECKING:
+    from hlotool.reduction import Candidate, Interest, Progress, Reduction
+
+TESTS = ("verdict", "crash", "timeout")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="MODULE", help="the module: HLO or StableHLO in any form, - for standard input")
+    add_failure(parser)
+    out = parser.add_argument_group("results")
+    out.add_argument("--output", "-o", metavar="FILE",
+                     help="write the module there: HLO text, or StableHLO where it ends with .mlir or .mlirbc "
+                          "(default: standard output)")
+    out.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments of the small module")
+    out.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
+    out.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    work = parser.add_argument_group("the search")
+    work.add_argument("--time-limit", type=float, default=600.0, metavar="SECONDS",
+                      help="for all of it; the best candidate until then is the result (default 600)")
+    work.add_argument("--jobs", "-j", type=int, default=2, metavar="N",
+                      help="candidates that are asked at once (default 2)")
+    work.add_argument("--repeats", type=int, default=0, metavar="N",
+                      help="ask the original so often; a failure that does not show each time is kept, and said with "
+                           "how often it was seen (default: 3, or 1 where that takes long)")
+    work.add_argument("--state", metavar="FOLDER", help="keep what was found there, and go on from it")
+
+
+def add_failure(parser: argparse.ArgumentParser) -> None:
+    """What must be seen of a module; `reduce` and `bundle` take it."""
+    group = parser.add_argument_group("the failure")
+    kinds = group.add_mutually_exclusive_group()
+    kinds.add_argument("--test", choices=TESTS, default="verdict",
+                       help="verdict: an executor differs from another (default); crash: it crashes or refuses the "
+                            "module; timeout: it gives no answer within --run-limit")
+    kinds.add_argument("--code", metavar="CODE", help="a diagnostic: W105 of linting, V201 of verification, X101 of "
+                                                      "lifting, E104 of running on the first of --executors")
+    kinds.add_argument("--command", metavar="COMMAND",
+                       help="a program that gets the module's file as its last argument, or in place of {}, and the "
+                            "arguments' in place of {args}; no shell runs it")
+    group.add_argument("--message", default="", metavar="PATTERN", help="of a crash: what its message must hold")
+    group.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
+                       help="the executor that fails, and the one it is held against (default pjrt:cpu reference)")
+    group.add_argument("--run-limit", type=float, default=60.0, metavar="SECONDS",
+                       help="for one run on an executor, or of the command (default 60)")
+    add_argument_files(group)  # type: ignore[arg-type]
+    add_custom_calls(group)  # type: ignore[arg-type]
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool.reduction import Options, State, reduce
+
+    wanted = list(load([args.path]))
+    if len(wanted) != 1:
+        complain(f"{visible(args.path)} holds {len(wanted)} modules; reduce takes one")
+        return 2
+    if problem := _refused(args):
+        complain(problem)
+        return 2
+    try:
+        test = test_of(args, wanted[0])
+        original = candidate_of(args, wanted[0], test)
+        options = Options(args.time_limit, args.jobs, args.repeats)
+        if args.state:
+            State(Path(args.state), write_whole).resume(original, test, options)
+        with _shown(args) as options.hear:
+            found = reduce(original, test, options)
+    except HloError as error:
+        return report(error.diagnostics)
+    _write(args, found)
+    if args.format == "json":
+        print(json.dumps(record(wanted[0].name, test, found)))
+    else:
+        print(_text(wanted[0].name, test, found), file=sys.stdout if args.output else sys.stderr)
+    return int(not found.last.seen)
+
+
+def _refused(args: argparse.Namespace) -> str:
+    """What is wrong with the options; empty: nothing."""
+    for name in (args.output, args.save_arguments):
+        if name and os.path.exists(name) and os.path.exists(args.path) and os.path.samefile(name, args.path):
+            return f"{visible(name)} is the original, which is not written to"
+    if args.jobs < 1 or args.repeats < 0:
+        return "--jobs is at least 1, --repeats at least 0"
+    return ""
+
+
+def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
+    """The test of interest that the options ask for. Raises HloError for an executor that there is none of."""
+    from hlotool.execution import executor_named
+    from hlotool.reduction import Command, Failure, Finding, Timeout, Verdict, words_of
+
+    one, other = (executor_named(name).name for name in args.executors)
+    if args.command is not None:
+        suffix = ".mlir" if loaded.is_stablehlo else ".hlo"
+        if args.output and Path(args.output).suffix in (".mlir", ".mlirbc"):
+            suffix = Path(args.output).suffix
+        try:
+            return Command(words_of(args.command), suffix, args.run_limit)
+        except ValueError as error:
+            complain(f"--command: {error}")
+            raise SystemExit(2) from error
+    if args.code is not None:
+        return Finding(args.code, one, args.run_limit)
+    if args.test == "crash":
+        return Failure(one, args.message, args.run_limit)
+    if args.test == "timeout":
+        return Timeout(one, args.run_limit)
+    return Verdict(other, one, args.run_limit) if one == "reference" else Verdict(one, other, args.run_limit)
+
+
+def candidate_of(args: argparse.Namespace, loaded: Loaded, test: Interest) -> Candidate:
+    """The module with its arguments: given ones, those that show a difference, or made ones. Raises HloError."""
+    from hlotool.execution import Program, fitted
+    from hlotool.reduction import Candidate, Command, Finding, Verdict, made_rows
+
+    module = loaded.module()
+    is_plain = (isinstance(test, Finding) and not test.runs) or (isinstance(test, Command) and not test.takes_arguments)
+    if is_plain:
+        return Candidate(module)
+    program = Program(module)
+    if args.argument_files:
+        return Candidate(module, [fitted(program, read_arguments(args.argument_files, program.parameters))]
+                         * program.devices)
+    if isinstance(test, Verdict):
+        from hlotool.verdict import compare
+
+        shown = compare(module, executors=(test.executor, test.against), seed=args.seed, time_limit=args.run_limit,
+                        names_instruction=False)
+        if shown.witness is not None:
+            return Candidate(module, shown.witness)
+    return Candidate(module, made_rows(module, program.devices))
+
+
+def _write(args: argparse.Namespace, found: Reduction) -> None:
+    from hlotool.cli.console import write_bytes
+    from hlotool.reduction import form_of
+
+    small = found.candidate
+    if args.output:
+        write_whole(Path(args.output), form_of(small, Path(args.output).suffix))
+    elif args.format == "text":
+        write_bytes(form_of(small, ".hlo"))
+    if args.save_arguments and small.rows is not None:
+        path = Path(args.save_arguments)
+        for device, row in enumerate(small.rows):
+            write_arguments(path if len(small.rows) == 1 else path.with_suffix(f".{device}.npz"), row)
+
+
+def record(name: str, test: Interest, found: Reduction) -> dict[str, Any]:
+    """The fields of the JSON report."""
+    from hlotool.text import print_module
+
+    small = found.candidate
+    return {
+        "module": name, "test": test.describe(), "sign": found.sign, "said": found.said,
+        "instructions": small.size, "instructions_before": found.original.size,
+        "elements": small.elements, "elements_before": found.original.elements,
+        "seen_before": {"seen": found.first.seen, "of": found.first.times},
+        "seen": {"seen": found.last.seen, "of": found.last.times},
+        "is_flaky": found.is_flaky, "shows_at_least": round(found.confidence, 3),
+        "is_complete": found.is_complete, "asked": found.asked, "seconds": round(found.seconds, 1),
+        "steps": found.done, "text": print_module(small.module),
+    }
+
+
+def _text(name: str, test: Interest, found: Reduction) -> str:
+    """A few lines about a reduction."""
+    small = found.candidate
+    lines = [f"{visible(name)}: {found.original.size} -> {small.size} instructions, {test.describe()}",
+             f"  {visible(found.said or found.sign)}",
+             f"  the result shows it: {found.last}; the original: {found.first}"]
+    if found.is_flaky:
+        lines.append(f"  it comes and goes: with 95 % confidence in at least {found.confidence:.0%} of the runs")
+    if not found.last.seen:
+        lines.append("  the result did not show the failure when it was asked again [E151]")
+    ended = "nothing can be left out any more" if found.is_complete else "time was over"
+    lines.append(f"  {ended}; {found.asked} candidates in {found.seconds:.0f} s")
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def _shown(args: argparse.Namespace) -> Iterator[Callable[[Progress], None]]:
+    """What shows the steps: a line that changes on a terminal; every sign of life counts against the time limit."""
+    from hlotool.isolation import note_progress
+
+    if not sys.stderr.isatty() or not wants_color(sys.stderr):
+        yield lambda progress: note_progress()
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking the original", total=None)
+
+        def show(progress: Progress) -> None:
+            note_progress()
+            bar.update(task, description=f"{progress.instructions} instructions, {progress.elements} elements of "
+                                         f"arguments, {progress.asked} candidates asked; {progress.step}")
+
+        yield show

@@ -1,0 +1,62 @@
+"""A module and its arguments: what a reducer tries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.ir import HloModule
+from hlotool.text import PrintOptions, print_module
+
+Array: TypeAlias = Any
+#: arguments of every device, leaf by leaf
+Rows: TypeAlias = Sequence[Sequence[Array]]
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A module with the arguments of every device; nobody changes it once it is made."""
+
+    module: HloModule
+    #: None: the failure needs no arguments
+    rows: Rows | None = None
+    #: the second module of a pair, which takes the same arguments
+    other: HloModule | None = None
+    _key: str = field(default="", repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many instructions there are, in all computations, parameters and constants among them."""
+        modules = [self.module] if self.other is None else [self.module, self.other]
+        return sum(len(c.instructions) for m in modules for c in m.computations)
+
+    @property
+    def entry_size(self) -> int:
+        """How many instructions the entry has."""
+        return len(self.module.entry.instructions)
+
+    @property
+    def elements(self) -> int:
+        """How many elements the arguments have."""
+        return sum(int(leaf.size) for row in self.rows or () for leaf in row)
+
+    @property
+    def key(self) -> str:
+        """The same for equal texts and arguments."""
+        if not self._key:
+            found = hashlib.blake2b(digest_size=16)
+            for module in (self.module, self.other):
+                if module is not None:
+                    found.update(print_module(module, _PLAIN).encode("utf-8", "surrogateescape"))
+                    found.update(b"\0")
+            for row in self.rows or ():
+                for leaf in row:
+                    found.update(f"{leaf.dtype}{leaf.shape}".encode())
+                    found.update(leaf.tobytes())
+            self._key = found.hexdigest()
+        return self._key
+
+
+_PLAIN = PrintOptions()

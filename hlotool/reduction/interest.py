@@ -1,0 +1,250 @@
+"""What must still be seen of a candidate: a test of interest gives its *sign*, and a candidate is interesting as long
+as its sign is that of the original.
+
+    Verdict      an executor is wrong, or two modules differ; the sign is the kind of the difference
+    Failure      an executor refuses the module or crashes; the sign is the code and the message without its numbers
+    Timeout      an executor gives no answer in time
+    Finding      linting, lifting or an executor reports a code
+    Command      a program of the user's ends with exit code 0 (1: not interesting, 125: it cannot say)
+    GuiltyPass   a function names the pass of a compiler that is guilty
+
+A test is a small frozen value: it goes to the child processes that ask it.
+"""
+
+from __future__ import annotations
+
+import abc
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hlotool.diagnostics import HloError, Severity
+from hlotool.execution import Executor, Options, Program, executor_named
+from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.triage import Evidences
+from hlotool.verdict import Evidence, Judgement, Kind, OutOfTime, Watch, judge
+
+#: ULPs that two executors may be apart where nothing is known of a program's precision
+_UNKNOWN_ULPS = 4096.0
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What was seen of a candidate: signs (none: nothing wrong), the worst one first, and a sentence for people."""
+
+    signs: tuple[str, ...] = ()
+    said: str = ""
+    #: the test could not say
+    is_unknown: bool = False
+
+
+NOTHING = Sighting()
+
+
+@dataclass(frozen=True)
+class Interest(abc.ABC):
+    """A test of interest."""
+
+    #: whether the values of arguments matter, so that what is cut off must be handed in with its value
+    needs_values: ClassVar[bool] = True
+    #: whether it starts programs of the user's, in this process's folder and environment
+    is_own_process: ClassVar[bool] = False
+    #: whether two askings may give two answers
+    may_be_flaky: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def look(self, candidate: Candidate) -> Sighting:
+        """What the candidate shows. Raises HloError where it cannot be asked."""
+
+    @abc.abstractmethod
+    def describe(self) -> str:
+        """The test, for people: `pjrt:cpu differs from reference`."""
+
+
+@dataclass(frozen=True)
+class Verdict(Interest):
+    """An executor is wrong by the error model, or (a pair) the second module differs from the first on the reference.
+
+    The kind of the difference is kept: wrong, or a non-finite fold.
+    """
+
+    executor: str = "pjrt:cpu"
+    #: what it is held against; the reference, unless another one is named
+    against: str = "reference"
+    time_limit: float = 60.0
+
+    def describe(self) -> str:
+        return f"{self.executor} differs from {self.against}"
+
+    def look(self, candidate: Candidate) -> Sighting:
+        try:
+            found = wrong_results(self, candidate)
+        except OutOfTime:
+            return Sighting((), f"the reference takes more than {self.time_limit:g} s", is_unknown=True)
+        if not found:
+            return NOTHING
+        kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
+        signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
+        return Sighting(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
+
+
+def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:
+    """The results of a candidate that are wrong."""
+    program = Program(candidate.module)
+    rows = candidate.rows or []
+    until = time.monotonic() + test.time_limit
+    # The reference goes first: a loop that does not end any more ends there without a child's death.
+    evidence = Evidences(program, rows, _reference(program, rows, until))
+    free = None
+    if candidate.other is not None:
+        given = _reference(Program(candidate.other), rows, until) or []
+    else:
+        given = _executor(test.executor, test.time_limit).run(program, [rows])[0]
+        if test.against != "reference":
+            free = _executor(test.against, test.time_limit).run(program, [rows])[0]
+    wrong: list[Judgement] = []
+    for device, row in enumerate(given):
+        for result, value in enumerate(row):
+            if free is not None:
+                found = _held_against(value, free[device][result], evidence, device, result)
+            elif result < len(evidence.reference[device]):
+                found = evidence.judge(device, result, value)
+            else:
+                continue
+            if found.is_wrong:
+                wrong.append(found)
+    return wrong
+
+
+def _reference(program: Program, rows: Rows, until: float) -> list[list[Any]] | None:
+    """The values on the reference; None where it cannot run the program. Raises OutOfTime."""
+    try:
+        return Watch(until=until).run(program, rows)
+    except HloError:
+        return None
+
+
+def _held_against(value: Any, other: Any, evidence: Evidences, device: int, result: int) -> Judgement:
+    """One executor against another: what either may round is what the reference's program may."""
+    quick = judge(value, Evidence(other))
+    if not quick.is_wrong:
+        return quick
+    try:
+        one, two = (evidence.judge(device, result, v) for v in (value, other))
+    except HloError:  # the reference cannot run it
+        return judge(value, Evidence(other), free_ulps=_UNKNOWN_ULPS)
+    return one if one.is_wrong != two.is_wrong and one.is_wrong else two
+
+
+def _executor(name: str, time_limit: float) -> Executor:
+    return executor_named(name, Options(time_limit=time_limit))
+
+
+@dataclass(frozen=True)
+class Failure(Interest):
+    """An executor crashes, or refuses to compile or run the module; with `message`, so that it says that."""
+
+    executor: str = "pjrt:cpu"
+    message: str = ""
+    time_limit: float = 60.0
+
+    def describe(self) -> str:
+        return f"{self.executor} fails" + (f" with {self.message!r}" if self.message else "")
+
+    def look(self, candidate: Candidate) -> Sighting:
+        from hlotool.execution import CRASH, TIMEOUT
+
+        try:
+            _ran(self.executor, self.time_limit, candidate)
+        except HloError as error:
+            first = error.diagnostics[0]
+            if first.code == TIMEOUT:
+                return Sighting((), first.message, is_unknown=True)
+            if self.message:
+                said = any(re.search(self.message, d.message) for d in error.diagnostics)
+                return Sighting((f"message {self.message}",) if said else (), first.message)
+            if not first.code.startswith("E"):
+                return Sighting((), f"{first.message} [{first.code}]")  # it did not come as far as the executor
+            # Crashes say where in the compiler; what they say of the module's names and sizes is no sign.
+            sign = f"{first.code} {without_numbers(first.message)}"
+            return Sighting((sign if first.code != CRASH else sign.replace(" exit code #", ""),), first.message)
+        return NOTHING
+
+
+@dataclass(frozen=True)
+class Timeout(Interest):
+    """An executor gives no answer within so many seconds."""
+
+    executor: str = "pjrt:cpu"
+    seconds: float = 10.0
+
+    def describe(self) -> str:
+        return f"{self.executor} gives no answer within {self.seconds:g} s"
+
+    def look(self, candidate: Candidate) -> Sighting:
+        from hlotool.execution import TIMEOUT
+
+        try:
+            _ran(self.executor, self.seconds, candidate)
+        except HloError as error:
+            first = error.diagnostics[0]
+            return Sighting(("timeout",) if first.code == TIMEOUT else (), first.message)
+        return NOTHING
+
+
+def _ran(executor: str, time_limit: float, candidate: Candidate) -> None:
+    program = Program(candidate.module)
+    _executor(executor, time_limit).run(program, [candidate.rows or [[]] * program.devices])
+
+
+@dataclass(frozen=True)
+class Finding(Interest):
+    """Linting or lifting reports a code; one that begins with E comes from running the module on an executor."""
+
+    code: str = ""
+    executor: str = "reference"
+    time_limit: float = 60.0
+
+    may_be_flaky = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether the module has to run to show the code."""
+        return self.code.startswith("E")
+
+    def describe(self) -> str:
+        return f"{self.code} is reported"
+
+    def look(self, candidate: Candidate) -> Sighting:
+        from hlotool.linting import lint
+        from hlotool.mlir import to_stablehlo
+        from hlotool.text import print_module
+
+        if self.runs:
+            try:
+                _ran(self.executor, self.time_limit, candidate)
+                found = []
+            except HloError as error:
+                found = error.diagnostics
+        else:
+            found = lint(print_module(candidate.module))
+            if not any(d.code == self.code for d in found) and not any(d.severity is Severity.ERROR for d in found):
+                try:
+                    to_stablehlo(candidate.module)
+                except HloError as error:
+                    found = error.diagnostics
+        said = next((d for d in found if d.code == self.code), None)
+        return Sighting((self.code,), said.message) if said is not None else NOTHING
+
+
+_NUMBERS = re.compile(r"%?[\w.\-/]*\d[\w.\-/]*|0x[0-9a-f]+|\[[^\]]*\]|\{[^}]*\}|'[^']*'|\"[^\"]*\"")
+
+
+def without_numbers(message: str) -> str:
+    """A message without what depends on the module at hand: numbers, names that hold some, shapes, quotations.
+
+    >>> without_numbers("Check failed: lhs.rank() == 2 (3 vs. 2) at dot.17 f32[3,4]{1,0}")
+    'Check failed: lhs.rank() == # (# vs. #) at # #'
+    """
+    return " ".join(re.sub(r"#+", "#", _NUMBERS.sub("#", message)).split())[:160]

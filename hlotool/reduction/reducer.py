@@ -1,0 +1,236 @@
+"""Reduction: the smallest module and arguments that still show a failure.
+
+    found = reduce(Candidate(module, rows), Verdict("pjrt:cpu"), time_limit=600)
+    print(found.candidate.module)
+
+Steps follow each other, those that cut much first, and again from the beginning as long as one of them gets somewhere:
+
+    promoted       a called computation becomes the entry, on the arguments of one of its calls
+    results, cut   of the entry: windows by delta debugging, chunks, then single instructions
+    inlined        calls, fusions, branches; loops run once
+    cut in calls   the same in bodies, branches and reducers; elements of loops' states
+    substituted    an instruction by what it takes, parameters by each other
+    sizes, ranks, element types
+    plainer        metadata, layouts, attributes, header; literals and arguments
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution import Program
+from hlotool.ir import Attributes, clone_module
+from hlotool.reduction.argument_values import simplify_arguments
+from hlotool.reduction.asking import Asked, Asker, OutOfTimeError, errors_of
+from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.codes import NOT_SHOWN
+from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
+from hlotool.reduction.flattening import flatten, narrow_loops
+from hlotool.reduction.interest import Interest
+from hlotool.reduction.plainness import rename, simplify_literals, strip
+from hlotool.reduction.resizing import resize
+from hlotool.reduction.steps import Work
+from hlotool.reduction.substituting import substitute
+
+#: askings of the original that say whether a failure comes and goes, and of the result that confirm it
+_FIRST, _LAST = 3, 5
+#: seconds for one asking from which on the original is asked once
+_SLOW = 20.0
+#: seconds that a candidate gets at least, and how many times what the original takes
+_LEAST, _SLOWER = 4.0, 8.0
+#: rounds of all steps at most
+_ROUNDS = 8
+
+
+@dataclass
+class Progress:
+    """Where a reduction stands."""
+
+    step: str
+    instructions: int
+    elements: int
+    asked: int
+    seconds: float
+
+
+@dataclass
+class Reduction:
+    """What was found."""
+
+    original: Candidate
+    candidate: Candidate
+    #: what is seen of both: a kind of difference, a code with its message, ...
+    sign: str
+    said: str
+    #: how often the original, and the result, showed the failure
+    first: Asked
+    last: Asked
+    asked: int = 0
+    seconds: float = 0.0
+    #: whether no step gets any further; time was not over
+    is_complete: bool = True
+    done: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether the failure comes and goes."""
+        return self.first.seen < self.first.times or self.last.seen < self.last.times
+
+    @property
+    def confidence(self) -> float:
+        """A bound, with 95 %, on how often the result shows the failure at least (Clopper and Pearson)."""
+        if not self.last.seen:
+            return 0.0
+        if self.last.seen == self.last.times:
+            return float(0.05 ** (1 / self.last.times))
+        return _lower_bound(self.last.seen, self.last.times)
+
+
+def _lower_bound(seen: int, times: int) -> float:
+    low, high = 0.0, seen / times
+    for _ in range(40):
+        p = (low + high) / 2
+        tail = sum(math.comb(times, k) * p ** k * (1 - p) ** (times - k) for k in range(seen, times + 1))
+        low, high = (p, high) if tail < 0.05 else (low, p)
+    return low
+
+
+@dataclass
+class Options:
+    """How a reduction goes about."""
+
+    time_limit: float = 600.0
+    jobs: int = 2
+    #: askings of the original; 0: three, or one where that takes long
+    repeats: int = 0
+    #: hears of every step
+    hear: Callable[[Progress], None] = lambda progress: None
+    #: hears of every answer: key of a candidate, whether it is interesting
+    hear_answer: Callable[[str, bool], None] = lambda key, answer: None
+    #: hears of every smaller candidate
+    keep: Callable[[Candidate], None] = lambda candidate: None
+    #: answers that are known from before, and the best candidate of that time
+    known: dict[str, bool] = field(default_factory=dict)
+    resumed: Candidate | None = None
+
+
+def reduce(original: Candidate, test: Interest, options: Options | None = None) -> Reduction:
+    """The smallest candidate found that shows what the original shows.
+
+    Raises HloError (E150) where the original does not show a failure.
+    """
+    options = options or Options()
+    started = time.monotonic()
+    plain = _unsourced(original)
+    asker = Asker(test, options.jobs, started + options.time_limit, allowed=errors_of(plain), known=options.known,
+                  hear=options.hear_answer)
+    try:
+        return _Run(plain, asker, options, started).reduction()
+    finally:
+        asker.close()
+
+
+def _unsourced(original: Candidate) -> Candidate:
+    """A copy without the text that it was read from, which children need not get each time."""
+    module = replace(clone_module(original.module), source=None, notes=[])
+    other = None if original.other is None else replace(clone_module(original.other), source=None, notes=[])
+    return Candidate(module, original.rows, other)
+
+
+@dataclass
+class _Run:
+    original: Candidate
+    asker: Asker
+    options: Options
+    started: float
+
+    def reduction(self) -> Reduction:
+        first = self._first()
+        work = Work(self.asker, self.original, _header(self.original))
+        self.asker.taken.add(self.original.key)
+        work.hear = lambda step: self._hear(work, step)
+        if self.options.resumed is not None:
+            work.try_each([lambda: self.options.resumed], "resumed")
+        is_complete = True
+        try:
+            _rounds(work)
+        except OutOfTimeError:
+            is_complete = False
+        self.asker.until = math.inf
+        last = self.asker.count(work.best, max(1, first.times if first.times > 1 else _LAST))
+        return Reduction(self.original, work.best, self.asker.sign, last.said or first.said, first, last,
+                         self.asker.asked, time.monotonic() - self.started, is_complete, work.done)
+
+    def _first(self) -> Asked:
+        """Ask the original, and learn the sign of its failure."""
+        begun = time.monotonic()
+        seen = self.asker.look(self.original)
+        for _ in range(max(0, (self.options.repeats or 1) - 1)):
+            if seen.signs:
+                break
+            seen = self.asker.look(self.original)
+        if not seen.signs:
+            how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
+            raise HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: "
+                                       f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""))])
+        self.asker.sign = seen.signs[0]
+        times = self.options.repeats or (_FIRST if time.monotonic() - begun < _SLOW else 1)
+        if not self.asker.test.may_be_flaky:
+            times = 1
+        begun = begun if times == 1 else time.monotonic()
+        first = self.asker.count(self.original, times - 1) if times > 1 else Asked()
+        self._tighten(time.monotonic() - begun)
+        first.times, first.seen, first.said = first.times + 1, first.seen + 1, seen.said
+        self.asker.rate = first.seen / first.times
+        return first
+
+    def _tighten(self, seconds: float) -> None:
+        """Let no candidate take much longer than the original: a loop may end no more."""
+        test = self.asker.test
+        limit = getattr(test, "time_limit", None)
+        if limit is not None:
+            self.asker.test = replace(test, time_limit=min(limit, max(_LEAST, _SLOWER * seconds)))  # type: ignore[call-arg]
+
+    def _hear(self, work: Work, step: str) -> None:
+        best = work.best
+        self.options.keep(best)
+        self.options.hear(Progress(step, best.size, best.elements, self.asker.asked, time.monotonic() - self.started))
+
+
+def _header(original: Candidate) -> Attributes:
+    """What sections say of replicas and partitions, where the module says it or its groups ask for it."""
+    header = original.module.attributes
+    found = {n: header[n] for n in ("replica_count", "num_partitions") if n in header}
+    if not found and original.rows is not None:
+        try:
+            program = Program(original.module)
+            counts = {"replica_count": program.replicas, "num_partitions": program.partitions}
+        except HloError:
+            return Attributes()
+        found = {n: count for n, count in counts.items() if count > 1}
+    return Attributes(found)
+
+
+def _rounds(work: Work) -> None:
+    strip(work)
+    for _ in range(_ROUNDS):
+        before = work.best
+        promote(work)
+        cut_results(work)
+        cut_entry(work)
+        if flatten(work):
+            cut_entry(work)
+        cut_called(work)
+        narrow_loops(work)
+        substitute(work)
+        resize(work)
+        strip(work)
+        simplify_literals(work)
+        simplify_arguments(work)
+        if work.best is before:
+            break
+    rename(work)

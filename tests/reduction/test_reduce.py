@@ -1,0 +1,207 @@
+"""Reduction: what is planted is found again, alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+from planted_tests import Fed, Holds, Sometimes, install_executors, named
+
+import hlotool
+from hlotool.cli import main
+from hlotool.diagnostics import HloError
+from hlotool.reduction import Candidate, Command, Failure, Finding, Options, State, Verdict, reduce
+
+MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
+NESTED = """HloModule nested
+fused {
+  a = f32[8,16] parameter(0)
+  b = f32[8,16] negate(a)
+  ROOT c = f32[8,16] tanh(b)
+}
+condition {
+  s = (s32[], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[8,16] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  y = f32[8,16] fusion(x), kind=kLoop, calls=fused
+  z = f32[8,16] cosine(y)
+  q = f32[8,16] multiply(z, z)
+  w = f32[8,16] sqrt(q)
+  v = f32[8,16] floor(w)
+  ROOT t = (s32[], f32[8,16]) tuple(next, v)
+}
+ENTRY main {
+  p = f32[16,8] parameter(0)
+  r = f32[8,16] transpose(p), dimensions={1,0}
+  zero = s32[] constant(0)
+  start = (s32[], f32[8,16]) tuple(zero, r)
+  loop = (s32[], f32[8,16]) while(start), condition=condition, body=body
+  out = f32[8,16] get-tuple-element(loop), index=1
+  rev = f32[8,16] reverse(out), dimensions={0}
+  ROOT result = (f32[8,16], f32[16,8]) tuple(rev, p)
+}
+"""
+
+
+def small(text: str, test: object, rows: object = None, **options: object):
+    return reduce(Candidate(hlotool.parse(text), rows), test, Options(**options))
+
+
+@pytest.mark.parametrize(("model", "user", "operand", "most"), [
+    ("mlp_train_step", "add", "dot", 3), ("resnet_forward", "add", "convolution", 4),
+    ("attention_kv_cache.optimized", "exponential", "subtract", 4), ("rnn_scan", "tanh", "add", 3)])
+def test_what_feeds_what_is_found_in_a_model(model: str, user: str, operand: str, most: int) -> None:
+    text = (MODELS / f"{model}.hlo").read_text()
+    if not Fed(user, operand).look(Candidate(hlotool.parse(text))).signs:
+        pytest.skip(f"{model} has no such pair any more")
+    found = small(text, Fed(user, operand))
+    assert found.is_complete and found.last.seen
+    assert len([i for i in found.candidate.module.instructions() if i.opcode != "parameter"]) <= most
+    assert not [d for d in hlotool.verify(found.candidate.module) if d.severity.name == "ERROR"]
+    assert hlotool.parse(str(found.candidate.module))
+
+
+def test_calls_and_loops_are_opened() -> None:
+    found = small(NESTED, Fed("tanh", "negate"))
+    module = found.candidate.module
+    assert [c.name for c in module.computations] == ["main"]
+    assert sorted(i.opcode for i in module.instructions()) == ["negate", "parameter", "tanh"]
+    assert module.entry.root.shape.size == 1
+
+
+def test_a_loop_that_is_the_failure_is_kept_with_the_least_state() -> None:
+    found = small(NESTED, Holds(("while", "floor")))
+    loop, = named(found.candidate.module, "while")
+    assert len(loop.shape.elements) <= 1
+    assert found.candidate.size <= 12
+
+
+def test_a_failure_that_comes_and_goes_is_kept_with_its_rate() -> None:
+    found = small(NESTED, Sometimes(("tanh",)), repeats=6)
+    assert found.is_flaky and found.first.seen < found.first.times
+    assert found.candidate.size <= 2 and 0.1 < found.confidence < 0.9
+
+
+def test_what_does_not_show_the_failure_is_refused() -> None:
+    with pytest.raises(HloError, match=r"does not show the failure.*E150"):
+        small(NESTED, Holds(("convolution",)))
+
+
+def test_a_wrong_executor_with_plain_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    install_executors(tmp_path, monkeypatch)
+    rows = [[np.random.default_rng(1).normal(size=(16, 8)).astype(np.float32)]]
+    found = small(NESTED, Verdict("wrong", "reference", 20.0), rows, jobs=1)
+    module = found.candidate.module
+    assert sorted(i.opcode for i in module.instructions()) == ["multiply", "parameter", "sqrt"]
+    assert found.sign == "wrong" and found.candidate.elements == 1
+    assert float(found.candidate.rows[0][0].ravel()[0]) in (0.0, 1.0)
+
+
+def test_a_crash_has_a_sign_without_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    install_executors(tmp_path, monkeypatch)
+    module = hlotool.parse("ENTRY e { a = f32[4] parameter(0)  ROOT c = f32[4] reverse(a), dimensions={0} }")
+    found = Failure("crashing", time_limit=20.0).look(Candidate(module, [[np.zeros(4, np.float32)]]))
+    assert found.signs[0].startswith("E104") and "rank < #" in found.signs[0] and "rank < 7" in found.said
+
+
+@pytest.mark.skipif("HLOTOOL_NIGHTLY" not in os.environ, reason="each crash starts a process; HLOTOOL_NIGHTLY=1")
+def test_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    install_executors(tmp_path, monkeypatch)
+    text = """ENTRY e { a = f32[4] parameter(0)  b = f32[4] negate(a)  c = f32[4] reverse(b), dimensions={0}
+  ROOT d = f32[4] tanh(c) }"""
+    rows = [[np.zeros(4, np.float32)]]
+    found = small(text, Failure("crashing", time_limit=20.0), rows, jobs=1, repeats=1)
+    assert "rank" in found.said and found.sign.startswith("E104")
+    assert sorted(i.opcode for i in found.candidate.module.instructions()) == ["parameter", "reverse"]
+    with pytest.raises(HloError, match="E150"):
+        small(text, Failure("crashing", message="another", time_limit=20.0), rows, jobs=1)
+
+
+def test_a_code_of_linting() -> None:
+    text = NESTED.replace("rev = f32[8,16] reverse(out), dimensions={0}",
+                          "again = f32[8,16] transpose(out), dimensions={0,1}\n"
+                          "  rev = f32[8,16] reverse(again), dimensions={0}")
+    known = {d.code for d in hlotool.lint(NESTED)}
+    code = next(d.code for d in hlotool.lint(text) if d.code not in known)
+    found = small(text, Finding(code), jobs=1)
+    assert code in {d.code for d in hlotool.lint(str(found.candidate.module))}
+    assert found.candidate.size <= 2
+
+
+def test_a_command(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "check.py"
+    script.write_text("import sys\ntext = open(sys.argv[1]).read()\n"
+                      "sys.exit(0 if 'tanh(' in text else 125 if 'cosine(' in text else 1)\n")
+    test = Command((sys.executable, "-I", str(script)), time_limit=20.0)
+    found = small(NESTED, test, time_limit=60)
+    assert [i.opcode for i in found.candidate.module.entry.instructions] == ["parameter", "tanh"]
+    gone = Candidate(hlotool.parse("ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] cosine(a) }"))
+    assert test.look(gone).is_unknown and not test.look(gone).signs
+
+
+def test_a_command_gets_arguments_and_no_shell(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "check.py"
+    script.write_text("import sys\nassert sys.argv[2] == '; echo $HOME'\nimport zipfile\n"
+                      "sys.exit(len(zipfile.ZipFile(sys.argv[3]).namelist()) != 1)\n")
+    test = Command((sys.executable, "-I", str(script), "{}", "; echo $HOME", "{args}"))
+    assert test.look(Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])).signs == ("exit code 0",)
+
+
+def test_a_reduction_goes_on(tmp_path: pathlib.Path) -> None:
+    def write(path: pathlib.Path, data: bytes) -> None:
+        path.write_bytes(data)
+
+    original = Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])
+    test = Holds(("cosine", "tanh"))
+    asked = []
+    for _ in range(2):
+        options = Options()
+        State(tmp_path, write).resume(original, test, options)
+        asked.append(reduce(original, test, options))
+    assert asked[1].asked < asked[0].asked / 2
+    assert asked[1].candidate.size == asked[0].candidate.size <= 4
+    with pytest.raises(HloError, match="R130"):
+        State(tmp_path, write).resume(original, Holds(("tanh",)), Options())
+
+
+def test_the_command_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, out = tmp_path / "model.hlo", tmp_path / "small.hlo"
+    module.write_text(NESTED)
+    script = tmp_path / "check.py"
+    script.write_text("import sys\nsys.exit('tanh(' not in open(sys.argv[1]).read())\n")
+    command = ["reduce", str(module), "--command", f"{sys.executable} -I {script}", "--format", "json"]
+    assert main([*command, "-o", str(out)]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["instructions"] == 2 and record["seen"]["seen"] == record["seen"]["of"]
+    assert "tanh(" in out.read_text() and module.read_text() == NESTED
+    assert main([*command, "-o", str(module)]) == 2
+    assert module.read_text() == NESTED
+    assert main(["reduce", str(module), "--command", "/bin/false"]) == 1
+    assert "E150" in capsys.readouterr().err
+
+
+def test_stablehlo_in_and_out(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, out = tmp_path / "model.mlir", tmp_path / "small.mlir"
+    module.write_text("""func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  %1 = stablehlo.tanh %0 : tensor<4xf32>
+  %2 = stablehlo.cosine %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+""")
+    script = tmp_path / "check.py"
+    script.write_text("import sys\nsys.exit('stablehlo.tanh' not in open(sys.argv[1]).read())\n")
+    assert main(["reduce", str(module), "--command", f"{sys.executable} -I {script}", "-o", str(out)]) == 0
+    assert "stablehlo.tanh" in out.read_text() and "negate" not in out.read_text()
