@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
     from hlotool.text import PrintOptions, print_module
-    from hlotool.verdict import compare
+    from hlotool.triage import compare
 
 __version__ = "0.1.0"
 
@@ -55,7 +55,7 @@ _PUBLIC = {
     "Severity": ("hlotool.diagnostics", "Severity"),
     "Shape": ("hlotool.ir", "Shape"),
     "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
-    "compare": ("hlotool.verdict", "compare"),
+    "compare": ("hlotool.triage", "compare"),
     "diff": ("hlotool.passes.equality", "diff"),
     "execute": ("hlotool.execution", "execute"),
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),

@@ -19,7 +19,7 @@ def assert_same(a: Any, b: Any = None, *, allow_vacuous: bool = False, **options
     The message says which element differs, who is right and why. Agreement that means nothing is a failure too, unless
     `allow_vacuous`; so is a module that could not be run.
     """
-    from hlotool.verdict import compare
+    from hlotool.triage import compare
 
     __tracebackhide__ = True
     found = compare(a, b, **options)

@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="for the search of arguments that show a difference, a module (default 10)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="of one run on an executor")
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
-                        help="count differences at the ends of the range (default: in small programs)")
+                        help="count all differences at the ends of the range, or none (default: those that are no "
+                             "consequence of an overflow further up)")
     parser.add_argument("--allow-vacuous", action="store_true",
                         help="exit 0 also where agreement means little: all is NaN, nothing depends on the arguments, "
                              "a side of a choice was never taken")
@@ -86,21 +87,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Comparison:
     from hlotool.execution import Program
-    from hlotool.verdict import compare
+    from hlotool.triage import compare
 
     module, second = one.module(), other.module() if other is not None else None
     arguments = None
     if args.argument_files:
         arguments = read_arguments(args.argument_files, Program(module).parameters)
-    found = compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
-                    tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
-                    counts_extremes=args.extremes, names_instruction=False)
-    if found.findings or found.diagnostics:
-        from hlotool.triage import name_instruction
-
-        name_instruction(found, Program(module), Program(second) if second is not None else None,
-                         seconds=args.time_limit)
-    return found
+    return compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
+                   tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
+                   counts_extremes=args.extremes)
 
 
 def _tolerance(args: argparse.Namespace) -> Tolerance | None:
@@ -118,7 +113,7 @@ def _exit_code(found: Comparison, allow_vacuous: bool) -> int:
         return 1
     if not found.compared:
         return 2
-    return int(bool(found.vacuous or found.untaken) and not allow_vacuous)
+    return int(bool(found.open_kind) or (bool(found.vacuous or found.untaken) and not allow_vacuous))
 
 
 def _failed(name: str, error: HloError) -> dict[str, Any]:
@@ -147,8 +142,10 @@ def _text(found: Comparison) -> str:
         lines.append(f"  never taken ({found.covered} of {found.choices} choices are covered): "
                      + "; ".join(found.untaken[:8]) + ("; ..." if len(found.untaken) > 8 else ""))
     if found.noted and not found.findings:
-        lines.append(f"  at the ends of the range they differ, which decides nothing in a program of this size "
-                     f"(--extremes): {found.noted[0]}")
+        lines.append(f"  at the ends of the range they differ, as a consequence of an overflow further up "
+                     f"(--extremes counts it): {found.noted[0]}")
+    if found.undecided:
+        lines.append(f"  no verdict on {found.undecided} of {found.elements} elements of results, on all arguments")
     if found.worst is not None:
         lines.append(f"  {found.worst.right} is right: {found.worst.why}")
     return "\n".join(lines)

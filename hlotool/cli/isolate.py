@@ -133,8 +133,7 @@ def _searched(program: Program, executor: Executor | None, args: argparse.Namesp
 def _searched_further(program: Program, executor: Executor | None, args: argparse.Namespace
                       ) -> tuple[str, NonFinite, Blame] | None:
     """What the search for arguments that show a difference leads to; None: none was found."""
-    from hlotool.triage import NonFinite, blame
-    from hlotool.verdict import compare
+    from hlotool.triage import NonFinite, blame, compare
 
     if executor is None or args.argument_files:
         return None

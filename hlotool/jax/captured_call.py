@@ -22,7 +22,7 @@ class CapturedCall:
 
     def compare(self, **options: Any) -> Comparison:
         """Whether executors agree on this very call; the options are those of `hlotool.compare`."""
-        from hlotool.verdict import compare
+        from hlotool.triage import compare
 
         return compare(self.module, arguments=self.arguments, **options)
 

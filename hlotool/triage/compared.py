@@ -1,20 +1,82 @@
-"""The instruction behind what a comparison found: the search, on the arguments that showed the difference."""
+"""Comparison with the search for instructions: where sides part decides doubts, and is named in what was found."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from dataclasses import replace
+from typing import ParamSpec
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.execution import DIFFERENCE, Program, executor_named
+from hlotool.execution import DIFFERENCE, Program, executor_named, read_module
 from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.refused_instruction import FAILURES, refused_instruction
+from hlotool.triage.trials import Rows
 from hlotool.triage.wrong_instruction import blame
-from hlotool.verdict import Comparison
+from hlotool.verdict import SMALL, Comparison, Doubt, Locator, is_finite, roundings
+from hlotool.verdict import compare as compare_values
+
+P = ParamSpec("P")
+#: seconds for one doubt, and to name an instruction
+_LOCATE, _NAME = 15.0, 30.0
 
 
-def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = 30.0) -> None:
+def _naming(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
+    """The comparison of hlotool.verdict with doubts decided and the instruction named by search."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def compare(*args: P.args, **kwargs: P.kwargs) -> Comparison:
+        bound = signature.bind(*args, **kwargs)
+        one = Program(read_module(bound.arguments["a"]))
+        other = Program(read_module(bound.arguments["b"])) if bound.arguments.get("b") is not None else None
+        is_named = bound.arguments.get("names_instruction", True)
+        given = {"locate": locator(one, other)} | bound.arguments | {"names_instruction": False}
+        found = function(**given)  # type: ignore[call-arg]
+        if is_named and (found.findings or found.diagnostics):
+            name_instruction(found, one, other, seconds=_NAME)
+        return found
+
+    return compare
+
+
+#: hlotool.verdict.compare, which knows more: see `_naming`
+compare = _naming(compare_values)
+
+
+def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) -> Locator:
+    """What tells of a doubt whether the sides part on finite numbers or at one instruction by itself."""
+
+    def locate(doubt: Doubt) -> bool | None:
+        try:
+            return _is_cause(one, other, doubt, seconds)
+        except HloError:
+            return None
+
+    return locate
+
+
+def _is_cause(one: Program, other: Program | None, doubt: Doubt, seconds: float) -> bool | None:
+    if doubt.executor == "reference":
+        pair = blame_pair(one, other, doubt.arguments, seconds=seconds) if other is not None else None
+        return pair.is_fed_finite if pair is not None and pair.is_confirmed else None
+    for program in (one,) if other is None else (other, one):
+        wrong = blame(program, doubt.arguments, executor_named(doubt.executor), seconds=seconds)
+        if wrong is not None:
+            if roundings(wrong.part.program.module) > SMALL:
+                return None
+            return not wrong.together or _are_finite(wrong.arguments)
+    return None
+
+
+def _are_finite(arguments: Rows) -> bool:
+    return all(is_finite(leaf) for row in arguments for leaf in row)
+
+
+def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = _NAME) -> None:
     """Put the instruction to blame into a comparison that found a difference or a failure, and say so at its place.
 
     Where none is found (the programs do not run in parts, or time is over), it is the one that makes the result.

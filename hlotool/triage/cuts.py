@@ -66,10 +66,17 @@ class Section:
 
 def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstruction],
          cut: Collection[HloInstruction] = ()) -> Part:
-    """The program that computes `targets` of a computation of `whole` from the parameters and what is `cut`."""
+    """The program that computes `targets` of a computation of `whole` from the parameters and what is `cut`.
+
+    Of a program that has still to be partitioned, a part without shardings is for one partition: it takes whole arrays.
+    """
     counts = {"replica_count": whole.replicas, "num_partitions": whole.partitions}
     found = section(whole.module, computation, targets, cut, {n: count for n, count in counts.items() if count > 1})
-    return Part(Program(found.module), found.fed, found.targets, found.computed)
+    program = Program(found.module)
+    if whole.partitioning == "automatic" and program.partitioning != "automatic":
+        found.module.attributes = found.module.attributes.without("num_partitions")
+        program = Program(found.module)
+    return Part(program, found.fed, found.targets, found.computed)
 
 
 def section(module: HloModule, computation: HloComputation, targets: Sequence[HloInstruction],

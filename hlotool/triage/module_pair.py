@@ -18,7 +18,7 @@ from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.trials import Evidences, Rows
-from hlotool.verdict import Evidence, Judgement, judge
+from hlotool.verdict import Evidence, Judgement, is_finite, judge
 
 Array: TypeAlias = Any
 #: the calls that lead to an instruction, by names and iterations, and its own name
@@ -45,6 +45,8 @@ class PairBlame:
     #: whether the results are those of the left module once its value is
     is_confirmed: bool
     result: int
+    #: whether what it takes is finite
+    is_fed_finite: bool = False
     seconds: float = 0.0
 
 
@@ -71,7 +73,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     if far is not None:
         return far.blame(right, result, False, time.monotonic() - started)
     return PairBlame(Place(right.module, result_maker(right.module.entry.root, result)), judgement, None, False, result,
-                     time.monotonic() - started)
+                     seconds=time.monotonic() - started)
 
 
 def _first_wrong(evidence: Evidences, given: list[list[Array]]) -> tuple[int, Judgement] | None:
@@ -181,6 +183,8 @@ class _Suspect:
     judgement: Judgement
     #: whether it may be another way to compute the same
     is_near: bool
+    #: whether what it takes is finite
+    is_fed_finite: bool
     #: the left module's values, by call and iteration
     values: dict[Key, Array] = field(default_factory=dict)
 
@@ -193,7 +197,7 @@ class _Suspect:
 
     def blame(self, right: Program, result: int, is_confirmed: bool, seconds: float) -> PairBlame:
         return PairBlame(Place(right.module, self.instruction, self.path), self.judgement, self.partner, is_confirmed,
-                         result, seconds)
+                         result, self.is_fed_finite, seconds)
 
 
 @dataclass
@@ -231,5 +235,6 @@ class _Right:
         known = self.suspects.get(moment.instruction)
         if known is None:
             known = self.suspects[moment.instruction] = _Suspect(
-                moment.path, moment.instruction, partner, judge(moment.value, Evidence(value)), is_near)
+                moment.path, moment.instruction, partner, judge(moment.value, Evidence(value)), is_near,
+                all(map(is_finite, moment.operands)))
         known.values[_key(moment.path, moment.instruction)] = value

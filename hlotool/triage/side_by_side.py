@@ -33,7 +33,8 @@ def side_by_side(like: Program, programs: Sequence[Program]) -> Program:
         results += root.operands if root.opcode == "tuple" else [root]
     root = HloInstruction(unique_name("values", taken), "tuple", Shape.tuple(*(r.shape for r in results)),
                           tuple(results))
-    first = programs[0].module
+    # Of programs still to be partitioned, parts without shardings are for one partition.
+    first = max(programs, key=lambda p: p.partitions).module
     whole = HloComputation(unique_name("segments", [c.name for c in computations]), [*instructions, root], root)
     return Program(HloModule(first.name, [*computations, whole], whole, first.attributes, dict(like.module.tables),
                              like.module.source))

@@ -4,10 +4,12 @@ from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.comparison import TIME_BUDGET, Comparison, Finding, compare
 from hlotool.verdict.comparison_report import comparison_json, comparison_schema
 from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
+from hlotool.verdict.range_ends import SMALL, Doubt, Locator, roundings
 from hlotool.verdict.tolerance import PRESETS, Tolerance
-from hlotool.verdict.watching import Coverage, OutOfTime, Watch
+from hlotool.verdict.watching import Coverage, OutOfTime, Watch, is_finite
 
 __all__ = [
-    "KINDS", "PRESETS", "TIME_BUDGET", "ArgumentSearch", "ArgumentSet", "Comparison", "Coverage", "Evidence", "Finding",
-    "Judgement", "Kind", "OutOfTime", "Tolerance", "Watch", "compare", "comparison_json", "comparison_schema", "judge",
+    "KINDS", "PRESETS", "SMALL", "TIME_BUDGET", "ArgumentSearch", "ArgumentSet", "Comparison", "Coverage", "Doubt",
+    "Evidence", "Finding", "Judgement", "Kind", "Locator", "OutOfTime", "Tolerance", "Watch", "compare",
+    "comparison_json", "comparison_schema", "is_finite", "judge", "roundings",
 ]

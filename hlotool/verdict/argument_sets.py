@@ -162,7 +162,8 @@ class ArgumentSearch:
             return generator.integers(0, 2, leaf.shape.dims).astype(np.bool_)
         if dtype.is_complex:
             made = np.empty(leaf.shape.dims, dtype.numpy)
-            made.real, made.imag = (self._floats(leaf, kind, generator) for _ in range(2))
+            with np.errstate(all="ignore"):
+                made.real, made.imag = (self._floats(leaf, kind, generator) for _ in range(2))
             return made
         with np.errstate(all="ignore"):
             if dtype.is_floating:

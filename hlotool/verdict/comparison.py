@@ -5,8 +5,8 @@ them. What the first module allows (hlotool.verdict.judgement) is what the secon
 
     agree    every element is equal, within rounding, or better than the types ask for
     differ   some are not; `kind` says whether wrong or a non-finite fold
-    none     nothing was decided: an executor failed, nothing depends on the arguments or all is NaN (vacuous), or the
-             spread covers everything (ill-conditioned)
+    none     nothing was decided: an executor failed, nothing depends on the arguments or all is NaN (vacuous), or of
+             some result more than half is left open by all sets of arguments (ill-conditioned, range end)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
@@ -32,14 +32,17 @@ from hlotool.execution import (
     sample_program,
     shadow_program,
 )
-from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import OPS
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
+from hlotool.verdict.open_elements import OpenElements
+from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.tolerance import Tolerance
 from hlotool.verdict.watching import Coverage, OutOfTime, Watch, sides_of
+from hlotool.verdict.who_is_right import who_is_right
 
 Array: TypeAlias = Any
 Verdict: TypeAlias = Literal["agree", "differ", "none"]
@@ -48,16 +51,14 @@ Verdict: TypeAlias = Literal["agree", "differ", "none"]
 TIME_BUDGET = 10.0
 #: sets of arguments at most; samples for a first verdict and to confirm one
 _MOST_SETS, _SAMPLES, _MORE_SAMPLES = 160, 5, 16
+#: doubts for which the instruction is searched
+_MOST_LOCATED = 3
 #: sets run at a time, so that a device is asked seldom and an early difference ends the search
 _BATCH = 12
 #: seconds that the first set of each kind may take beyond the budget
 _GRACE = 10.0
 #: ULPs at most where nothing is known of a program's precision
 _UNKNOWN_ULPS = 4096.0
-#: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
-_SMALL = 24
-#: ordinary numbers: at least this from 0 and at most its reciprocal
-_ORDINARY = 1e-9
 #: seconds that one run of the reference may take in a search
 _LONGEST_RUN = 20.0
 
@@ -92,7 +93,7 @@ class Comparison:
     right: str
     executors: tuple[str, ...]
     findings: list[Finding] = field(default_factory=list)
-    #: findings of large programs on arguments at the ends of the range (`counts_extremes`), which decide nothing
+    #: findings that the ends of the range explain (range_ends.py), which decide nothing
     noted: list[Finding] = field(default_factory=list)
     #: why executions failed, and the finding with its place
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -102,6 +103,11 @@ class Comparison:
     inputs: list[str] = field(default_factory=list)
     #: why agreement would mean nothing
     vacuous: list[str] = field(default_factory=list)
+    #: elements of results, and how many of them no set of arguments decided
+    elements: int = 0
+    undecided: int = 0
+    #: why nothing is decided of a result although it was compared: ill-conditioned, range end
+    open_kind: str = ""
     #: sides of choices that no arguments have taken: "select %s: on_true"
     untaken: list[str] = field(default_factory=list)
     #: choices that depend on the arguments, and those with all sides taken
@@ -125,7 +131,7 @@ class Comparison:
     def verdict(self) -> Verdict:
         if self.findings:
             return "differ"
-        return "none" if not self.compared or self.vacuous else "agree"
+        return "none" if not self.compared or self.vacuous or self.open_kind else "agree"
 
     @property
     def kind(self) -> str:
@@ -134,8 +140,8 @@ class Comparison:
             return str(self.worst.judgement.kind)
         if not self.compared:
             return "failed"
-        if self.vacuous:
-            return "vacuous" if self.vacuous != [_ILL] else "ill-conditioned"
+        if self.vacuous or self.open_kind:
+            return "vacuous" if self.vacuous else self.open_kind
         return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
 
     @property
@@ -155,23 +161,21 @@ class Comparison:
         return f"{text}; {self.worst}" if self.worst else text
 
 
-_ILL = "the spread of the roundings covers every element: the arguments' last bits decide"
-
 
 def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
             inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
             tolerance: Tolerance | None = None, ulps: float | None = None, time_limit: float = 60.0,
             time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None,
-            names_instruction: bool = True) -> Comparison:
+            names_instruction: bool = True, locate: Locator | None = None) -> Comparison:
     """Compare one module on several executors, or two modules on the reference and on the other executors.
 
     `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
     `inputs` names or of all kinds, until `time_budget` seconds are over. `tolerance` (or `ulps`) is a budget by hand in
     place of the error model. Failures to run are diagnostics of the comparison.
 
-    In a program of many roundings, arguments at the ends of the range overflow in the first few operations, and what
-    follows says nothing about the rest: what differs there only is noted, and decides nothing unless
-    `counts_extremes` (by default of small programs only).
+    What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
+    consequence of an overflow further up (range_ends.py), which `locate` tells; `counts_extremes` says that it always
+    counts, or never.
 
     Of a difference the instruction is guessed where `names_instruction` holds; `hlotool.triage` searches for it.
     """
@@ -181,7 +185,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         tolerance = Tolerance(ulps=ulps)
     _require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
-                 counts_extremes, names_instruction)
+                 counts_extremes, names_instruction, locate)
     started = time.monotonic()
     try:
         work.compare(_sets(one, other, arguments, inputs, seed))
@@ -256,6 +260,7 @@ class _Work:
     is_pair: bool
     counts_extremes: bool | None = None
     names_instruction: bool = True
+    locate: Locator | None = None
 
     def __post_init__(self) -> None:
         names = self.executors
@@ -263,8 +268,8 @@ class _Work:
             self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
             self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
         self.coverage = Coverage()
-        if self.counts_extremes is None:
-            self.counts_extremes = max(roundings(p.module) for p in (self.one, self.other)) <= _SMALL
+        if self.counts_extremes is None and max(roundings(p.module) for p in (self.one, self.other)) <= SMALL:
+            self.counts_extremes = True
         self.running: list[Executor] = [
             e for e in (executor_named(n, self.time_limit) for n in dict.fromkeys(names)) if e.name != "reference"]
         self.has_no_reference = False
@@ -274,7 +279,8 @@ class _Work:
         self._seen_number = False
         self._first: list[list[Array]] | None = None
         self._varied = False
-        self._decided = False
+        self._open = OpenElements()
+        self._doubts: list[tuple[Doubt, Finding]] = []
 
     def compare(self, sets: Iterator[ArgumentSet]) -> None:
         """Go through the sets until a difference is found or time is over."""
@@ -290,6 +296,8 @@ class _Work:
                 break
             if self.found.findings or (time.monotonic() > self.until and self.found.compared):
                 break
+        if not self.found.findings:
+            self._settle()
         self._cover()
         if self.found.findings:
             self._say()
@@ -388,10 +396,10 @@ class _Work:
                 twin = pair.own[device][result] if pair.own is not None else None
                 if twin is not None:
                     found = self._beside_twin(case, device, result, found, twin)
-                self.found.counts.update(found.counts)
-                self._decided |= not found.kinds.size or bool((found.kinds != Kind.ILL_CONDITIONED).any())
                 if found.is_wrong:
-                    self._find(case, name, device, result, found)
+                    found = self._find(case, name, device, result, found)
+                self.found.counts.update(found.counts)
+                self._open.note((name, device, result), found)
         return True
 
     def _judged(self, case: _Case, device: int, result: int, given: Array) -> Judgement:
@@ -435,16 +443,41 @@ class _Work:
         problem = f"{given} results against {expected}"
         self._find(case, name, device, 0, Judgement(none, none, none, None, none, none, problem))
 
-    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> None:
+    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
+        """Keep what is wrong as a finding, or as a doubt; the judgement as it counts."""
         side = f"{self.found.right} on {name}" if self.is_pair else name
         right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
         made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why)
-        if not self.counts_extremes and case.arguments.name != "given" and is_extreme(case.arguments.values):
-            self.found.noted.append(made)
-            return
+        values = case.arguments.values
+        if self._is_doubtful(case, found):
+            self._doubts.append((Doubt(name, result, values), made))
+            return without_ends(replace(found), located=False)
+        self._count(made, values)
+        return found
+
+    def _is_doubtful(self, case: _Case, found: Judgement) -> bool:
+        """Whether the ends of the range may explain what is wrong."""
+        return not (self.counts_extremes or found.problem or self.tolerance is not None
+                    or case.arguments.name == "given") and is_extreme(case.arguments.values)
+
+    def _count(self, made: Finding, values: list[list[Array]]) -> None:
         self.found.findings.append(made)
         if self.found.worst is made:
-            self.found.witness = case.arguments.values
+            self.found.witness = values
+
+    def _settle(self) -> None:
+        """Decide about the doubts: by where the sides part, as long as there is time for that."""
+        tries = 0
+        for doubt, made in self._doubts:
+            located = False if self.counts_extremes is False else None
+            if located is None and self.locate is not None and tries < _MOST_LOCATED:
+                tries += 1
+                located = self.locate(doubt)
+            without_ends(made.judgement, located)
+            if made.judgement.is_wrong:
+                self._count(made, doubt.arguments)
+                return
+            self.found.noted.append(made)
 
     def _note(self, case: _Case) -> None:
         """What the results of one more set say about the worth of agreement."""
@@ -465,14 +498,13 @@ class _Work:
         found = self.found
         if not found.compared:
             return
+        found.elements, found.undecided, found.open_kind = self._open.elements, self._open.undecided, self._open.kind
         known = Dependence(self.one)
         leaves = [leaf for row in self._first or [] for leaf in row]
         if not any(leaf.size for leaf in leaves):
             found.vacuous.append("no result has an element")
         elif not self._seen_number:
             found.vacuous.append("every result is NaN, on all arguments")
-        elif not self._decided:
-            found.vacuous.append(_ILL)
         elif self.one.parameters:
             if not known.results:
                 found.vacuous.append("no result depends on the arguments")
@@ -524,51 +556,3 @@ class _Pair:
 
     given: list[list[Array]]
     own: list[list[Array]] | None
-
-
-def roundings(module: HloModule) -> int:
-    """How many instructions of a program round."""
-    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
-               and (record := OPS.get(i.opcode)) is not None
-               and ("sums" in record.flags or "backward" in record.flags
-                    or ("elementwise" in record.flags and "exact" not in record.flags)))
-
-
-def is_extreme(values: Sequence[Sequence[Array]]) -> bool:
-    """Whether arguments hold numbers at the ends of the range, infinities or NaN."""
-    import numpy as np
-
-    for leaf in (leaf for row in values for leaf in row):
-        if dtype_of_numpy(np.asarray(leaf).dtype).family not in ("float", "complex"):
-            continue
-        sizes = np.abs(np.asarray(leaf).astype(np.complex128 if leaf.dtype.kind == "c" else np.float64))
-        if not bool(((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= 1 / _ORDINARY))).all()):
-            return True
-    return False
-
-
-def who_is_right(found: Judgement, side: str, other: str) -> tuple[str, str]:
-    """Which side is nearer to the value at higher precision, and a sentence that says why."""
-    import numpy as np
-
-    if found.problem:
-        return other, "what does not have the declared shape is wrong"
-    at = found.worst
-    given, reference = found.given[at], found.reference[at]
-    shadow = found.shadow[at] if found.shadow is not None and found.shadow.dtype.kind in "fc" else None
-    if shadow is None:
-        return other, f"{side} gives {given}, {other} {reference}, which is exact"
-    if found.kind is Kind.NON_FINITE:
-        exact = f"the value at higher precision is {shadow:.9g}"
-        if np.isfinite(reference):
-            what = "overflow" if np.isinf(given) else "a value that is not finite"
-            return other, f"{side} gives {given}, {exact}: a fold at {what}"
-        if np.isnan(reference) or not np.isfinite(given):
-            return other, f"{side} gives {given}, but the program's own types give {reference}: a NaN folded away"
-        return other, f"{side} gives {given}, {exact}, but the program's own types give {reference}: a fold at overflow"
-    with np.errstate(all="ignore"):
-        nearer = np.abs(given - shadow) < np.abs(reference - shadow)
-    who = side if nearer else other
-    return who, f"{side} gives {given}, {other} {reference}; at higher precision it is {shadow:.9g}, so {who} is right"
-
-

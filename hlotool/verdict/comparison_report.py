@@ -1,7 +1,8 @@
 """What a comparison found, as a record for programs; comparison.schema.json describes it.
 
     verdict        agree, differ or none
-    kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned
+    kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned,
+                   range end
     instruction    the instruction to blame (null: none), its line, and the iteration of the loop that it stands in
     worst          the worst element: its result, device and index, both values and the one at higher precision
     right, why     who is right, and a sentence that says why
@@ -30,7 +31,8 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
         "noted": [_finding(f) for f in found.noted[:8]],
         "elements": dict(found.counts),
         "arguments": {"sets": found.compared, "kinds": list(dict.fromkeys(found.inputs))},
-        "coverage": {"choices": found.choices, "covered": found.covered, "untaken": found.untaken,
+        "coverage": {"elements": found.elements, "undecided": found.undecided,
+                     "choices": found.choices, "covered": found.covered, "untaken": found.untaken,
                      "vacuous": found.vacuous},
         "diagnostics": [{"code": d.code, "message": d.message, "line": d.line or None} for d in found.diagnostics],
         "seconds": round(found.seconds, 3)}

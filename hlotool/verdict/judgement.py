@@ -7,7 +7,9 @@ precision), samples (the program with its roundings drawn at random), and d, wha
     WITHIN           d is as far from r or s as samples are from each other, a few times over, or a few ULPs
     EXCESS           so too, and d is nearer to s than r is: computed better than the types ask for, which is permitted
     ILL_CONDITIONED  d lies within the spread, but the spread is so wide that digits mean nothing: no verdict;
-                     for integers and pred, samples disagree among each other
+                     for integers and pred, samples disagree among each other, and d lies among them
+    RANGE_END        d is wrong on arguments at the ends of the range, as a consequence of an overflow further up: no
+                     verdict (range_ends.py)
     NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and all samples
                      are as r is: a fold at overflow, a NaN lost or made
     WRONG            everything else
@@ -44,8 +46,9 @@ class Kind(enum.IntEnum):
     WITHIN = 1
     EXCESS = 2
     ILL_CONDITIONED = 3
-    NON_FINITE = 4
-    WRONG = 5
+    RANGE_END = 4
+    NON_FINITE = 5
+    WRONG = 6
 
     @property
     def is_wrong(self) -> bool:
@@ -56,7 +59,8 @@ class Kind(enum.IntEnum):
 
 
 _WORDS = {Kind.EQUAL: "equal", Kind.WITHIN: "within rounding", Kind.EXCESS: "excess precision",
-          Kind.ILL_CONDITIONED: "ill-conditioned", Kind.NON_FINITE: "non-finite fold", Kind.WRONG: "wrong"}
+          Kind.ILL_CONDITIONED: "ill-conditioned", Kind.RANGE_END: "range end",
+          Kind.NON_FINITE: "non-finite fold", Kind.WRONG: "wrong"}
 
 
 @dataclass
@@ -163,14 +167,23 @@ def _exact(given: Array, evidence: Evidence) -> Judgement:
 
     reference = evidence.reference
     differs = given != reference
-    open_ = np.zeros(given.shape, np.bool_)
-    for sample in evidence.samples if differs.any() else ():
-        open_ |= sample != reference
-    if evidence.shadow is not None and differs.any():
-        open_ |= evidence.shadow != reference
-    kinds = np.where(differs, np.where(open_, Kind.ILL_CONDITIONED, Kind.WRONG), Kind.EQUAL).astype(np.int8)
+    kinds = np.where(differs, np.where(_is_among(given, evidence), Kind.ILL_CONDITIONED, Kind.WRONG),
+                     Kind.EQUAL).astype(np.int8) if differs.any() else np.zeros(given.shape, np.int8)
     error = np.where(differs, np.abs(given.astype(np.float64) - reference.astype(np.float64)), 0.0)
     return Judgement(kinds, given, reference, evidence.shadow, np.zeros(given.shape), error)
+
+
+def _is_among(given: Array, evidence: Evidence) -> Array:
+    """Whether integers stand among the samples, or as far beside them as they are from each other."""
+    import numpy as np
+
+    others = [*evidence.samples, *([evidence.shadow] if evidence.shadow is not None else [])]
+    if not others:
+        return np.zeros(given.shape, np.bool_)
+    known = np.stack([np.asarray(o).astype(np.float64) for o in (evidence.reference, *others)])
+    low, high = known.min(axis=0), known.max(axis=0)
+    number = given.astype(np.float64)
+    return (low < high) & (number >= 2 * low - high) & (number <= 2 * high - low)
 
 
 def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_ulps: float) -> Judgement:
@@ -200,12 +213,29 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
         kinds[~np.isfinite(d) & ~np.isfinite(r) & ~_same(d, r)] = Kind.WITHIN
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
-    unsettled = np.zeros(d.shape, np.bool_)
-    for sample in samples:
-        unsettled |= _class(sample) != _class(r)
-    kinds[unsettled & (kinds >= Kind.NON_FINITE)] = Kind.ILL_CONDITIONED
+    kinds[_is_unsettled(d, r, s, samples, ulp) & (kinds >= Kind.NON_FINITE)] = Kind.ILL_CONDITIONED
     _hold_to_the_exact(kinds, (d, r, s), error, ulp, free_ulps, evidence, kind)
     return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
+
+
+def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array], ulp: Array) -> Array:
+    """Whether samples are finite and not, and d is like one of them: not finite in the same way, or near to it."""
+    import numpy as np
+
+    mixed, like = np.zeros(d.shape, np.bool_), np.zeros(d.shape, np.bool_)
+    finite = [np.where(np.isfinite(x), x, np.nan) for x in (r, *([] if s is None else [s]), *samples)]
+    spread = np.zeros(d.shape)
+    for sample in samples:
+        mixed |= _class(sample) != _class(r)
+        like |= (_class(sample) == _class(d)) & (_class(d) != 0)
+    if not mixed.any():
+        return mixed
+    for a in finite:
+        for b in finite:
+            spread = np.fmax(spread, _distance(a, b).astype(np.float64))
+    for a in finite:
+        like |= _distance(a, d) <= FREE_ULPS * ulp + np.maximum(SPREAD_FACTOR * spread, MEANINGLESS * _size(a))
+    return np.asarray(mixed & like)
 
 
 def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], error: Array, ulp: Array,

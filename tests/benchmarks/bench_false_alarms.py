@@ -1,0 +1,126 @@
+"""How often `compare` calls a sound pair different: models and JAX programs before against after XLA's optimisation,
+and modules on pjrt:cpu against the reference.
+
+    python tests/benchmarks/bench_false_alarms.py                       all of it; the corpus modules of ../shared
+    python tests/benchmarks/bench_false_alarms.py --only models jax     some of it
+    python tests/benchmarks/bench_false_alarms.py --modules 100 --seconds 600 --table alarms.jsonl
+
+A line is printed for every pair called different, and for each that could not be told. `XLA_IS_WRONG` lists the modules
+that XLA's CPU compiler does get wrong, with the reason: calling those different is right. Exit code 1: more than 0.5 %
+of the rest are called different, or one agrees though nothing depends on its arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import hlotool
+from hlotool.diagnostics import HloError
+
+ROOT = pathlib.Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
+sys.path.insert(0, str(ROOT / "tests"))
+#: the largest module of the corpus that is asked
+MOST_BYTES = 60_000
+#: share of alarms that may be false
+ALLOWED = 0.005
+#: modules, by the end of their path -> what XLA's CPU compiler does wrong
+XLA_IS_WRONG: dict[str, str] = {}
+
+#: name, left module, right module or None
+Pair = tuple[str, str, "str | None"]
+
+
+def models() -> Iterator[Pair]:
+    """The samples: each on two executors, and before against after optimisation."""
+    folder = ROOT / "samples" / "models"
+    for path in sorted(folder.glob("*.hlo")):
+        yield path.name, path.read_text("utf-8"), None
+        after = path.with_suffix(".optimized.hlo")
+        if after.exists():
+            yield f"{path.name} {after.name}", path.read_text("utf-8"), after.read_text("utf-8")
+
+
+def jax_programs() -> Iterator[Pair]:
+    """JAX programs before and after optimisation."""
+    import jax
+    from jax_programs import PROGRAMS, argument
+
+    for name, (function, shapes) in PROGRAMS.items():
+        lowered = jax.jit(function).lower(*(argument(a, n) for n, a in enumerate(shapes)))
+        before = lowered.compiler_ir("hlo").as_hlo_text()
+        yield f"{name}, optimised", before, lowered.compile().as_text()
+        yield name, before, None
+
+
+def corpus(count: int) -> Iterator[Pair]:
+    """Modules that XLA's CPU client runs, drawn in a fixed order."""
+    labels = CORPUS / "labels.jsonl"
+    if not labels.exists():
+        return
+    rows = [json.loads(line) for line in labels.read_text().splitlines()]
+    rows = [r for r in rows if r.get("xla_run") and r["bytes"] < MOST_BYTES]
+    random.Random(7).shuffle(rows)
+    for row in rows[:count]:
+        yield row["path"], (CORPUS / row["path"]).read_text("utf-8", "surrogateescape"), None
+
+
+POPULATIONS = {"models": lambda _: models(), "jax": lambda _: jax_programs(), "corpus": corpus}
+
+
+def verdict_of(pair: Pair, budget: float, **options: Any) -> dict[str, Any]:
+    """What compare says of a pair."""
+    name, left, right = pair
+    started = time.perf_counter()
+    try:
+        found = hlotool.compare(left, right, time_budget=budget, names_instruction=False, **options)
+    except HloError as error:
+        return {"name": name, "verdict": "none", "kind": "failed", "said": str(error)[:300]}
+    said = str(found.worst) if found.worst is not None else "; ".join(found.vacuous) or "; ".join(
+        d.message for d in found.diagnostics)
+    return {"name": name, "verdict": found.verdict, "kind": found.kind, "said": said[:400],
+            "elements": dict(found.counts), "sets": found.compared, "seconds": round(time.perf_counter() - started, 2)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=POPULATIONS, default=list(POPULATIONS))
+    parser.add_argument("--modules", type=int, default=1000, help="of the corpus (default 1000)")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--budget", type=float, default=2.0, help="seconds for the search of each pair (default 2)")
+    parser.add_argument("--table", help="write a line of JSON for each pair")
+    args = parser.parse_args()
+    until = time.monotonic() + args.seconds
+    counts: Counter[str] = Counter()
+    with open(args.table or "/dev/null", "w", encoding="utf-8") as table:
+        for population in args.only:
+            for pair in POPULATIONS[population](args.modules):
+                if time.monotonic() > until:
+                    break
+                row = verdict_of(pair, args.budget) | {"population": population}
+                table.write(json.dumps(row) + "\n")
+                table.flush()
+                known = next((why for end, why in XLA_IS_WRONG.items() if row["name"].endswith(end)), None)
+                kind = row["verdict"] if row["verdict"] == "agree" else f"{row['verdict']}: {row['kind']}"
+                counts[f"{population} {'XLA is wrong' if known and row['verdict'] == 'differ' else kind}"] += 1
+                if row["verdict"] == "differ" and known is None:
+                    counts["alarms"] += 1
+                    print(f"{row['name']}: {row['kind']}: {row['said']}", flush=True)
+                counts["told"] += row["verdict"] != "none"
+    for name, count in sorted(counts.items()):
+        print(f"{name:40} {count:6}")
+    share = counts["alarms"] / max(1, counts["told"])
+    print(f"alarms: {counts['alarms']} of {counts['told']} = {share:.2%}")
+    return int(share > ALLOWED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
