@@ -81,7 +81,7 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
     if args.reproduce is not None:
         more["reproduced"] = _reproduce(program, found, guilty, executor, Path(args.reproduce))
     if args.format == "json":
-        print(json.dumps(record(loaded.name, found, guilty, **more)))
+        print(json.dumps(record(loaded.name, found, guilty, is_compared=executor is not None, **more)))
     else:
         print(f"{visible(loaded.name)}: {_summary(found, guilty, inputs, executor)}", flush=True)
         report([*nonfinite_diagnostics(found), *([blame_diagnostic(guilty)] if guilty is not None else [])], sources)

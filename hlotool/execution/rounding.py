@@ -117,6 +117,7 @@ class RandomRounding:
     def _elementwise(self, instruction: HloInstruction, function: Function, ulps: float) -> Function:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
+        is_size = instruction.opcode == "abs" and shapes[0].dtype.is_complex
 
         def call(*values: Array, **keywords: Any) -> Array:
             given = _wide_keywords(keywords, shape)
@@ -124,6 +125,8 @@ class RandomRounding:
                 exact = function(*map(widened, values, shapes), **given)
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
+            if is_size and self._flushes:
+                exact = _without_hypotenuse(values[0], exact)
             return self._rounded(widened(exact, shape), shape, _error(accuracy, ulps))
 
         return call
@@ -135,6 +138,7 @@ class RandomRounding:
         unit, fewer = _accumulation(instruction)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
         tiny = 2.0 ** _least_exponent(shape.dtype)
+        has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
         def call(*values: Array, **keywords: Any) -> Array:
             wide = _wide_keywords(keywords, shape)
@@ -156,9 +160,29 @@ class RandomRounding:
             if self._flushes:  # products too small for a normal number may be lost, each of them
                 error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
             moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)
-            return self._overflowing(self._rounded(moved, shape, _error(None, _LEAST_ULPS)), size, shape.dtype)
+            found = self._rounded(moved, shape, _error(None, _LEAST_ULPS))
+            if has_holes and not (np.isfinite(given[0]).all() and np.isfinite(given[1]).all()):
+                return self._beside_holes(found, function, given, wide, shape)
+            return self._overflowing(found, size, shape.dtype)
 
         return call
+
+    def _beside_holes(self, found: Array, function: Function, given: list[Array], wide: dict[str, Any],
+                      shape: Shape) -> Array:
+        """A convolution of what is not finite: whether zeros of padding and dilation are multiplied with it, or with
+        its neighbours where a window is made longer, is left to the backend."""
+        import numpy as np
+
+        end = (None, np.nan, np.inf, -np.inf)[self._seed % 4]
+        if end is not None:
+            return np.full_like(found, end)
+        if self._seed % 8 == 0:
+            return found
+        lhs, rhs = given[:2]
+        taps = np.isfinite(rhs)
+        skipped = own(function(lhs, np.where(taps, rhs, 0), *given[2:], **wide), shape)
+        touched = function(np.ones_like(lhs), np.where(taps, 0.0, 1.0).astype(rhs.dtype), *given[2:], **wide) != 0
+        return np.where(touched, found, skipped).astype(found.dtype, copy=False)
 
     def _overflowing(self, found: Array, size: Array, kind: DType) -> Array:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
@@ -271,6 +295,19 @@ class RandomRounding:
         tiny = 2.0 ** _least_exponent(kind)
         small = np.abs(array.astype(np.float64)) < tiny
         return np.where(small & (array != 0), np.zeros((), array.dtype), array) if small.any() else array
+
+
+def _has_holes(window: Any) -> bool:
+    """Whether a convolution pads or dilates."""
+    return any(row.pad_low or row.pad_high or row.base_dilation > 1 or row.window_dilation > 1
+               for row in getattr(window, "dimensions", ()))
+
+
+def _without_hypotenuse(number: Array, size: Array) -> Array:
+    """NaN for the size of a number of infinity and NaN: C's hypot says infinity, compilers' own formulas NaN."""
+    import numpy as np
+
+    return np.where(np.isnan(number.real) | np.isnan(number.imag), np.nan, size).astype(size.dtype, copy=False)
 
 
 def _error(accuracy: ResultAccuracy | None, ulps: float) -> Function:

@@ -242,11 +242,12 @@ _cost_of_reduce_window = folds(_folded_in_windows)
 @op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
     flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
     cost=_cost_of_reduce_window)
-def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee, shape: Shape) -> Any:  # noqa: B008
+def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 
     Padding and the holes of base dilation count as initial values, as the document has it. XLA skips them, which
-    is the same wherever the initial value is an identity. Of a bounded dimension the places without padding count.
+    is the same wherever the initial value is an identity. A bounded dimension is padded where its elements end
+    (XLA of 2025, which jaxlib 0.10 holds, leaves the places in that padding out).
 
     C1  N inputs, then N scalars to begin with, N at least 1.
     C2  All inputs have the same dimensions.
@@ -262,26 +263,7 @@ def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee,
         taken = [np.where(real, a[index], i).astype(a.dtype, copy=False) if a.size else np.broadcast_to(i, places)
                  for a, i in zip(inputs, inits, strict=True)]
         state = apply(to_apply, *state, *taken)
-    counted = _counted(inputs[0].shape, places, window, shape.elements[0] if shape.is_tuple else shape)
-    state = tuple(np.ascontiguousarray(a[counted]).reshape(a[counted].shape) for a in state) if counted else state
     return state[0] if n == 1 else state
-
-
-def _counted(dims: Sequence[int], places: Sequence[int], window: Window, shape: Shape) -> tuple[slice, ...]:
-    """What counts of the places, where a dimension of the result is bounded; () where none is.
-
-    Source: XLA, DynamicDimensionInference::HandleReduceWindow: padding does not make a bounded dimension longer.
-    """
-    if shape.is_static:
-        return ()
-    found = []
-    for d, (size, count, row) in enumerate(zip(dims, places, window.dimensions, strict=True)):
-        reach = (row.size - 1) * row.window_dilation + 1
-        is_trivial = row.size == row.stride == row.base_dilation == row.window_dilation == 1 and not (
-            row.pad_low or row.pad_high)
-        bounded = shape.is_bounded_dim(d) and not is_trivial
-        found.append(slice(min(max((size + row.stride - reach) // row.stride, 0), count) if bounded else count))
-    return tuple(found)
 
 
 def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *, window: Window = Window(),  # noqa: B008

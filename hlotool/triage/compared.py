@@ -16,7 +16,7 @@ from hlotool.triage.places import Place, result_maker
 from hlotool.triage.refused_instruction import FAILURES, refused_instruction
 from hlotool.triage.trials import Rows
 from hlotool.triage.wrong_instruction import blame
-from hlotool.verdict import SMALL, Comparison, Doubt, Locator, is_finite, roundings
+from hlotool.verdict import SMALL, Comparison, Doubt, Finding, Locator, is_finite, roundings, who_is_right
 from hlotool.verdict import compare as compare_values
 
 P = ParamSpec("P")
@@ -36,6 +36,7 @@ def _naming(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
         is_named = bound.arguments.get("names_instruction", True)
         given = {"locate": locator(one, other)} | bound.arguments | {"names_instruction": False}
         found = function(**given)  # type: ignore[call-arg]
+        _look_behind_open(found, one, other)
         if is_named and (found.findings or found.diagnostics):
             name_instruction(found, one, other, seconds=_NAME)
         return found
@@ -45,6 +46,22 @@ def _naming(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
 
 #: hlotool.verdict.compare, which knows more: see `_naming`
 compare = _naming(compare_values)
+
+
+def _look_behind_open(found: Comparison, one: Program, other: Program | None) -> None:
+    """Where the roundings leave a result open: whether an instruction on the way there is wrong by itself."""
+    side = next((n for n in found.executors if n != "reference"), None)
+    if found.verdict != "none" or other is not None or side is None or found.open_arguments is None:
+        return
+    try:
+        wrong = blame(one, found.open_arguments, executor_named(side), seconds=_LOCATE)
+    except HloError:
+        return
+    if wrong is not None:
+        right, why = who_is_right(wrong.judgement, side, "reference")
+        found.findings.append(Finding(side, found.left, 0, wrong.device, found.inputs[0], 0, wrong.judgement, right,
+                                      f"{why}; seen at {wrong.place}, while the results hang on roundings"))
+        found.witness = found.open_arguments
 
 
 def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) -> Locator:

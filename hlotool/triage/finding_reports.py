@@ -90,13 +90,17 @@ def at_place(code: str, message: str, place: Place, *, severity: Severity = Seve
                       source.filename if source else "<module>", notes, help, (), place.origin)
 
 
-def record(name: str, found: NonFinite | None, blame: Blame | None, **more: Any) -> dict[str, Any]:
-    """The record of one module; its fields are described at the top of this file."""
+def record(name: str, found: NonFinite | None, blame: Blame | None, *, is_compared: bool = True,
+           **more: Any) -> dict[str, Any]:
+    """The record of one module; its fields are described at the top of this file.
+
+    `is_compared` says that an executor was held against the reference.
+    """
     guilty = found.guilty if found is not None else []
     makers = sorted(found.makers, key=lambda m: m not in guilty) if found is not None else []
     findings = [maker_json(m) for m in makers] + ([blame_json(blame)] if blame is not None else [])
     verdict = "differ" if blame is not None else "agree"
-    if found is not None and (found.verdict != "finite" or blame is None):
+    if found is not None and (found.verdict != "finite" or not is_compared):
         verdict = found.verdict
     first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(_PLACE)
     return {"module": name, "verdict": verdict, **first, "findings": findings, **more}

@@ -101,6 +101,8 @@ class Bench:
     runs: int = 0
     #: what could not run, and why
     refusals: list[HloError] = field(default_factory=list)
+    #: the latest result that the roundings leave open: something before it may be wrong all the same
+    undecided: Wrong | None = None
 
     @property
     def is_late(self) -> bool:
@@ -121,6 +123,8 @@ class Bench:
         for device, row in enumerate(rows or []):
             for result, value in enumerate(row):
                 judgement = evidence.judge(device, result, value)
+                if judgement.kind is Kind.ILL_CONDITIONED:
+                    self.undecided = Wrong(tried, arguments, device, result, judgement)
                 if judgement.is_wrong:
                     found.append(Wrong(tried, arguments, device, result, judgement))
                     if stop:

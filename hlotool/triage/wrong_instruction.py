@@ -78,16 +78,25 @@ def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: flo
         whole = Part(program, tuple(entry.parameters()), (entry.root,), tuple(entry.instructions))
         refused = bool(bench.refusals)
         wrong = bench.first_wrong(whole, arguments)
-        if wrong is None:
+        found = None if wrong is not None else _behind_undecided(program, bench)
+        if wrong is None and found is None:
             if refused and len(bench.refusals) > 1:
                 raise bench.refusals[-1]
             return None
-        found = _Found(wrong, (), result_maker(entry.root, wrong.result), tuple(entry.instructions))
+        if wrong is not None:
+            found = _Found(wrong, (), result_maker(entry.root, wrong.result), tuple(entry.instructions))
     else:
         found = _Search(program, bench, entry, ()).narrow(wrong)
+    assert found is not None
     return Blame(executor.name, Place(program.module, found.instruction, found.path), found.wrong.judgement,
                  found.wrong.part, found.wrong.arguments, found.wrong.device, found.together, bench.runs,
                  time.monotonic() - started, [str(e) for e in bench.refusals])
+
+
+def _behind_undecided(program: Program, bench: Bench) -> _Found | None:
+    """What is wrong before a result that the roundings leave open, as a chaotic program leaves all of its results."""
+    open_ = bench.undecided
+    return _Search(program, bench, program.module.entry, ()).within(open_) if open_ is not None else None
 
 
 def _targets(entry: HloComputation, results: Sequence[int] | None) -> list[HloInstruction]:
@@ -137,6 +146,14 @@ class _Search:
         wrong, instruction = self._among_constants(wrong, steps[0] if steps else wrong.owner)
         entered = self._entered(wrong, instruction)
         return entered if entered is not None else _Found(wrong, self.path, instruction)
+
+    def within(self, open_: Wrong) -> _Found | None:
+        """What is wrong in a part whose result is left open; None: nothing is."""
+        steps = self._steps(open_.part)
+        if len(steps) > 1:
+            smaller = self._smaller(open_)
+            return self.narrow(smaller) if smaller is not None else None
+        return self._entered(open_, steps[0]) if steps else None
 
     def _among_constants(self, wrong: Wrong, step: HloInstruction) -> tuple[Wrong, HloInstruction]:
         """The last step, or what it takes that no argument changes, where that is wrong already."""

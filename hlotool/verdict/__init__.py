@@ -7,9 +7,11 @@ from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, roundings
 from hlotool.verdict.tolerance import PRESETS, Tolerance
 from hlotool.verdict.watching import Coverage, OutOfTime, Watch, is_finite
+from hlotool.verdict.who_is_right import who_is_right
 
 __all__ = [
     "KINDS", "PRESETS", "SMALL", "TIME_BUDGET", "ArgumentSearch", "ArgumentSet", "Comparison", "Coverage", "Doubt",
     "Evidence", "Finding", "Judgement", "Kind", "Locator", "OutOfTime", "Tolerance", "Watch", "compare",
     "comparison_json", "comparison_schema", "is_finite", "judge", "roundings",
+    "who_is_right",
 ]

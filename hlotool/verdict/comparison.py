@@ -106,8 +106,9 @@ class Comparison:
     #: elements of results, and how many of them no set of arguments decided
     elements: int = 0
     undecided: int = 0
-    #: why nothing is decided of a result although it was compared: ill-conditioned, range end
+    #: why nothing is decided of a result although it was compared: ill-conditioned, range end; arguments of that
     open_kind: str = ""
+    open_arguments: list[list[Array]] | None = None
     #: sides of choices that no arguments have taken: "select %s: on_true"
     untaken: list[str] = field(default_factory=list)
     #: choices that depend on the arguments, and those with all sides taken
@@ -280,6 +281,7 @@ class _Work:
         self._first: list[list[Array]] | None = None
         self._varied = False
         self._open = OpenElements()
+        self._open_arguments: list[list[Array]] | None = None
         self._doubts: list[tuple[Doubt, Finding]] = []
 
     def compare(self, sets: Iterator[ArgumentSet]) -> None:
@@ -400,6 +402,8 @@ class _Work:
                     found = self._find(case, name, device, result, found)
                 self.found.counts.update(found.counts)
                 self._open.note((name, device, result), found)
+                if self._open_arguments is None and found.kind is Kind.ILL_CONDITIONED:
+                    self._open_arguments = case.arguments.values
         return True
 
     def _judged(self, case: _Case, device: int, result: int, given: Array) -> Judgement:
@@ -499,6 +503,7 @@ class _Work:
         if not found.compared:
             return
         found.elements, found.undecided, found.open_kind = self._open.elements, self._open.undecided, self._open.kind
+        found.open_arguments = self._open_arguments if found.open_kind else None
         known = Dependence(self.one)
         leaves = [leaf for row in self._first or [] for leaf in row]
         if not any(leaf.size for leaf in leaves):

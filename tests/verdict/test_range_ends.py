@@ -1,0 +1,76 @@
+"""Differences at the ends of the range in programs of many roundings: what counts, and what has no verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.verdict import Comparison, Evidence, Kind, compare, judge
+
+
+def deep(first: str, last: str = "") -> str:
+    """Forty roundings between a first and a last line that make a of x, and y of z."""
+    lines = [first, "k0 = f32[4] copy(a)"]
+    lines += [f"k{n + 1} = f32[4] {('sine', 'add')[n % 2]}(k{n}{', a' * (n % 2)})" for n in range(40)]
+    body = "\n  ".join(["x = f32[4] parameter(0)", *lines, last or "ROOT y = f32[4] add(k40, a)"])
+    return f"HloModule deep\nENTRY e {{\n  {body}\n}}\n"
+
+
+def test_a_fold_at_overflow_is_found_in_a_large_program() -> None:
+    """exp overflows, so log gives infinity, and sine NaN: the rewritten program is finite."""
+    before, after = deep("e = f32[4] exponential(x)\n  a = f32[4] log(e)"), deep("a = f32[4] copy(x)")
+    arguments = {"inputs": ("wide", "targets"), "executors": ("reference",)}
+    found = hlotool.compare(before, after, **arguments)
+    assert found.verdict == "differ" and found.instruction == "a"
+
+
+def test_what_becomes_of_a_nan_in_a_large_program_has_no_verdict() -> None:
+    """A product with 0 or 1 rewritten as a select: another value only where NaN comes from further up."""
+    rest = ("z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n"
+            "  p = pred[4] compare(x, zs), direction=GT\n")
+    first = "q = f32[4] multiply(x, x)\n  a = f32[4] multiply(q, q)"
+    product = deep(first, rest + "  f = f32[4] convert(p)\n  ROOT y = f32[4] multiply(f, k40)").replace("[4]", "[32]")
+    select = deep(first, rest + "  ROOT y = f32[4] select(p, k40, zs)").replace("[4]", "[32]")
+
+    def judged(*kinds: str, **options: bool) -> Comparison:
+        return hlotool.compare(product, select, inputs=kinds, executors=("reference",), **options)
+
+    found = judged("plain", "wide")
+    assert found.verdict == "agree" and found.noted and found.counts["range end"] and not found.undecided
+    assert judged("wide", counts_extremes=True).verdict == "differ"
+    assert judged("wide").undecided and judged("wide", counts_extremes=False).undecided
+
+
+def test_where_nothing_tells_finite_numbers_count() -> None:
+    """Without a search for the instruction, what the program's own types give decides."""
+    before, after = deep("a = f32[4] negate(x)"), deep("a = f32[4] negate(x)", "ROOT y = f32[4] clamp(a, k40, a)")
+    found = compare(before, after, inputs=("wide",), executors=("reference",), names_instruction=False)
+    assert found.verdict == "differ"
+
+
+@pytest.mark.parametrize(("given", "kind"), [(3, Kind.ILL_CONDITIONED), (5, Kind.ILL_CONDITIONED), (6, Kind.WRONG),
+                                             (-40, Kind.WRONG)])
+def test_integers_that_hang_on_a_rounding_stay_among_the_samples(given: int, kind: Kind) -> None:
+    evidence = Evidence(np.int32([4]), np.int32([4]), [np.int32([4]), np.int32([3])])
+    assert judge(np.int32([given]), evidence).kind is kind
+
+
+@pytest.mark.parametrize(("given", "kind"), [
+    (np.nan, Kind.ILL_CONDITIONED), (1.001, Kind.ILL_CONDITIONED), (7.0, Kind.NON_FINITE), (-np.inf, Kind.NON_FINITE)])
+def test_what_may_overflow_is_one_of_the_ways_it_may_go(given: float, kind: Kind) -> None:
+    samples = [np.float32([np.nan]), np.float32([1.0]), np.float32([np.inf])]
+    evidence = Evidence(np.float32([np.inf]), np.float64([1.0]), samples)
+    assert judge(np.float32([given]), evidence).kind is kind
+
+
+def test_a_result_that_is_mostly_open_has_no_verdict() -> None:
+    """x - x in another order of a sum: all digits are lost, whatever goes in."""
+    add = "add { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q) }\n"
+    text = (f"HloModule lost\n{add}ENTRY e {{\n  x = f32[64] parameter(0)\n  z = f32[] constant(0)\n"
+            "  t = f32[64] tanh(x)\n"
+            "  s = f32[] reduce(t, z), dimensions={0}, to_apply=add\n  v = f32[64] reverse(t), dimensions={0}\n"
+            "  u = f32[] reduce(v, z), dimensions={0}, to_apply=add\n  d = f32[] subtract(s, u)\n"
+            "  c = f32[] constant(1e9)\n  ROOT y = f32[] multiply(d, c)\n}\n")
+    found = hlotool.compare(text, executors=("pjrt:cpu", "reference"), inputs=("plain", "positive"))
+    assert found.verdict == "none" and found.kind == "ill-conditioned" and found.undecided == found.elements == 1
