@@ -39,6 +39,15 @@ def AddDependency(
     """The first operand, after the token."""
 def AfterAll(*tokens: Operand, **common: Unpack[Common]) -> XlaOp:
     """A token that waits for all others: `AfterAll([t, u])`."""
+def AggregateToTopKBuilder(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
 def All(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """Whether all predicates hold."""
 def AllGather(
@@ -132,6 +141,16 @@ def ApproxTopKFallback(
         reduction_input_size_override: int = -1,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def ApproxTopKReductionOutputSize(
+        input_size: int,
+        rank: int,
+        top_k: int,
+        recall_target: float,
+        aggregate_to_topk: bool = True,
+        input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """How many elements ApproxTopK leaves, and by which power of two it reduces (-1 where it aggregates)."""
 def ArgMax(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp:
     """Where the greatest element along an axis stands; the first of several."""
 def ArgMin(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp:
@@ -371,6 +390,8 @@ def CompositeCall(
 def Concat(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def ConcatInDim(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp:
     """Join arrays along a dimension: `ConcatInDim([a, b], 0)`."""
+def ConcatScalars(scalars: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+    """Scalars as a vector."""
 def Concatenate(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def Conditional(
         predicate: Operand,
@@ -458,6 +479,16 @@ def ConvGeneralDilated(
         **common: Unpack[Common]
 ) -> XlaOp:
     """A convolution with everything said: strides, padding, dilations of both operands, roles of the dimensions."""
+def ConvGradExtractAndVerifyDimension(
+        input_size: int,
+        filter_size: int,
+        output_size: int,
+        dilation: int,
+        stride: int,
+        padding: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """What a gradient for the input pads the output's gradient with, along one dimension."""
 def ConvWithGeneralDimensions(
         lhs: Operand,
         rhs: Operand,
@@ -551,6 +582,8 @@ def CreateScalarGeComputation(element_types: Sequence[typing.Any], **common: Unp
 def CreateScalarGtComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Gt, in the total order of
     floats."""
+def CreateScalarIdentityWithZeroComputation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """A computation of two scalars that gives the other one where one is zero: Or of integers, else Add."""
 def CreateScalarLeComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Le, in the total order of
     floats."""
@@ -607,6 +640,15 @@ def Dequantize(
         **common: Unpack[Common]
 ) -> XlaOp:
     """The floats (operand - zero_point) * scale."""
+def DequantizePacked(
+        input: Operand,
+        min_in: float,
+        max_in: float,
+        element_type: typing.Any = 'u8',
+        transpose_output: bool = False,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """bf16 from what PackToUint32 packed, whose range is [min_in, max_in]: XLA's Dequantize, mode MIN_COMBINED."""
 def Digamma(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """The slope of Lgamma; NaN at 0, -1, -2, ..."""
 def DisassembleTuple(tuple_data: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -717,6 +759,10 @@ def ErfInv(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
 def Erfc(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
+def EvaluateChebyshevPolynomial(x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp:
+    """The sum of Chebyshev's polynomials of x/2, the one of the highest degree first, the last halved: Clenshaw's."""
+def EvaluatePolynomial(x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp:
+    """The polynomial of x with those coefficients, the one of the highest power first: Horner's scheme."""
 def Exp(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -804,6 +850,8 @@ def GeTotalOrder(
     operands of different shapes are broadcast."""
 def Gelu(operand: Operand, **common: Unpack[Common]) -> XlaOp:
     """x times the probability that a normal number is below it."""
+def GetDiagonalMask(operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
+    """Where column - row is `diagonal`."""
 def GetDimensionSize(operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
     """The size that a dimension has when the program runs, s32[]."""
 def GetMatrixDiagonal(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp:
@@ -912,7 +960,7 @@ def Log1p(
 ) -> XlaOp:
     """Natural logarithm of one more, exact near 0."""
 def LogDet(a: Operand, **common: Unpack[Common]) -> XlaOp:
-    """The sign of the determinant and the logarithm of its magnitude: a tuple."""
+    """The logarithm of the determinant; NaN where that is negative."""
 def LogPlusOne(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -944,6 +992,14 @@ def LtTotalOrder(
     different shapes are broadcast."""
 def LuDecomposition(a: Operand, **common: Unpack[Common]) -> XlaOp:
     """P A = L U with rows exchanged so that the greatest element leads: a tuple (lu, pivots, permutation)."""
+def MakeSpatialPadding(
+        input_size: Iterable[int],
+        kernel_size: Iterable[int],
+        stride: Iterable[int],
+        padding: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """The padding of each spatial dimension, before and after it, that "SAME" or "VALID" stands for."""
 def Map(
         *operands: Operand,
         computation: Applied | None = None,
@@ -989,6 +1045,10 @@ def Maximum(
         broadcast_dimensions: Iterable[int] = (),
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def MaybeConjugate(x: typing.Any, conjugate: bool, **common: Unpack[Common]) -> XlaOp:
+    """The complex conjugate where that is asked for and x is complex, else x."""
+def MaybeTransposeInMinorDims(x: typing.Any, transpose: bool, **common: Unpack[Common]) -> XlaOp:
+    """The last two dimensions exchanged where that is asked for."""
 def Mean(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """The mean of floats along axes; along all by default."""
 def Median(operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
@@ -1041,6 +1101,14 @@ def Neg(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Co
 def Negate(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def NextAfter(from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The float after one in the direction of another."""
+def NormalFloatingPointDistribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Normal floats, by Box's and Muller's transform of two halves of uniform ones: a tuple, with the next state."""
 def Not(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Logical not of pred, complement of the bits of integers."""
 def One(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -1075,6 +1143,8 @@ def OutfeedWithToken(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Give a value to the outfeed after a token; what it makes is the token after it."""
+def PackToUint32(values: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """Integers of 8 or 16 bits, four or two in each u32, the first one uppermost: an array of NumPy's."""
 def Pad(operand: Operand, padding_value: Operand, padding_config: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Put the padding value around and between the elements: (low, high, interior) for each dimension."""
 def PadInDim(
@@ -1100,6 +1170,15 @@ def PartitionId(builder: XlaBuilder, shape: ShapeLike | None = None, **common: U
     """The number of the partition, u32[]."""
 def Philox4x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
+def PhiloxBitGenerator(
+        key: typing.Any,
+        initial_state: Operand,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Bits of Philox, from a key u64[] and a counter u64[2]: a tuple of bits and the next counter."""
+def PhiloxIncreaseCounter(counter: typing.Any, delta: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """A counter u64[2], its low half first, greater by a number of 64 bits."""
 def Polygamma(n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
 def Popcnt(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
@@ -1108,11 +1187,19 @@ def PopulationCount(operand: Operand, *, shape: ShapeLike | None = None, **commo
 def Pow(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
     """lhs to the power of rhs; x^0 is 1 for every x."""
 def Power(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
+def PrependMajorDims(starts: typing.Any, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """Indices for every dimension of an operand: zeros for the first ones, then those given for the last."""
 def Product(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """The product along axes; along all by default."""
+def ProductOfElementaryHouseholderReflectors(a: Operand, taus: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """The columns of the product of reflections 1 - tau v v^H, whose vectors stand below the diagonal of a."""
 def QR(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp:
     """A = Q R with Q orthogonal and R upper triangular: a tuple."""
+def Qr(a: Operand, **common: Unpack[Common]) -> XlaOp:
+    """R on and above the diagonal with the tails of Householder's vectors below it, and their factors: a tuple."""
 def QrDecomposition(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+def QrExplicit(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp:
+    """Q and R of the form that Qr gives: a tuple; Q is square, or as wide as a is at most."""
 def Quantize(
         operand: Operand,
         scale: Operand,
@@ -1302,6 +1389,9 @@ def Rsqrt(
         **common: Unpack[Common]
 ) -> XlaOp:
     """1 / square root; -0 gives -inf."""
+def SLogDet(a: Operand, **common: Unpack[Common]) -> XlaOp:
+    """The sign of the determinant and the logarithm of its magnitude: a tuple."""
+def SVD(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def ScalarLike(prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp:
     """A number as a scalar of an operand's element type."""
 def ScaledDot(
@@ -1336,6 +1426,8 @@ def Scatter(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Combine updates into operands at indices that an array holds, by a computation."""
+def ScramblePhiloxKey(key: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """A counter u64[2] and a key u64[] for Philox, made of a key of any bits: a tuple."""
 def Select(pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp:
     """Elements of `on_true` where `pred` holds, else of `on_false`; scalars are broadcast."""
 def SelectAndScatter(
@@ -1527,7 +1619,7 @@ def Subtract(
 def Sum(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
     """The sum along axes; along all by default."""
 def Svd(a: Operand, **common: Unpack[Common]) -> XlaOp:
-    """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^T, s falling, the thin form."""
+    """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^H, s falling, the thin form."""
 def Switch(
         branch_index: Operand,
         branch_computations: Sequence[typing.Any],
@@ -1554,8 +1646,22 @@ def Tanh(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Hyperbolic tangent."""
+def ThomasSolver(
+        lower_diagonal: typing.Any,
+        main_diagonal: typing.Any,
+        upper_diagonal: typing.Any,
+        rhs: Operand,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def ThreeFry2x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
+def ThreeFryBitGenerator(
+        key: typing.Any,
+        initial_state: Operand,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Bits of Threefry, from a key u64[] and a state u64[1], which counts: a tuple of bits and the next state."""
 def TopK(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
     """The k greatest (or least) elements along the last dimension, and where they stood."""
 def TopKWithPartitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp:
@@ -1606,6 +1712,26 @@ def TridiagonalSolver(
     """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm."""
 def Tuple(*elements: Operand, **common: Unpack[Common]) -> XlaOp:
     """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
+def UniformFloatingPointDistribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        minval: typing.Any,
+        maxval: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Floats in [minval, maxval): a tuple of them and the next state."""
+def UniformIntDistribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        minval: typing.Any,
+        maxval: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """Integers in [minval, maxval), the remainders of bits: a tuple of them and the next state."""
 def UpdateSlice(operand: Operand, update: Operand, start: Iterable[int], **common: Unpack[Common]) -> XlaOp:
     """Overwrite a block at indices that are numbers."""
 def UpdateSliceInMinorDims(
@@ -1653,6 +1779,14 @@ def add_dependency(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def after_all(*tokens: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def aggregate_to_top_k_builder(
+        operands: Sequence[typing.Any],
+        init_values: Sequence[typing.Any],
+        top_k: int,
+        reduction_dim: int,
+        comparator: Applied,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def all(predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def all_gather(
         operand: Operand,
@@ -1733,6 +1867,15 @@ def approx_top_k_fallback(
         recall_target: float = 0.9,
         aggregate_to_topk: bool = True,
         reduction_input_size_override: int = -1,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def approx_top_k_reduction_output_size(
+        input_size: int,
+        rank: int,
+        top_k: int,
+        recall_target: float,
+        aggregate_to_topk: bool = True,
+        input_size_override: int = -1,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def arg_max(operand: Operand, axis: int = 0, index_type: typing.Any = 's32', **common: Unpack[Common]) -> XlaOp: ...
@@ -1938,6 +2081,7 @@ def composite_call(
 ) -> XlaOp: ...
 def concat(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def concat_in_dim(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+def concat_scalars(scalars: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def concatenate(*operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def conditional(
         predicate: Operand,
@@ -2019,6 +2163,15 @@ def conv_general_dilated(
         window_reversal: Iterable[bool] | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def conv_grad_extract_and_verify_dimension(
+        input_size: int,
+        filter_size: int,
+        output_size: int,
+        dilation: int,
+        stride: int,
+        padding: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def conv_with_general_dimensions(
         lhs: Operand,
         rhs: Operand,
@@ -2095,6 +2248,7 @@ def create_scalar_and_computation(element_type: typing.Any, **common: Unpack[Com
 def create_scalar_eq_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_ge_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_gt_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+def create_scalar_identity_with_zero_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_le_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_lt_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_max_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2136,6 +2290,14 @@ def dequantize(
         zero_point: typing.Any = 0.0,
         element_type: typing.Any = 'f32',
         axis: int | None = None,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def dequantize_packed(
+        input: Operand,
+        min_in: float,
+        max_in: float,
+        element_type: typing.Any = 'u8',
+        transpose_output: bool = False,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def digamma(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2228,6 +2390,8 @@ def erf(
 ) -> XlaOp: ...
 def erf_inv(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def erfc(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def evaluate_chebyshev_polynomial(x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp: ...
+def evaluate_polynomial(x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp: ...
 def exp(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -2300,6 +2464,7 @@ def ge_total_order(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def gelu(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def get_diagonal_mask(operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def get_dimension_size(operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
 def get_matrix_diagonal(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def get_matrix_diagonal_via_gather(operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
@@ -2401,6 +2566,13 @@ def lt_total_order(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def lu_decomposition(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def make_spatial_padding(
+        input_size: Iterable[int],
+        kernel_size: Iterable[int],
+        stride: Iterable[int],
+        padding: typing.Any,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def map(
         *operands: Operand,
         computation: Applied | None = None,
@@ -2439,6 +2611,8 @@ def maximum(
         broadcast_dimensions: Iterable[int] = (),
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def maybe_conjugate(x: typing.Any, conjugate: bool, **common: Unpack[Common]) -> XlaOp: ...
+def maybe_transpose_in_minor_dims(x: typing.Any, transpose: bool, **common: Unpack[Common]) -> XlaOp: ...
 def mean(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def median(operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
 def min(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
@@ -2476,6 +2650,13 @@ def ne_total_order(
 def neg(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def negate(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def next_after(from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def normal_floating_point_distribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def not_(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def one(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def one_hot(indices: typing.Any, depth: int, element_type: typing.Any = 'f32', **common: Unpack[Common]) -> XlaOp: ...
@@ -2502,6 +2683,7 @@ def outfeed_with_token(
         outfeed_config: str = '',
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def pack_to_uint32(values: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def pad(operand: Operand, padding_value: Operand, padding_config: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def pad_in_dim(
         operand: Operand,
@@ -2521,14 +2703,24 @@ def parameter(
 ) -> XlaOp: ...
 def partition_id(builder: XlaBuilder, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def philox4x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def philox_bit_generator(
+        key: typing.Any,
+        initial_state: Operand,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def philox_increase_counter(counter: typing.Any, delta: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def polygamma(n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def popcnt(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def population_count(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def pow(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def power(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
+def prepend_major_dims(starts: typing.Any, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def product(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+def product_of_elementary_householder_reflectors(a: Operand, taus: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def qr(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def qr_decomposition(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+def qr_explicit(a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def quantize(
         operand: Operand,
         scale: Operand,
@@ -2689,6 +2881,7 @@ def rsqrt(
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def s_log_det(a: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def scalar_like(prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def scaled_dot(
         lhs: Operand,
@@ -2719,6 +2912,7 @@ def scatter(
         unique_indices: bool = False,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def scramble_philox_key(key: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def select(pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def select_and_scatter(
         operand: Operand,
@@ -2903,7 +3097,20 @@ def tanh(
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def thomas_solver(
+        lower_diagonal: typing.Any,
+        main_diagonal: typing.Any,
+        upper_diagonal: typing.Any,
+        rhs: Operand,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def three_fry2x32(key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def three_fry_bit_generator(
+        key: typing.Any,
+        initial_state: Operand,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def top_k(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def top_k_with_partitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp: ...
 def topk(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
@@ -2944,6 +3151,24 @@ def tridiagonal_solver(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def tuple(*elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def uniform_floating_point_distribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        minval: typing.Any,
+        maxval: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp: ...
+def uniform_int_distribution(
+        key: typing.Any,
+        initial_state: Operand,
+        bit_generator: typing.Any,
+        minval: typing.Any,
+        maxval: typing.Any,
+        shape: ShapeLike,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def update_slice(operand: Operand, update: Operand, start: Iterable[int], **common: Unpack[Common]) -> XlaOp: ...
 def update_slice_in_minor_dims(
         operand: Operand,

@@ -77,6 +77,16 @@ class Methods:
         """The first operand, after the token."""
     def AfterAll(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp:
         """A token that waits for all others: `AfterAll([t, u])`."""
+    def AggregateToTopKBuilder(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
     def All(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """Whether all predicates hold."""
     def AllGather(
@@ -190,6 +200,17 @@ class Methods:
             reduction_input_size_override: int = -1,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def ApproxTopKReductionOutputSize(
+            self,
+            input_size: int,
+            rank: int,
+            top_k: int,
+            recall_target: float,
+            aggregate_to_topk: bool = True,
+            input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """How many elements ApproxTopK leaves, and by which power of two it reduces (-1 where it aggregates)."""
     def ArgMax(
             self,
             operand: Operand,
@@ -476,6 +497,8 @@ class Methods:
     def Concat(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def ConcatInDim(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp:
         """Join arrays along a dimension: `ConcatInDim([a, b], 0)`."""
+    def ConcatScalars(self, scalars: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
+        """Scalars as a vector."""
     def Concatenate(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def Conditional(
             self,
@@ -547,6 +570,17 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """A convolution with everything said: strides, padding, dilations of both operands, roles of the dimensions."""
+    def ConvGradExtractAndVerifyDimension(
+            self,
+            input_size: int,
+            filter_size: int,
+            output_size: int,
+            dilation: int,
+            stride: int,
+            padding: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """What a gradient for the input pads the output's gradient with, along one dimension."""
     def ConvWithGeneralDimensions(
             self,
             lhs: Operand,
@@ -653,6 +687,8 @@ class Methods:
     def CreateScalarGtComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Gt, in the total order of
         floats."""
+    def CreateScalarIdentityWithZeroComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A computation of two scalars that gives the other one where one is zero: Or of integers, else Add."""
     def CreateScalarLeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Le, in the total order of
         floats."""
@@ -733,6 +769,16 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """The floats (operand - zero_point) * scale."""
+    def DequantizePacked(
+            self,
+            input: Operand,
+            min_in: float,
+            max_in: float,
+            element_type: typing.Any = 'u8',
+            transpose_output: bool = False,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """bf16 from what PackToUint32 packed, whose range is [min_in, max_in]: XLA's Dequantize, mode MIN_COMBINED."""
     def Digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """The slope of Lgamma; NaN at 0, -1, -2, ..."""
     def DisassembleTuple(self, tuple_data: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -873,6 +919,16 @@ class Methods:
         """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
     def Erfc(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
+    def EvaluateChebyshevPolynomial(
+            self,
+            x: typing.Any,
+            coefficients: Sequence[float],
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The sum of Chebyshev's polynomials of x/2, the one of the highest degree first, the last halved:
+        Clenshaw's."""
+    def EvaluatePolynomial(self, x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp:
+        """The polynomial of x with those coefficients, the one of the highest power first: Horner's scheme."""
     def Exp(
             self,
             operand: Operand,
@@ -981,6 +1037,8 @@ class Methods:
         operands of different shapes are broadcast."""
     def Gelu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """x times the probability that a normal number is below it."""
+    def GetDiagonalMask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp:
+        """Where column - row is `diagonal`."""
     def GetDimensionSize(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """The size that a dimension has when the program runs, s32[]."""
     def GetMatrixDiagonal(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp:
@@ -1117,7 +1175,7 @@ class Methods:
     ) -> XlaOp:
         """Natural logarithm of one more, exact near 0."""
     def LogDet(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
-        """The sign of the determinant and the logarithm of its magnitude: a tuple."""
+        """The logarithm of the determinant; NaN where that is negative."""
     def LogPlusOne(
             self,
             operand: Operand,
@@ -1158,6 +1216,15 @@ class Methods:
         operands of different shapes are broadcast."""
     def LuDecomposition(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
         """P A = L U with rows exchanged so that the greatest element leads: a tuple (lu, pivots, permutation)."""
+    def MakeSpatialPadding(
+            self,
+            input_size: Iterable[int],
+            kernel_size: Iterable[int],
+            stride: Iterable[int],
+            padding: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The padding of each spatial dimension, before and after it, that "SAME" or "VALID" stands for."""
     def Map(
             self,
             *operands: Operand,
@@ -1215,6 +1282,10 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def MaybeConjugate(self, x: typing.Any, conjugate: bool, **common: Unpack[Common]) -> XlaOp:
+        """The complex conjugate where that is asked for and x is complex, else x."""
+    def MaybeTransposeInMinorDims(self, x: typing.Any, transpose: bool, **common: Unpack[Common]) -> XlaOp:
+        """The last two dimensions exchanged where that is asked for."""
     def Mean(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """The mean of floats along axes; along all by default."""
     def Median(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp:
@@ -1295,6 +1366,16 @@ class Methods:
     def Negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def NextAfter(self, from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The float after one in the direction of another."""
+    def NormalFloatingPointDistribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Normal floats, by Box's and Muller's transform of two halves of uniform ones: a tuple, with the next
+        state."""
     def Not(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Logical not of pred, complement of the bits of integers."""
     def One(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -1338,6 +1419,8 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Give a value to the outfeed after a token; what it makes is the token after it."""
+    def PackToUint32(self, values: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Integers of 8 or 16 bits, four or two in each u32, the first one uppermost: an array of NumPy's."""
     def Pad(
             self,
             operand: Operand,
@@ -1370,6 +1453,16 @@ class Methods:
         """The number of the partition, u32[]."""
     def Philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
+    def PhiloxBitGenerator(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Bits of Philox, from a key u64[] and a counter u64[2]: a tuple of bits and the next counter."""
+    def PhiloxIncreaseCounter(self, counter: typing.Any, delta: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A counter u64[2], its low half first, greater by a number of 64 bits."""
     def Polygamma(self, n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
     def Popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
@@ -1396,11 +1489,24 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def PrependMajorDims(self, starts: typing.Any, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Indices for every dimension of an operand: zeros for the first ones, then those given for the last."""
     def Product(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """The product along axes; along all by default."""
+    def ProductOfElementaryHouseholderReflectors(
+            self,
+            a: Operand,
+            taus: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """The columns of the product of reflections 1 - tau v v^H, whose vectors stand below the diagonal of a."""
     def QR(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp:
         """A = Q R with Q orthogonal and R upper triangular: a tuple."""
+    def Qr(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """R on and above the diagonal with the tails of Householder's vectors below it, and their factors: a tuple."""
     def QrDecomposition(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def QrExplicit(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp:
+        """Q and R of the form that Qr gives: a tuple; Q is square, or as wide as a is at most."""
     def Quantize(
             self,
             operand: Operand,
@@ -1659,6 +1765,9 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """1 / square root; -0 gives -inf."""
+    def SLogDet(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
+        """The sign of the determinant and the logarithm of its magnitude: a tuple."""
+    def SVD(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def ScalarLike(self, prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp:
         """A number as a scalar of an operand's element type."""
     def ScaledDot(
@@ -1696,6 +1805,8 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Combine updates into operands at indices that an array holds, by a computation."""
+    def ScramblePhiloxKey(self, key: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """A counter u64[2] and a key u64[] for Philox, made of a key of any bits: a tuple."""
     def Select(self, pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp:
         """Elements of `on_true` where `pred` holds, else of `on_false`; scalars are broadcast."""
     def SelectAndScatter(
@@ -1936,7 +2047,7 @@ class Methods:
     def Sum(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
         """The sum along axes; along all by default."""
     def Svd(self, a: Operand, **common: Unpack[Common]) -> XlaOp:
-        """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^T, s falling, the thin form."""
+        """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^H, s falling, the thin form."""
     def Switch(
             self,
             branch_index: Operand,
@@ -1967,8 +2078,24 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Hyperbolic tangent."""
+    def ThomasSolver(
+            self,
+            lower_diagonal: typing.Any,
+            main_diagonal: typing.Any,
+            upper_diagonal: typing.Any,
+            rhs: Operand,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def ThreeFry2x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
+    def ThreeFryBitGenerator(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Bits of Threefry, from a key u64[] and a state u64[1], which counts: a tuple of bits and the next state."""
     def TopK(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
         """The k greatest (or least) elements along the last dimension, and where they stood."""
     def TopKWithPartitions(
@@ -2035,6 +2162,28 @@ class Methods:
         """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm."""
     def Tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp:
         """A tuple of values: `Tuple([a, b])` or `Tuple(a, b)`."""
+    def UniformFloatingPointDistribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            minval: typing.Any,
+            maxval: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Floats in [minval, maxval): a tuple of them and the next state."""
+    def UniformIntDistribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            minval: typing.Any,
+            maxval: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """Integers in [minval, maxval), the remainders of bits: a tuple of them and the next state."""
     def UpdateSlice(
             self,
             operand: Operand,
@@ -2104,6 +2253,15 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def after_all(self, *tokens: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def aggregate_to_top_k_builder(
+            self,
+            operands: Sequence[typing.Any],
+            init_values: Sequence[typing.Any],
+            top_k: int,
+            reduction_dim: int,
+            comparator: Applied,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def all(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def all_gather(
             self,
@@ -2204,6 +2362,16 @@ class Methods:
             recall_target: float = 0.9,
             aggregate_to_topk: bool = True,
             reduction_input_size_override: int = -1,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def approx_top_k_reduction_output_size(
+            self,
+            input_size: int,
+            rank: int,
+            top_k: int,
+            recall_target: float,
+            aggregate_to_topk: bool = True,
+            input_size_override: int = -1,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def arg_max(
@@ -2455,6 +2623,7 @@ class Methods:
     ) -> XlaOp: ...
     def concat(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def concat_in_dim(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
+    def concat_scalars(self, scalars: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def concatenate(self, *operands: Operand, dimension: int | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def conditional(
             self,
@@ -2518,6 +2687,16 @@ class Methods:
             precision_config: typing.Any = None,
             preferred_element_type: typing.Any = None,
             window_reversal: Iterable[bool] | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def conv_grad_extract_and_verify_dimension(
+            self,
+            input_size: int,
+            filter_size: int,
+            output_size: int,
+            dilation: int,
+            stride: int,
+            padding: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def conv_with_general_dimensions(
@@ -2614,6 +2793,11 @@ class Methods:
     def create_scalar_eq_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_ge_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_gt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_identity_with_zero_computation(
+            self,
+            element_type: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def create_scalar_le_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_lt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_max_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2674,6 +2858,15 @@ class Methods:
             zero_point: typing.Any = 0.0,
             element_type: typing.Any = 'f32',
             axis: int | None = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def dequantize_packed(
+            self,
+            input: Operand,
+            min_in: float,
+            max_in: float,
+            element_type: typing.Any = 'u8',
+            transpose_output: bool = False,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def digamma(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
@@ -2796,6 +2989,13 @@ class Methods:
     ) -> XlaOp: ...
     def erf_inv(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def erfc(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def evaluate_chebyshev_polynomial(
+            self,
+            x: typing.Any,
+            coefficients: Sequence[float],
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def evaluate_polynomial(self, x: typing.Any, coefficients: Sequence[float], **common: Unpack[Common]) -> XlaOp: ...
     def exp(
             self,
             operand: Operand,
@@ -2889,6 +3089,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def gelu(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def get_diagonal_mask(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def get_dimension_size(self, operand: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
     def get_matrix_diagonal(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def get_matrix_diagonal_via_gather(self, operand: Operand, k: int = 0, **common: Unpack[Common]) -> XlaOp: ...
@@ -3025,6 +3226,14 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def lu_decomposition(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def make_spatial_padding(
+            self,
+            input_size: Iterable[int],
+            kernel_size: Iterable[int],
+            stride: Iterable[int],
+            padding: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def map(
             self,
             *operands: Operand,
@@ -3074,6 +3283,8 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def maybe_conjugate(self, x: typing.Any, conjugate: bool, **common: Unpack[Common]) -> XlaOp: ...
+    def maybe_transpose_in_minor_dims(self, x: typing.Any, transpose: bool, **common: Unpack[Common]) -> XlaOp: ...
     def mean(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def median(self, operand: Operand, axis: int = -1, **common: Unpack[Common]) -> XlaOp: ...
     def min(
@@ -3139,6 +3350,14 @@ class Methods:
     def neg(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def negate(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def next_after(self, from_: typing.Any, to: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def normal_floating_point_distribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def not_(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def one(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def one_hot(
@@ -3174,6 +3393,7 @@ class Methods:
             outfeed_config: str = '',
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def pack_to_uint32(self, values: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def pad(
             self,
             operand: Operand,
@@ -3200,6 +3420,14 @@ class Methods:
     ) -> XlaOp: ...
     def partition_id(self, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def philox4x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def philox_bit_generator(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def philox_increase_counter(self, counter: typing.Any, delta: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def polygamma(self, n: typing.Any, x: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def popcnt(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
     def population_count(
@@ -3223,9 +3451,17 @@ class Methods:
             broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def prepend_major_dims(self, starts: typing.Any, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def product(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def product_of_elementary_householder_reflectors(
+            self,
+            a: Operand,
+            taus: typing.Any,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def qr(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def qr_decomposition(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
+    def qr_explicit(self, a: Operand, full_matrices: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def quantize(
             self,
             operand: Operand,
@@ -3456,6 +3692,7 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def s_log_det(self, a: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def scalar_like(self, prototype: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def scaled_dot(
             self,
@@ -3489,6 +3726,7 @@ class Methods:
             unique_indices: bool = False,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def scramble_philox_key(self, key: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def select(self, pred: Operand, on_true: Operand, on_false: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def select_and_scatter(
             self,
@@ -3725,7 +3963,22 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def thomas_solver(
+            self,
+            lower_diagonal: typing.Any,
+            main_diagonal: typing.Any,
+            upper_diagonal: typing.Any,
+            rhs: Operand,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def three_fry2x32(self, key: typing.Any, counter: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def three_fry_bit_generator(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def top_k(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
     def top_k_with_partitions(
             self,
@@ -3781,6 +4034,26 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def tuple(self, *elements: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def uniform_floating_point_distribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            minval: typing.Any,
+            maxval: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
+    def uniform_int_distribution(
+            self,
+            key: typing.Any,
+            initial_state: Operand,
+            bit_generator: typing.Any,
+            minval: typing.Any,
+            maxval: typing.Any,
+            shape: ShapeLike,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def update_slice(
             self,
             operand: Operand,

@@ -10,10 +10,12 @@
 Each call becomes the call of a composite, `lapack.sgetrf`, whose decomposition is written with the builder: a reader of
 StableHLO that knows the composite may put its own routine there, all others run the loops. What LAPACK fixes
 (pivots, signs of reflections, what it overwrites) is as LAPACK has it; eigenvectors and singular vectors are those of
-Jacobi's rotations, and so may differ from LAPACK's by factors of size one. Source: LAPACK Users' Guide.
+Jacobi's rotations, and so may differ from LAPACK's by factors of size one. XLA's own calls of the kind (`Qr`, `Eigh`,
+`LuDecomposition`), which its compilers expand, become loops likewise. Source: LAPACK Users' Guide.
 """
 # ruff: noqa: F401 - importing a file declares its routines
 
 import hlotool.linalg.factorisations
 import hlotool.linalg.spectra
 import hlotool.linalg.tridiagonal
+import hlotool.linalg.xla_calls

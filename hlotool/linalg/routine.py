@@ -15,6 +15,8 @@ Config: TypeAlias = Mapping[str, int]
 #: those that it does not give are workspaces
 Writer: TypeAlias = Callable[[XlaBuilder, Sequence[XlaOp], Config, Sequence[Shape]], Sequence[XlaOp]]
 
+Made: TypeAlias = HloInstruction | tuple[HloInstruction, ...]
+
 _FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+|true|false)")
 _WORDS = {"true": 1, "false": 0}
 
@@ -25,10 +27,51 @@ def routine(names: str, *ranks: int, letters: str = "sdcz", allow: Callable[[Cal
 
     def declare(write: Writer) -> Writer:
         targets = [f"lapack_{letter}{name}_ffi" for name in names.split() for letter in letters]
-        on_target(*targets)(lambda call: _composite(call, write, ranks, allow))
+
+        def rule(call: Call) -> Made:
+            _expect_operands(call, len(ranks))
+            if allow is not None:
+                allow(call)
+            batch = call.operands[0].shape.rank - ranks[0]
+            call.expect(batch >= 0, f"its first operand is {call.operands[0].shape.text(False)}")
+            operands = [seen(call, n, rank) for n, rank in enumerate(ranks)]
+            parts = _composite(call, write, operands, fields(call.config_text()))
+            shapes = _shapes(call)
+            return _as_result(call, [given_back(call, part, shape, shape.rank - batch)
+                                     for part, shape in zip(parts, shapes, strict=True)])
+
+        on_target(*targets)(rule)
         return write
 
     return declare
+
+
+def xla_call(target: str, operands: int, read: Callable[[str], Config] = lambda _: {}) -> Callable[[Writer], Writer]:
+    """Declare what writes a call that XLA's own compilers expand; `read` gives its configuration from the text."""
+
+    def declare(write: Writer) -> Writer:
+        def rule(call: Call) -> Made:
+            _expect_operands(call, operands)
+            return _as_result(call, _composite(call, write, list(call.operands), read(call.config_text())))
+
+        on_target(target)(rule)
+        return write
+
+    return declare
+
+
+def _expect_operands(call: Call, count: int) -> None:
+    call.expect(len(call.operands) == count, f"it has {len(call.operands)} operands, and takes {count}")
+
+
+def _shapes(call: Call) -> tuple[Shape, ...]:
+    """The shapes of the results, with their layouts."""
+    whole = call.instruction.shape
+    return whole.elements if whole.is_tuple else (whole,)
+
+
+def _as_result(call: Call, parts: Sequence[HloInstruction]) -> Made:
+    return tuple(parts) if call.instruction.shape.is_tuple else parts[0]
 
 
 def letter(call: Call | None, config: Config, name: str, default: str) -> str:
@@ -44,28 +87,19 @@ def fields(text: str) -> dict[str, int]:
     return {name: int(_WORDS.get(value, value)) for name, value in _FIELD.findall(text)}
 
 
-def _composite(call: Call, write: Writer, ranks: Sequence[int], allow: Callable[[Call], None] | None = None
-               ) -> tuple[HloInstruction, ...] | HloInstruction:
+def _composite(call: Call, write: Writer, operands: Sequence[HloInstruction], config: Config) -> list[HloInstruction]:
     """The results of a call, from a composite that is made once for equal shapes and configurations."""
-    call.expect(len(call.operands) == len(ranks), f"it has {len(call.operands)} operands, and takes {len(ranks)}")
-    if allow is not None:
-        allow(call)
-    operands = [seen(call, n, rank) for n, rank in enumerate(ranks)]
-    config, results = fields(call.config_text()), call.results
+    results = call.results
     shapes = [o.shape.without_layout() for o in operands]
-    batch = shapes[0].rank - ranks[0]
-    call.expect(batch >= 0, f"its first operand is {shapes[0].text(False)}")
     name = call.target.removesuffix("_ffi")
+    if not name.startswith("lapack_"):
+        name = f"xla_{name}"
     entry = call.edit.module.program((call.target, tuple(shapes), results, tuple(sorted(config.items()))),
                                      lambda: _decomposition(name, write, shapes, config, results))
     made = call.edit.add("call", entry.root.shape, tuple(operands), {"to_apply": entry}, like=call.instruction)
     attributes = ", ".join(f"{key} = {value} : i64" for key, value in sorted(config.items()))
     make_composite(made, name.replace("_", ".", 1), f"{{{attributes}}}", entry, "to_apply")
-    whole = call.instruction.shape
-    given = whole.elements if whole.is_tuple else (whole,)
-    parts = tuple(given_back(call, call.edit.element(made, n, like=call.instruction), shape, shape.rank - batch)
-                  for n, shape in enumerate(given))
-    return parts if whole.is_tuple else parts[0]
+    return [call.edit.element(made, n, like=call.instruction) for n in range(len(results))]
 
 
 def _decomposition(name: str, write: Writer, shapes: Sequence[Shape], config: Config, results: Sequence[Shape]

@@ -4,14 +4,17 @@ Each is a builder function like all: a method, `b.ArgMax(x, 0)`, and free, `ArgM
 """
 # ruff: noqa: F401 - importing a file declares its functions
 
+import hlotool.builder.library.bit_generators
 import hlotool.builder.library.constants
 import hlotool.builder.library.decompositions
 import hlotool.builder.library.distributions
 import hlotool.builder.library.einsum
 import hlotool.builder.library.gamma
+import hlotool.builder.library.householder
 import hlotool.builder.library.loops
 import hlotool.builder.library.matrices
 import hlotool.builder.library.networks
+import hlotool.builder.library.polynomials
 import hlotool.builder.library.pooling
 import hlotool.builder.library.quantization
 import hlotool.builder.library.reducers

@@ -287,7 +287,7 @@ def _in_order(b: Core, vectors: XlaOp, values: XlaOp, is_descending: bool, *othe
     return today(b, "Tuple", [columns[0], today(b, order, values, values.rank - 1), *columns[1:]])
 
 
-@function()
+@function("SVD")
 def svd(b: Core, a: Any) -> XlaOp:
     """Singular vectors and values: a tuple (u, s, v) with A = u diag(s) v^H, s falling, the thin form."""
     made = _matrix(b, a, "Svd", kinds=(*_FLOATS, "c64", "c128"))
@@ -344,10 +344,10 @@ def _with_real_product(b: Core, matrix: XlaOp, v: XlaOp, q: XlaOp, gamma: XlaOp)
     return turned[0], turned[1], size
 
 
-@function()
-def log_det(b: Core, a: Any) -> XlaOp:
+@function(name="SLogDet")
+def sign_and_log_det(b: Core, a: Any) -> XlaOp:
     """The sign of the determinant and the logarithm of its magnitude: a tuple."""
-    made = _matrix(b, a, "LogDet", is_square=True)
+    made = _matrix(b, a, "SLogDet", is_square=True)
     size = made.dims[-1]
     found = qr(b, made)
     diagonal = get_matrix_diagonal(b, today(b, "GetTupleElement", found, 1))
@@ -356,6 +356,14 @@ def log_det(b: Core, a: Any) -> XlaOp:
     signs = today(b, "Product", today(b, "Sign", diagonal), [diagonal.rank - 1])
     return today(b, "Tuple", [signs * q_sign, today(b, "Sum", today(b, "Log", today(b, "Abs", diagonal)),
                                                     [diagonal.rank - 1])])
+
+
+@function()
+def log_det(b: Core, a: Any) -> XlaOp:
+    """The logarithm of the determinant; NaN where that is negative."""
+    found = sign_and_log_det(b, a)
+    sign, value = (today(b, "GetTupleElement", found, i) for i in range(2))
+    return today(b, "Select", today(b, "Ge", sign, 0.0), value, float("nan"))
 
 
 def _sign_of(b: Core, q: XlaOp, size: int) -> XlaOp:

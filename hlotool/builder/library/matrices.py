@@ -41,6 +41,12 @@ def triangle_mask(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
 
 
 @function()
+def get_diagonal_mask(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
+    """Where column - row is `diagonal`."""
+    return _diagonal_mask(b, matrix(b, operand, "GetDiagonalMask"), diagonal)
+
+
+@function()
 def lower_triangle(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
     """The elements on and below a diagonal, zeros above."""
     made = matrix(b, operand, "LowerTriangle")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.contraction import padding_rows
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import min_value, zero
+from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
 
 if TYPE_CHECKING:
@@ -28,6 +30,42 @@ def _whole(made: XlaOp, kernel_size: Ints, stride: Ints | None, padding: Any, sp
     for d, size, step, row in zip(space, sizes, steps, rows, strict=True):
         window[d], strides[d], pads[d] = size, step, row
     return window, strides, pads
+
+
+@function()
+def make_spatial_padding(b: Core, input_size: Ints, kernel_size: Ints, stride: Ints, padding: Any
+                         ) -> list[tuple[int, int]]:
+    """The padding of each spatial dimension, before and after it, that "SAME" or "VALID" stands for."""
+    sizes, kernel, steps = (ints(v, n) for v, n in ((input_size, "input_size"), (kernel_size, "kernel_size"),
+                                                    (stride, "stride")))
+    demand(len(sizes) == len(kernel) == len(steps), ARGUMENTS,
+           f"{len(sizes)} sizes, {len(kernel)} of windows and {len(steps)} strides are given")
+    return [(int(low), int(high)) for low, high in padding_rows(padding, sizes, kernel, steps)]
+
+
+class SpatialDimensionOutputSizeAndPadding(NamedTuple):
+    """A spatial dimension of a convolution's gradient: its size with strides put in, and what is padded."""
+
+    output_size: int
+    pad_before: int
+    pad_after: int
+
+
+@function()
+def conv_grad_extract_and_verify_dimension(b: Core, input_size: int, filter_size: int, output_size: int, dilation: int,
+                                           stride: int, padding: Any) -> SpatialDimensionOutputSizeAndPadding:
+    """What a gradient for the input pads the output's gradient with, along one dimension.
+
+    `output_size` is the size that the convolution's output must have.
+    """
+    window = (filter_size - 1) * dilation + 1
+    ((low, high),) = padding_rows(padding, [input_size], [window], [stride])
+    computed = (input_size + low + high - window) // stride + 1
+    demand(output_size == computed, ARGUMENTS,
+           f"output_size is {output_size}; a window of {window} on {input_size} elements gives {computed}")
+    whole = (output_size - 1) * stride + 1
+    before = window - 1 - int(low)
+    return SpatialDimensionOutputSizeAndPadding(whole, before, input_size + window - 1 - whole - before)
 
 
 @function()

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import limits_of
+from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of
+from hlotool.ir import Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -37,6 +42,47 @@ def dequantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element
     made = today(b, "ConvertElementType", operand, element_type)
     found: XlaOp = (made - _along(b, zero_point, made, axis)) * _along(b, scale, made, axis)
     return found
+
+
+@function(name="PackToUint32")
+def pack_to_uint32(b: Core, values: Any) -> Any:
+    """Integers of 8 or 16 bits, four or two in each u32, the first one uppermost: an array of NumPy's."""
+    given = np.asarray(values)
+    demand(given.ndim == 1 and given.dtype.kind in "iu" and given.itemsize in (1, 2), ARGUMENTS,
+           f"PackToUint32 takes a list of integers of 8 or 16 bits; it is given {given.dtype.name}{list(given.shape)}")
+    count = 4 // given.itemsize
+    bits = given.view(f"u{given.itemsize}").astype(np.uint32)
+    rows = np.pad(bits, (0, -len(bits) % count)).reshape(-1, count)
+    shifts = np.uint32(8 * given.itemsize) * np.arange(count, dtype=np.uint32)[::-1]
+    return np.bitwise_or.reduce(rows << shifts, axis=1)
+
+
+@function()
+def dequantize_packed(b: Core, input: Any, min_in: float, max_in: float, element_type: Any = "u8",
+                      transpose_output: bool = False) -> XlaOp:
+    """bf16 from what PackToUint32 packed, whose range is [min_in, max_in]: XLA's Dequantize, mode MIN_COMBINED.
+
+    The last dimension is as many times longer as a u32 holds values; `transpose_output` reverses the dimensions.
+    """
+    made, name = b.operand(input), element_type_of(element_type)
+    demand(made.element_type == "u32" and made.rank >= 1 and name in ("u8", "u16", "s8", "s16"), ARGUMENTS,
+           f"packed values are u32 and hold u8, u16, s8 or s16; they are {made.shape.text(False)} of {name}")
+    bits, is_signed = int(name[1:]), name[0] == "s"
+    count, levels = 32 // bits, (1 << bits) - 1
+    shape = Shape.array("u32", (*made.dims, count))
+    shift = today(b, "Mul", today(b, "Sub", count - 1, today(b, "Iota", shape, made.rank)), bits)
+    spread = today(b, "BroadcastInDim", made, shape.dims, list(range(made.rank)))
+    parts = today(b, "And", today(b, "ShiftRightLogical", spread, shift), levels)
+    # XLA does not extend signs: what it adds to signed values, as if they were so, is kept.
+    wide = today(b, "ConvertElementType", parts, "bf16")
+    import ml_dtypes
+
+    low, high = (ml_dtypes.bfloat16(v) for v in (min_in, max_in))
+    scale = ml_dtypes.bfloat16((high - low) / ml_dtypes.bfloat16(levels))
+    moved = today(b, "Add", wide, float(1 << (bits - 1)) if is_signed else 0.0)
+    values = today(b, "Add", today(b, "Mul", moved, float(scale)), float(low))
+    found = today(b, "Reshape", values, [*made.dims[:-1], made.dims[-1] * count])
+    return today(b, "Transpose", found, list(reversed(range(found.rank)))) if transpose_output else found
 
 
 @function()

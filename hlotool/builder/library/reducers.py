@@ -43,6 +43,18 @@ def _ordering(name: str) -> None:
                  without_builder(inspect.signature(call))))
 
 
+def _identity_with_zero(b: Core, element_type: Any) -> XlaComputation:
+    name = element_type_of(element_type)
+    is_whole = name == "pred" or Shape.array(name).dtype.is_integral
+    found: XlaComputation = today(b, f"CreateScalar{'Or' if is_whole else 'Add'}Computation",  # type: ignore[assignment]
+                                  element_type)
+    return found
+
+
+add(Function("CreateScalarIdentityWithZeroComputation", _identity_with_zero,
+             "A computation of two scalars that gives the other one where one is zero: Or of integers, else Add.",
+             without_builder(inspect.signature(_identity_with_zero))))
+
 for _name in ("Add", "Mul", "And", "Or", "Xor", "Max", "Min"):
     _folding(_name)
 for _name in ("Lt", "Gt", "Le", "Ge", "Eq", "Ne"):

@@ -19,6 +19,14 @@ Ints = Iterable[int]
 
 
 @function()
+def prepend_major_dims(b: Core, starts: Any, operand: Any) -> list[XlaOp]:
+    """Indices for every dimension of an operand: zeros for the first ones, then those given for the last."""
+    given = [b.operand(s) for s in starts]
+    kind = given[0].element_type if given else "s32"
+    return [*(b.operand(0, kind) for _ in range(b.operand(operand).rank - len(given))), *given]
+
+
+@function()
 def slice_in_minor_dims(b: Core, operand: Any, start: Ints, end: Ints) -> XlaOp:
     """Slice the last dimensions, the others whole."""
     made, low, high = b.operand(operand), ints(start, "start"), ints(end, "end")

@@ -83,7 +83,7 @@ def lu_decomposition(b: Core, a: Any) -> XlaOp:
     return today(b, "Tuple", _loop(b, count, step, start)[:3])
 
 
-@function()
+@function("ThomasSolver")
 def tridiagonal_solver(b: Core, lower_diagonal: Any, main_diagonal: Any, upper_diagonal: Any, rhs: Any) -> XlaOp:
     """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm.
 

@@ -37,14 +37,56 @@ def top_k_with_partitions(b: Core, operand: Any, k: int, num_partitions: int = 1
     return today(b, "Tuple", [today(b, "GetTupleElement", best, 0), chosen])
 
 
+#: how many elements a TPU reduces at once: of vectors, and of more dimensions
+_CHUNK, _LANES = 1024, 128
+
+
+@function()
+def approx_top_k_reduction_output_size(b: Core, input_size: int, rank: int, top_k: int, recall_target: float,
+                                       aggregate_to_topk: bool = True, input_size_override: int = -1
+                                       ) -> tuple[int, int]:
+    """How many elements ApproxTopK leaves, and by which power of two it reduces (-1 where it aggregates).
+
+    Source: Chern et al., "TPU-KNN: K Nearest Neighbor Search at Peak FLOP/s", and the sizes that XLA gives.
+    """
+    if aggregate_to_topk:
+        return top_k, -1
+    tiling = _CHUNK if rank == 1 else _LANES
+    if input_size <= tiling:
+        return input_size, 0
+    demand(input_size_override < 0 or input_size <= input_size_override, ARGUMENTS,
+           f"reduction_input_size_override is {input_size_override}; it is at least the dimension's size, {input_size}")
+    whole = input_size_override if input_size_override >= 0 else input_size
+    tiles = -(-input_size // tiling)
+    if top_k == 1:
+        return tiling, (-(-whole // tiling) - 1).bit_length()
+    needed = float("inf") if recall_target >= 1 else (1.0 - top_k) / math.log(recall_target)
+    least = min(max(needed, tiling), float(whole))
+    power = min(int(whole / least).bit_length() - 1, (tiles - 1).bit_length())
+    return (-(-tiles // (1 << power)) * tiling, power) if power > 0 else (input_size, 0)
+
+
+@function("AggregateToTopKBuilder")
+def aggregate_to_top_k_builder(b: Core, operands: Sequence[Any], init_values: Sequence[Any], top_k: int,
+                               reduction_dim: int, comparator: Any) -> XlaOp:
+    """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
+    return _first(b, [b.operand(o) for o in operands], top_k, reduction_dim, comparator)
+
+
+def _first(b: Core, made: list[XlaOp], count: int, axis: int, comparator: Any) -> XlaOp:
+    found = today(b, "Sort", made, comparator, axis, True)
+    rows = [found] if len(made) == 1 else [today(b, "GetTupleElement", found, i) for i in range(len(made))]
+    return today(b, "Tuple", [today(b, "SliceInDim", row, 0, count, 1, axis) for row in rows])
+
+
 @function("ApproxTopKFallback")
 def approx_top_k(b: Core, operands: Sequence[Any], init_values: Sequence[Any], top_k: int, reduction_dim: int,
                  comparator: Any, recall_target: float = 0.9, aggregate_to_topk: bool = True,
                  reduction_input_size_override: int = -1) -> XlaOp:
     """The k first along a dimension in a comparator's order: a tuple with a row of each operand.
 
-    This is XLA's fallback, which sorts: it finds all of them, whatever recall_target allows. The result is as long
-    as top_k, unless aggregation is left out and the operand is shorter.
+    This is XLA's fallback, which sorts: it finds all of them, which is more than recall_target, a lower bound, asks
+    for. Without aggregation the result is as long as ApproxTopKReductionOutputSize says.
     """
     made = [b.operand(o) for o in operands]
     demand(bool(made) and len(made) == len(init_values) and all(m.dims == made[0].dims for m in made), ARGUMENTS,
@@ -53,9 +95,9 @@ def approx_top_k(b: Core, operands: Sequence[Any], init_values: Sequence[Any], t
     demand(0 <= axis < made[0].rank and 0 <= top_k <= made[0].dims[axis], ARGUMENTS,
            f"top_k is {top_k}, reduction_dim {reduction_dim}; the operand is {made[0].shape.text(False)}")
     demand(0.0 < recall_target <= 1.0, ARGUMENTS, f"recall_target is {recall_target}; it lies in (0, 1]")
-    found = today(b, "Sort", made, comparator, axis, True)
-    rows = [found] if len(made) == 1 else [today(b, "GetTupleElement", found, i) for i in range(len(made))]
-    return today(b, "Tuple", [today(b, "SliceInDim", row, 0, top_k, 1, axis) for row in rows])
+    count, _ = approx_top_k_reduction_output_size(b, made[0].dims[axis], made[0].rank, top_k, recall_target,
+                                                  aggregate_to_topk, reduction_input_size_override)
+    return _first(b, made, count, axis, comparator)
 
 
 @function()

@@ -1,0 +1,234 @@
+"""Random bits as XLA's generators make them, of a key and a state, and distributions made of those bits.
+
+A generator gives a tuple of bits and the next state: Threefry's is u64[1], Philox's u64[2], a counter of 128 bits
+whose low half stands first. RngBitGenerator's states are the key followed by these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hlotool.builder.codes import ARGUMENTS
+from hlotool.builder.functions import function, today
+from hlotool.builder.handles import XlaOp
+from hlotool.builder.library.distributions import philox_4x32, threefry_2x32
+from hlotool.builder.library.top_elements import box_muller_transform
+from hlotool.builder.problems import demand
+from hlotool.builder.python_values import shape_of
+from hlotool.ir import Shape
+
+if TYPE_CHECKING:
+    from hlotool.builder.core import Core
+
+_KEY_OF_SCRAMBLING = (0x3EC8F720, 0x02461E29)
+_WIDTHS = {"f32": "u32", "u32": "u32", "s32": "u32", "f64": "u64", "u64": "u64", "s64": "u64"}
+
+
+def _halves(b: Core, value: XlaOp) -> list[XlaOp]:
+    """The low and the high word of 64 bits."""
+    high = today(b, "ShiftRightLogical", value, 32)
+    return [today(b, "ConvertElementType", part, "u32") for part in (value, high)]
+
+
+def _joined(b: Core, low: XlaOp, high: XlaOp) -> XlaOp:
+    wide = [today(b, "ConvertElementType", word, "u64") for word in (low, high)]
+    return today(b, "Or", wide[0], today(b, "ShiftLeft", wide[1], 32))
+
+
+def _key(b: Core, key: Any) -> XlaOp:
+    made = b.operand(key, "u64")
+    demand(made.shape.text(False) == "u64[]", ARGUMENTS, f"a key is u64[]; it is {made.shape.text(False)}")
+    return made
+
+
+def _bits(shape: Any) -> Shape:
+    """The shape of the random bits for values of a shape."""
+    wanted = shape_of(shape)
+    demand(wanted.is_array and wanted.element_type in _WIDTHS, ARGUMENTS,
+           f"bits are made for {', '.join(_WIDTHS)}; {wanted.text(False)} is asked for")
+    return Shape.array(_WIDTHS[wanted.element_type], wanted.dims)
+
+
+def _element(b: Core, line: XlaOp, at: int) -> XlaOp:
+    return today(b, "Reshape", today(b, "SliceInDim", line, at, at + 1, 1, 0), ())
+
+
+@function()
+def concat_scalars(b: Core, scalars: Sequence[Any]) -> XlaOp:
+    """Scalars as a vector."""
+    return today(b, "ConcatInDim", [today(b, "Reshape", s, [1]) for s in scalars], dimension=0)
+
+
+@function(name="ThreeFryBitGenerator")
+def threefry_bit_generator(b: Core, key: Any, initial_state: Any, shape: Any) -> XlaOp:
+    """Bits of Threefry, from a key u64[] and a state u64[1], which counts: a tuple of bits and the next state.
+
+    32-bit values come in pairs: those of the first words, then of the second, along a dimension of even size, or
+    else along the greatest one.
+    """
+    wanted, state = _bits(shape), b.operand(initial_state, "u64")
+    keys = _halves(b, _key(b, key))
+    demand(state.dims in ((), (1,)), ARGUMENTS, f"Threefry's state is u64[1]; it is {state.shape.text(False)}")
+    dims = wanted.dims
+    if wanted.element_type == "u64":
+        words, after = _threefry(b, keys, state, dims)
+        return today(b, "Tuple", [_joined(b, *words), after])
+    words, after = _threefry(b, keys, state, _halved(dims, 1))
+    return today(b, "Tuple", [_combined(b, words, dims), after])
+
+
+def _split_dimension(dims: Sequence[int]) -> int:
+    """The first dimension of even size, or else the greatest one."""
+    even = next((d for d, n in enumerate(dims) if n % 2 == 0), None)
+    return even if even is not None else max(range(len(dims)), key=lambda d: (dims[d], -d), default=0)
+
+
+def _halved(dims: Sequence[int], count: int) -> tuple[int, ...]:
+    """The dimensions with the split one cut in half, a dimension of `count` behind it: 1 for each half, 2 for both."""
+    if not dims:
+        return (count,)
+    at = _split_dimension(dims)
+    return (*dims[:at], -(-dims[at] // 2), count, *dims[at + 1:])
+
+
+def _combined(b: Core, halves: Sequence[XlaOp], dims: Sequence[int]) -> XlaOp:
+    """Two halves, next to each other in the split dimension."""
+    if not dims:
+        return today(b, "Reshape", halves[0], ())
+    at = _split_dimension(dims)
+    both = today(b, "ConcatInDim", halves, dimension=at + 1)
+    whole = today(b, "Reshape", both, [n + n % 2 if d == at else n for d, n in enumerate(dims)])
+    return today(b, "SliceInDim", whole, 0, dims[at], 1, at)
+
+
+def _threefry(b: Core, keys: list[XlaOp], state: XlaOp, dims: Sequence[int]) -> tuple[list[XlaOp], XlaOp]:
+    count = today(b, "Full", Shape.array("u64", tuple(dims)), today(b, "Reshape", state, ()))
+    step = 1
+    for d in reversed(range(len(dims))):
+        if dims[d] > 1:
+            count = count + today(b, "Mul", today(b, "Iota", Shape.array("u64", tuple(dims)), d), step)
+            step *= dims[d]
+    spread = [today(b, "Full", Shape.array("u32", tuple(dims)), k) for k in keys]
+    found = threefry_2x32(b, spread, _halves(b, count))
+    return [today(b, "GetTupleElement", found, i) for i in range(2)], today(b, "Add", state, math.prod(dims))
+
+
+@function()
+def philox_increase_counter(b: Core, counter: Any, delta: Any) -> XlaOp:
+    """A counter u64[2], its low half first, greater by a number of 64 bits."""
+    made = b.operand(counter, "u64")
+    low, high = (_element(b, made, i) for i in range(2))
+    return concat_scalars(b, _increased(b, low, high, b.operand(delta, "u64")))
+
+
+def _increased(b: Core, low: XlaOp, high: XlaOp, delta: XlaOp) -> list[XlaOp]:
+    """The halves of a counter, greater by a number or by each of several."""
+    start, top = (today(b, "Full", Shape.array("u64", delta.dims), half) for half in (low, high))
+    new = today(b, "Add", start, delta)
+    carry = today(b, "ConvertElementType", today(b, "Lt", new, start), "u64")
+    return [new, today(b, "Add", top, carry)]
+
+
+@function()
+def philox_bit_generator(b: Core, key: Any, initial_state: Any, shape: Any) -> XlaOp:
+    """Bits of Philox, from a key u64[] and a counter u64[2]: a tuple of bits and the next counter."""
+    wanted, state = _bits(shape), b.operand(initial_state, "u64")
+    demand(state.dims == (2,), ARGUMENTS, f"Philox's state is u64[2]; it is {state.shape.text(False)}")
+    size, is_wide = wanted.size, wanted.element_type == "u64"
+    blocks = -(-size * (2 if is_wide else 1) // 4)
+    low, high = (_element(b, state, i) for i in range(2))
+    counters = _increased(b, low, high, today(b, "Iota", Shape.array("u64", (blocks,)), 0))
+    words = [word for half in counters for word in _halves(b, half)]
+    keys = [today(b, "Full", Shape.array("u32", (blocks,)), k) for k in _halves(b, _key(b, key))]
+    found = philox_4x32(b, keys, words)
+    made = [today(b, "GetTupleElement", found, i) for i in range(4)]
+    if is_wide:
+        made = [_joined(b, *made[:2]), _joined(b, *made[2:])]
+    rows = today(b, "ConcatInDim", [today(b, "Reshape", m, [blocks, 1]) for m in made], dimension=1)
+    line = today(b, "Reshape", rows, [blocks * len(made)])
+    after = concat_scalars(b, _increased(b, low, high, b.operand(blocks, "u64")))
+    return today(b, "Tuple", [today(b, "Reshape", today(b, "SliceInDim", line, 0, size, 1, 0), wanted.dims), after])
+
+
+@function()
+def scramble_philox_key(b: Core, key: Any) -> XlaOp:
+    """A counter u64[2] and a key u64[] for Philox, made of a key of any bits: a tuple."""
+    low, high = _halves(b, _key(b, key))
+    zero = b.operand(0, "u32")
+    found = philox_4x32(b, [b.operand(k, "u32") for k in _KEY_OF_SCRAMBLING], [low, zero, high, zero])
+    words = [today(b, "GetTupleElement", found, i) for i in range(4)]
+    counter = concat_scalars(b, [b.operand(0, "u64"), _joined(b, *words[2:])])
+    return today(b, "Tuple", [counter, _joined(b, *words[:2])])
+
+
+Generator = Callable[..., Any]
+
+
+def _generated(b: Core, generator: Generator, key: Any, state: Any, shape: Shape) -> tuple[XlaOp, XlaOp]:
+    """The bits and the next state of a generator: one of these functions by name or itself, or the user's."""
+    if isinstance(generator, str):
+        found = today(b, generator, key, state, shape)
+    else:
+        with b.users_calls():
+            found = generator(key, state, shape)
+    if isinstance(found, XlaOp):
+        return today(b, "GetTupleElement", found, 0), today(b, "GetTupleElement", found, 1)
+    bits, after = found
+    return bits, after
+
+
+def _unit(b: Core, bits: XlaOp, kind: str) -> XlaOp:
+    """Floats in [0, 1) whose mantissas are bits."""
+    width, kept, one = (64, 52, 0x3FF0 << 48) if kind == "f64" else (32, 23, 0x7F << 23)
+    mantissas = today(b, "Or", today(b, "ShiftRightLogical", bits, width - kept), one)
+    return today(b, "Sub", today(b, "BitcastConvertType", mantissas, kind), 1.0)
+
+
+def _floats(shape: Any, what: str) -> Shape:
+    wanted = shape_of(shape)
+    demand(wanted.element_type in ("f32", "f64"), ARGUMENTS, f"{what} makes f32 or f64, not {wanted.text(False)}")
+    return wanted
+
+
+@function()
+def uniform_floating_point_distribution(b: Core, key: Any, initial_state: Any, bit_generator: Any, minval: Any,
+                                        maxval: Any, shape: Any) -> XlaOp:
+    """Floats in [minval, maxval): a tuple of them and the next state."""
+    wanted = _floats(shape, "UniformFloatingPointDistribution")
+    bits, after = _generated(b, bit_generator, key, initial_state, wanted)
+    low, high = (b.operand(v, wanted.element_type) for v in (minval, maxval))
+    unit = _unit(b, bits, wanted.element_type)
+    return today(b, "Tuple", [today(b, "Add", today(b, "Mul", unit, today(b, "Sub", high, low)), low), after])
+
+
+@function()
+def uniform_int_distribution(b: Core, key: Any, initial_state: Any, bit_generator: Any, minval: Any, maxval: Any,
+                             shape: Any) -> XlaOp:
+    """Integers in [minval, maxval), the remainders of bits: a tuple of them and the next state."""
+    wanted = shape_of(shape)
+    demand(wanted.element_type in ("s32", "u32", "s64", "u64"), ARGUMENTS,
+           f"UniformIntDistribution makes integers of 32 or 64 bits, not {wanted.text(False)}")
+    bits, after = _generated(b, bit_generator, key, initial_state, wanted)
+    kind = _WIDTHS[wanted.element_type]
+    low, high = (b.operand(v, wanted.element_type) for v in (minval, maxval))
+    start, end = (today(b, "BitcastConvertType", v, kind) for v in (low, high))
+    inside = today(b, "Rem", bits, today(b, "Sub", end, start))
+    # Unsigned sums wrap around as signed ones do.
+    found = today(b, "BitcastConvertType", today(b, "Add", start, inside), wanted.element_type)
+    return today(b, "Tuple", [found, after])
+
+
+@function()
+def normal_floating_point_distribution(b: Core, key: Any, initial_state: Any, bit_generator: Any, shape: Any) -> XlaOp:
+    """Normal floats, by Box's and Muller's transform of two halves of uniform ones: a tuple, with the next state."""
+    wanted = _floats(shape, "NormalFloatingPointDistribution")
+    dims = wanted.dims
+    bits, after = _generated(b, bit_generator, key, initial_state, wanted.with_dims(_halved(dims, 2)))
+    unit = _unit(b, bits, wanted.element_type)
+    axis = _split_dimension(dims) + 1 if dims else 0
+    parts = [today(b, "SliceInDim", unit, at, at + 1, 1, axis) for at in range(2)]
+    pair = box_muller_transform(b, *parts)
+    found = _combined(b, [today(b, "GetTupleElement", pair, i) for i in range(2)], dims)
+    return today(b, "Tuple", [found, after])
