@@ -30,7 +30,7 @@ from typing import Any, TypeAlias
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.higher_precision import WideShape, own, wide_kind, widened
 from hlotool.execution.program import Program
-from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
 from hlotool.ops import OPS, limits
 
 Array: TypeAlias = Any
@@ -342,13 +342,13 @@ def _unit(kind: DType) -> float:
 
 def mantissa_bits(kind: DType) -> int:
     """Stored mantissa bits of a float, or of the halves of a complex number."""
-    return {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+    return kind.component.mantissa_bits
 
 
 @functools.cache
 def _largest(kind: DType) -> float:
     """The largest finite number of a type, or of the halves of a complex one."""
-    return float(limits(DTYPES[{"c64": "f32", "c128": "f64"}.get(kind.name, kind.name)])[0])
+    return float(limits(kind.component)[0])
 
 
 @functools.cache

@@ -28,7 +28,7 @@ def ordered(array: Array) -> Array:
         return array.astype(np.int64) if kind.name != "u64" else array
     storage = array.dtype.itemsize
     bits = np.ascontiguousarray(array).reshape(array.shape).view(f"u{storage}")
-    if kind.name == "f8e8m0fnu":  # no sign: an exponent only
+    if kind.specials == "no sign":  # an exponent only
         return bits.astype(np.int64)
     sign = bits >> np.array(kind.bits - 1, bits.dtype) & np.array(1, bits.dtype)
     magnitude = (bits & np.array((1 << (kind.bits - 1)) - 1, bits.dtype)).astype(np.int64)

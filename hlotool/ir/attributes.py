@@ -7,7 +7,7 @@ interned class here. The name alone gives the kind (see KINDS), so neither parse
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -361,8 +361,3 @@ def kind_of(name: str, is_nested: bool = False) -> Kind:
     if is_nested and name == "slice_sizes":
         return Kind.PAIRS
     return KINDS.get(name, Kind.RAW)
-
-
-def attribute_names(kind: Kind) -> Iterator[str]:
-    """The names of the attributes of a kind."""
-    return (name for name, k in KINDS.items() if k is kind)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 Family = Literal["pred", "signed", "unsigned", "float", "complex"]
+#: what the bit patterns of a float hold beside numbers. "ieee": infinities, and NaNs with a payload; "one": a single
+#: NaN for each sign, where the largest number would be; "no minus zero": a NaN where that would be; "no sign": a NaN
+#: at the largest exponent, neither sign nor zero; "none": numbers only
+Specials = Literal["ieee", "one", "no minus zero", "no sign", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class DType:
     exponent_bits: int = 0
     #: the least n for which 2^n is more than the type holds, for floats only
     overflow_exponent: int = -1
+    specials: Specials = "ieee"
 
     @property
     def numpy(self) -> Any:
@@ -51,12 +57,44 @@ class DType:
     def is_signed(self) -> bool:
         return self.family in ("signed", "float", "complex")
 
+    @property
+    def component(self) -> DType:
+        """The type of the two parts of a complex number; every other type is its own."""
+        return next(d for d in DTYPES.values() if f"complex<{d.mlir}>" == self.mlir) if self.is_complex else self
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether few backends compute with it: floats of 8 bits and fewer, integers that do not fill a byte."""
+        return self.bits < 8 or (self.is_floating and self.bits == 8)
+
+    @property
+    def nan_payload_bits(self) -> int:
+        """Width of a NaN's payload; 0 where NaNs have none. Source: XLA, util.h, NanPayloadBits."""
+        component = self.component
+        return component.mantissa_bits if component.specials == "ieee" else 0
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest finite value of a float."""
+        mantissas = (2 << self.mantissa_bits) - (2 if self.specials == "one" else 1)
+        return mantissas * self.largest_ulp
+
+    @property
+    def largest_ulp(self) -> Fraction:
+        """The distance of a float's largest finite value to the number below it."""
+        return _power_of_two(self.overflow_exponent - 1 - self.mantissa_bits)
+
+    @property
+    def least(self) -> Fraction:
+        """The smallest value of a float: minus the largest, unless it has no sign."""
+        return _power_of_two(1 - self.overflow_exponent) if self.specials == "no sign" else -self.largest
+
     def __str__(self) -> str:
         return self.name
 
 
 _ROWS = (
-    # name, family, bits, numpy, mlir, proto number, mantissa bits, exponent bits, overflow exponent
+    # name, family, bits, numpy, mlir, proto number, mantissa bits, exponent bits, overflow exponent, specials
     ("pred", "pred", 8, "bool", "i1", 1),
     ("s1", "signed", 1, "int1", "i1", 30),
     ("s2", "signed", 2, "int2", "i2", 26),
@@ -78,15 +116,15 @@ _ROWS = (
     ("f64", "float", 64, "float64", "f64", 12, 52, 11, 1024),
     ("f8e5m2", "float", 8, "float8_e5m2", "f8E5M2", 19, 2, 5, 16),
     ("f8e4m3", "float", 8, "float8_e4m3", "f8E4M3", 28, 3, 4, 8),
-    ("f8e4m3fn", "float", 8, "float8_e4m3fn", "f8E4M3FN", 20, 3, 4, 9),
-    ("f8e4m3b11fnuz", "float", 8, "float8_e4m3b11fnuz", "f8E4M3B11FNUZ", 23, 3, 4, 5),
+    ("f8e4m3fn", "float", 8, "float8_e4m3fn", "f8E4M3FN", 20, 3, 4, 9, "one"),
+    ("f8e4m3b11fnuz", "float", 8, "float8_e4m3b11fnuz", "f8E4M3B11FNUZ", 23, 3, 4, 5, "no minus zero"),
     ("f8e3m4", "float", 8, "float8_e3m4", "f8E3M4", 29, 4, 3, 4),
-    ("f8e5m2fnuz", "float", 8, "float8_e5m2fnuz", "f8E5M2FNUZ", 24, 2, 5, 16),
-    ("f8e4m3fnuz", "float", 8, "float8_e4m3fnuz", "f8E4M3FNUZ", 25, 3, 4, 8),
-    ("f8e8m0fnu", "float", 8, "float8_e8m0fnu", "f8E8M0FNU", 33, 0, 8, 128),
-    ("f4e2m1fn", "float", 4, "float4_e2m1fn", "f4E2M1FN", 32, 1, 2, 3),
-    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 34, 3, 2, 3),
-    ("f6e3m2fn", "float", 6, "float6_e3m2fn", "f6E3M2FN", 35, 2, 3, 5),
+    ("f8e5m2fnuz", "float", 8, "float8_e5m2fnuz", "f8E5M2FNUZ", 24, 2, 5, 16, "no minus zero"),
+    ("f8e4m3fnuz", "float", 8, "float8_e4m3fnuz", "f8E4M3FNUZ", 25, 3, 4, 8, "no minus zero"),
+    ("f8e8m0fnu", "float", 8, "float8_e8m0fnu", "f8E8M0FNU", 33, 0, 8, 128, "no sign"),
+    ("f4e2m1fn", "float", 4, "float4_e2m1fn", "f4E2M1FN", 32, 1, 2, 3, "none"),
+    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 34, 3, 2, 3, "none"),
+    ("f6e3m2fn", "float", 6, "float6_e3m2fn", "f6E3M2FN", 35, 2, 3, 5, "none"),
     ("c64", "complex", 64, "complex64", "complex<f32>", 15),
     ("c128", "complex", 128, "complex128", "complex<f64>", 18),
 )
@@ -94,8 +132,9 @@ _ROWS = (
 #: every array element type by its HLO name
 DTYPES: dict[str, DType] = {row[0]: DType(*row) for row in _ROWS}
 
-#: words that are a shape of their own and take no dimensions of data: protobuf numbers beside them
-NON_ARRAY_TYPES: dict[str, int] = {"tuple": 13, "opaque": 14, "token": 17, "buffer": 36}
+
+def _power_of_two(exponent: int) -> Fraction:
+    return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
 
 
 @functools.cache

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_FIELD = re.compile(
-    r"""([\w.\-]+)=("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\{[^{}]*\}|[^\s,{}]+)""", re.S)
+from hlotool.grammars import terminal
+
+_FIELD = re.compile(rf"([\w.\-]+)=({terminal('terminals', 'STRING')}|\{{[^{{}}]*\}}|[^\s,{{}}]+)")
 
 
 def read_fields(text: str) -> dict[str, str]:

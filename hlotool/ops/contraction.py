@@ -19,7 +19,6 @@ from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import (
     ANY,
-    COMPONENT,
     flags_of,
     listed,
     require_array,
@@ -40,7 +39,7 @@ def higher_precision(a: str, b: str) -> str:
 
 def _precision(name: str) -> tuple[bool, int, int, int, bool]:
     dtype = DTYPES[name]
-    part = DTYPES[COMPONENT[name]] if dtype.is_complex else dtype
+    part = dtype.component
     return (dtype.is_complex, part.overflow_exponent, part.mantissa_bits + 1 if part.is_floating else -1, part.bits,
             dtype.family == "signed")
 

@@ -40,7 +40,7 @@ def cast(e: Emitter, value: Value, source: Shape, target: Shape) -> Value:
     if source.element_type == target.element_type:
         return value
     if source.dtype.is_complex and not target.dtype.is_complex:
-        part = source.with_element_type("f32" if source.element_type == "c64" else "f64")
+        part = source.with_element_type(source.dtype.component.name)
         return cast(e, e.op("stablehlo.real", [value], part), part, target)
     return e.op("stablehlo.convert", [value], target)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hlotool.ir import DTYPES, KINDS, DType, HloInstruction, Shape
+from hlotool.ir import KINDS, DType, HloInstruction, Shape
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
 from hlotool.ops.integers import (
@@ -28,7 +28,6 @@ from hlotool.ops.random_programs import Recipe, draw_ordered
 from hlotool.ops.registry import Attribute, Op, register, require
 from hlotool.ops.rules import (
     ANY,
-    COMPONENT,
     FLOAT,
     FLOAT_OR_COMPLEX,
     INTEGER,
@@ -54,12 +53,12 @@ def _same(operand: Shape) -> Shape:
 
 def component_shape(operand: Shape) -> Shape:
     """Complex elements become their component type."""
-    return operand.with_element_type(COMPONENT.get(operand.element_type, operand.element_type))
+    return operand.with_element_type(operand.dtype.component.name) if operand.is_array else operand
 
 
 def _component_dtype(dtype: Any) -> Any:
     kind = dtype_of(dtype)
-    return DTYPES[COMPONENT[kind.name]].numpy if kind.is_complex else dtype
+    return kind.component.numpy if kind.is_complex else dtype
 
 
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,

@@ -13,7 +13,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum
 from hlotool.ops.numbers import Array, narrow, wide_dtype
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
-from hlotool.ops.rules import COMPONENT, FLOAT_OR_COMPLEX, flags_of, listed, require_type, same_size
+from hlotool.ops.rules import FLOAT_OR_COMPLEX, flags_of, listed, require_type, same_size
 
 
 def _require_square(shape: Shape, rank_label: str, square_label: str, what: str) -> None:
@@ -202,7 +202,7 @@ def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> 
     if fft_type == "RFFT":
         return Shape.array("c64" if operand.element_type == "f32" else "c128", (*operand.dims[:-1], _half(last)), None,
                            flags)
-    return Shape.array(COMPONENT[operand.element_type], (*operand.dims[:-1], last), None, flags)
+    return Shape.array(operand.dtype.component.name, (*operand.dims[:-1], last), None, flags)
 
 
 def _half(length: int) -> int:

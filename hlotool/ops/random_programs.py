@@ -310,7 +310,7 @@ def ordinary(generator: np.random.Generator, kind: DType, dims: Dims) -> Array:
     if kind.is_complex:
         return np.asarray(drawn + 1j * generator.normal(size=dims)).astype(kind.numpy)
     # The type without a sign has powers of two only.
-    return np.asarray(np.abs(drawn) if kind.name == "f8e8m0fnu" else drawn).astype(kind.numpy)
+    return np.asarray(np.abs(drawn) if kind.specials == "no sign" else drawn).astype(kind.numpy)
 
 
 def integer_range(kind: DType) -> tuple[int, int]:
@@ -325,7 +325,7 @@ def special(kind: DType) -> dict[str, Array]:
         return {"limits": special_integers(kind)}
     if not kind.is_complex:
         return {edge: special_floats(kind, edge) for edge in FLOAT_EDGES}
-    half = DTYPES["f32" if kind.name == "c64" else "f64"]
+    half = kind.component
     found = {}
     for edge in FLOAT_EDGES:
         own = [float(v) for v in special_floats(half, edge)]

@@ -19,9 +19,6 @@ ANY = ("pred", "signed", "unsigned", "float", "complex")
 
 _WORDS = {"signed": "signed integers", "unsigned": "unsigned integers", "float": "floats", "complex": "complex numbers"}
 
-#: component types of the complex element types
-COMPONENT = {"c64": "f32", "c128": "f64"}
-
 
 def require_array(shape: Shape, label: str, what: str = "the operand") -> None:
     """Only array shapes pass."""

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
+from hlotool.grammars import terminal
 from hlotool.ir import DTYPES
+from hlotool.text.tokens import COMMENT, NAME, STRING
 
 __all__ = ["HloLexer"]
 
 _groups: Callable[..., Any] = bygroups  # the stubs leave it untyped
-_NAME = r"%?[A-Za-z_][\w.\-]*"
+_NAME = rf"%?{NAME}"
 _HEX = r"-?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+\-]?\d+"
 
 
@@ -29,10 +31,10 @@ class HloLexer(RegexLexer):
     tokens: ClassVar[dict[str, list[object]]] = {
         "root": [
             (r"\s+", Whitespace),
-            (r"//[^\n]*", Comment.Single),
+            (rf"(?=//){COMMENT}", Comment.Single),
             (r"/\*", Comment.Multiline, "comment"),
-            (r'"(?:[^"\\]|\\.)*"', String.Double),
-            (r"'(?:[^'\\]|\\.)*'", String.Single),
+            (rf'(?="){STRING}', String.Double),
+            (rf"(?='){STRING}", String.Single),
             (r"(?<![\w.\-%])(?:HloModule|ENTRY|ROOT)(?![\w.\-])", Keyword.Declaration),
             (r"(?:true|false|inf|nan|-inf|-nan)(?![\w.\-])", Keyword.Constant),
             (words((*DTYPES, "token", "opaque", "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
@@ -40,7 +42,7 @@ class HloLexer(RegexLexer):
             (r"([A-Za-z_][\w\-]*)(=)", _groups(Name.Attribute, Operator)),
             (r"([a-z][\w\-]*)(\()", _groups(Name.Function, Punctuation)),
             (rf"({_NAME})(\s*)(\{{)(?=\s*\n)", _groups(Name.Class, Whitespace, Punctuation)),
-            (r"[\dbf?]+_[\dio?]+->[\dbf?]+", Literal),
+            (terminal("attribute", "DIM_LABELS"), Literal),
             (_HEX, Number.Float),
             (r"-?\d+\.\d*(?:[eE][+\-]?\d+)?|-?\d+[eE][+\-]?\d+", Number.Float),
             (r"-?\d+", Number.Integer),

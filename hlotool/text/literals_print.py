@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hlotool.ir import DTYPES, DType, Literal
+from hlotool.ir import DType, Literal
 from hlotool.text.literals_text import nested_text
 
 
@@ -35,7 +35,7 @@ def _tokens(dtype: DType, array: Any) -> list[str]:
     if dtype.is_integral:
         return list(map(str, flat.astype(np.uint64 if dtype.name == "u64" else np.int64).tolist()))
     if dtype.is_complex:
-        component = DTYPES["f32" if dtype.name == "c64" else "f64"]
+        component = dtype.component
         parts = _float_tokens(component, flat.view(component.numpy))
         return [f"({a}, {b})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
     return _float_tokens(dtype, flat)
@@ -73,8 +73,8 @@ def _short_of(dtype: DType, value: Any, wide: float) -> str:
 def _nan_text(dtype: DType, one: Any) -> str:
     """A NaN with its sign, and its payload where it is not the default. XLA: util.h, NanWithSignAndPayload."""
     bits = int(one.view(f"u{one.dtype.itemsize}")[0])
-    sign = "-" if bits >> (dtype.bits - 1) & 1 and dtype.name[-4:] != "fnuz" and dtype.name != "f8e8m0fnu" else ""
-    if dtype.name.endswith(("fn", "fnuz", "fnu")):
+    sign = "-" if bits >> (dtype.bits - 1) & 1 and dtype.specials not in ("no minus zero", "no sign") else ""
+    if not dtype.nan_payload_bits:
         return f"{sign}nan"
     payload = bits & ((1 << dtype.mantissa_bits) - 1)
     return f"{sign}nan" if payload == 1 << (dtype.mantissa_bits - 1) else f"{sign}nan({payload:#x})"

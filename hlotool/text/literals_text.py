@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from fractions import Fraction
 from typing import Any, NoReturn
 
 from hlotool.grammars import pattern, plain, terminal
@@ -277,7 +276,7 @@ def _check_floats(dtype: DType, pieces: list[str]) -> None:
         if math.isnan(value) or (math.isinf(value) and "inf" in pieces[number]):
             continue
         if value > highest or value < lowest or (not ties and value in (highest, lowest)):
-            low, high = _largest(dtype.name)
+            low, high = float(dtype.component.least), float(dtype.component.largest)
             _blame(number, OUT_OF_RANGE, f"{pieces[number].strip()} does not fit {dtype}, whose finite values are "
                    f"{low:.8g} to {high:.8g}")
 
@@ -301,16 +300,8 @@ def _float_of(dtype: DType, token: str, number: int) -> float:
         _blame(number, BAD_NUMBER, f"{token or 'nothing'} is not a number")
 
 
-def _payload_bits(dtype: DType) -> int:
-    """Width of a NaN's payload; 0 for types whose NaN has none. XLA: util.h, NanPayloadBits."""
-    component = {"c64": "f32", "c128": "f64"}.get(dtype.name, dtype.name)
-    if component.endswith(("fn", "fnuz", "fnu")):
-        return 0
-    return DTYPES[component].mantissa_bits
-
-
 def _check_payload(dtype: DType, payload: int, number: int) -> None:
-    bits = _payload_bits(dtype)
+    bits = dtype.nan_payload_bits
     if payload == 0:
         _blame(number, BAD_NAN, "the payload of a NaN cannot be 0: that would be an infinity")
     if payload == 1 << 51:  # the default of f64 stands for the default of every type
@@ -321,44 +312,16 @@ def _check_payload(dtype: DType, payload: int, number: int) -> None:
         _blame(number, BAD_NAN, f"the payload {payload:#x} does not fit the {bits} mantissa bits of {dtype}")
 
 
-_FLOAT_MAX = {  # largest finite value and the unit in its last place, where not as IEEE has them
-    "f8e4m3fn": (448.0, 32.0), "f8e4m3b11fnuz": (30.0, 2.0), "f8e5m2fnuz": (57344.0, 8192.0),
-    "f8e4m3fnuz": (240.0, 16.0), "f4e2m1fn": (6.0, 2.0), "f6e2m3fn": (7.5, 0.5), "f6e3m2fn": (28.0, 4.0),
-    "f8e8m0fnu": (2.0**127, 2.0**127),
-}
-
-
-@functools.cache
-def _largest(name: str) -> tuple[float, float]:
-    """The smallest and the largest finite value."""
-    name = {"c64": "f32", "c128": "f64"}.get(name, name)
-    if name in _FLOAT_MAX:
-        high = _FLOAT_MAX[name][0]
-        return (2.0**-127 if name == "f8e8m0fnu" else -high), high
-    row = DTYPES[name]
-    bias = 2 ** (row.exponent_bits - 1) - 1
-    high = float((2 - Fraction(1, 2**row.mantissa_bits)) * Fraction(2) ** bias)
-    return -high, high
-
-
 @functools.cache
 def _float_limits(name: str) -> tuple[float, float, bool]:
     """What a number may not pass, and whether it may reach it: XLA rounds before it compares."""
-    plain = {"c64": "f32", "c128": "f64"}.get(name, name)
-    high = _largest(plain)[1]
-    if plain == "f64":
-        return math.inf, -math.inf, False
-    if plain in _FLOAT_MAX:
-        # Halfway goes to the even neighbour; f4 and f6 have no infinity or NaN to overflow into: they saturate.
-        unit = _FLOAT_MAX[plain][1]
-        if plain.startswith(("f4", "f6")):
-            return math.inf, -math.inf, True
-        limit = high + unit / 2
-        return limit, (0.0 if plain == "f8e8m0fnu" else -limit), plain == "f8e4m3fn"
-    row = DTYPES[plain]
-    exponent = 2 ** (row.exponent_bits - 1) - 1 - row.mantissa_bits
-    limit = float(Fraction(high) + Fraction(2) ** exponent / 2)
-    return limit, -limit, False
+    kind = DTYPES[name].component
+    # f64 overflows into an infinity; types without one or a NaN saturate.
+    if kind.name == "f64" or kind.specials == "none":
+        return math.inf, -math.inf, kind.specials == "none"
+    # Halfway goes to the even neighbour.
+    limit = float(kind.largest + kind.largest_ulp / 2)
+    return limit, (0.0 if kind.specials == "no sign" else -limit), kind.specials == "one"
 
 
 class _TokenReader:
@@ -589,8 +552,7 @@ def array_of(shape: Shape, text: str) -> Any:
         wide = np.uint64 if dtype.name == "u64" else np.int64
         flat = np.array([int(t) % 2**64 if dtype.name == "u64" else int(t) for t in tokens], wide).astype(dtype.numpy)
     elif dtype.is_complex:
-        component = "f32" if dtype.name == "c64" else "f64"
-        flat = _floats(DTYPES[component], tokens).view(dtype.numpy)
+        flat = _floats(dtype.component, tokens).view(dtype.numpy)
     else:
         flat = _floats(dtype, tokens)
     if flat.size == 1 and shape.size > 1:
@@ -615,7 +577,7 @@ def _floats(dtype: DType, tokens: list[str]) -> Any:
 
 
 def _set_nans(dtype: DType, tokens: list[str], flat: Any) -> None:
-    bits = _payload_bits(dtype)
+    bits = dtype.nan_payload_bits
     if bits == 0:
         return
     view = flat.view(f"u{flat.dtype.itemsize}")

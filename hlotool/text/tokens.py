@@ -6,7 +6,7 @@ import re
 
 from hlotool.grammars import terminal
 
-NAME, OPCODE = terminal("hlo", "NAME"), terminal("hlo", "OPCODE")
+NAME, OPCODE = terminal("lines", "NAME"), terminal("lines", "OPCODE")
 STRING, COMMENT = terminal("terminals", "STRING"), terminal("terminals", "COMMENT")
 #: the end of a computation with nothing but white space or a comment behind it
 CLOSE_PLAIN = re.compile(r"\}[ \t\r]*(?://[^\n]*)?(?:\n\s*|\Z)")

@@ -285,9 +285,7 @@ def _normal(array: Array, dtype: Any) -> Array:
 
 def _half(dtype: Any) -> Any:
     """The floats that an element is made of."""
-    from hlotool.ir import DTYPES
-
-    return DTYPES[{"c64": "f32", "c128": "f64"}.get(dtype.name, dtype.name)]
+    return dtype.component
 
 
 def _sprinkled(plain: Array, values: Array, generator: Generator, least: float = 0.0) -> Array:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import HloInstruction
+from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ops import OPS, TARGETS
 from hlotool.passes.lints.rule import Finding, Scope, rule
 from hlotool.passes.lints.view import View
@@ -370,5 +370,5 @@ def rare_type(view: View) -> Iterator[Finding]:
             name = instruction.shape.element_type
             if name not in seen:
                 seen.add(name)
-                if name.startswith(("f8", "f4", "f6")) or name in ("s1", "u1", "s2", "u2", "s4", "u4"):
+                if name in DTYPES and DTYPES[name].is_narrow:
                     yield Finding(instruction, f"{name} exists on few backends", help="see that the target has it")

@@ -29,11 +29,11 @@ _CHANGES = frozenset({
     "copy", "copy-done", "copy-start", "custom-call", "domain", "dot", "dynamic-reshape", "fusion", "gather",
     "get-dimension-size", "get-tuple-element", "infeed", "iota", "outfeed", "parameter", "partition-id",
     "ragged-dot", "recv", "recv-done", "reduce", "replica-id", "reshape", "rng", "rng-bit-generator",
-    "rng-get-and-update-state",
-    "scaled-dot", "scan", "send", "send-done", "topk", "transpose", "tuple",
+    "rng-get-and-update-state", "scaled-dot", "scan", "send", "send-done", "topk", "transpose", "tuple",
 })
-#: asynchronous operations that keep layouts; the others may change them
+#: how the opcodes of asynchronous operations end
 _ASYNCHRONOUS = ("-start", "-done", "-update")
+#: asynchronous operations that keep layouts; the others may change them
 _KEEPING_STARTS = frozenset({"all-reduce-start", "all-reduce-done", "all-gather-start", "all-gather-done"})
 #: operations that pass their operand on, layout and all: the first operand's, at a tuple index where there is one
 _PASSES = frozenset({"opt-barrier", "copy-done", "domain", "add-dependency"})
