@@ -179,7 +179,7 @@ def _tolerance(made: XlaOp) -> float:
 
 def _real_kind(made: XlaOp) -> str:
     """The element type of real parts."""
-    return {"c64": "f32", "c128": "f64"}.get(made.element_type, made.element_type)
+    return made.shape.dtype.component.name
 
 
 @function("SelfAdjointEig")
