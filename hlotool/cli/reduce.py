@@ -204,7 +204,7 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
     if not found.last.seen:
         lines.append("  the result did not show the failure when it was asked again [E151]")
     ended = "nothing can be left out any more" if found.is_complete else "time was over"
-    lines.append(f"  {ended}; {found.asked} candidates in {found.seconds:.0f} s")
+    lines.append(f"  {ended}")
     return "\n".join(lines)
 
 

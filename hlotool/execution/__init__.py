@@ -5,7 +5,7 @@ from hlotool.execution.blame import exposing
 from hlotool.execution.codes import ARGUMENTS, CRASH, DIFFERENCE, TIMEOUT, UNSUPPORTED
 from hlotool.execution.compare import ResultDifference, budget_of, difference, differences, explain_difference
 from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
-from hlotool.execution.executor import Executor, Options
+from hlotool.execution.executor import Executor, Options, library_versions
 from hlotool.execution.executors import executor_name, executor_named, executor_names
 from hlotool.execution.higher_precision import own, shadow_program
 from hlotool.execution.program import Program, fitted, flat
@@ -19,7 +19,8 @@ __all__ = [
     "ARGUMENTS", "CRASH", "DIFFERENCE", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "Moment",
     "Observer", "Options", "Path", "Program", "Rebinding", "ResultDifference", "arguments_for", "budget_of",
     "describe_executor", "difference", "differences", "evaluate_program", "execute", "executor_name", "executor_named",
-    "executor_names", "explain_difference", "exposing", "fitted", "flat", "is_nan", "leaves", "mantissa_bits", "own",
+    "executor_names", "explain_difference", "exposing", "fitted", "flat", "is_nan", "leaves", "library_versions",
+    "mantissa_bits", "own",
     "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program", "text_arguments",
     "text_findings", "ulp_distance", "ulp_of",
 ]

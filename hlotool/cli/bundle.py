@@ -1,0 +1,121 @@
+"""Puts a failure into one archive: module, arguments, expected and actual values, versions, flags, and an issue's text.
+
+    hlotool bundle small.hlo --args small.npz -o bug.zip      pjrt:cpu differs from the reference
+    hlotool bundle small.hlo --test crash -o bug.zip
+    hlotool bundle small.hlo --issue issue.md                 the issue's text as well (- : standard output)
+    hlotool bundle run bug.zip                                shows the failure again
+
+`run` trusts nothing of an archive: sizes are bounded, names are known ones, and nothing in it runs but the module; its
+flags are told, not set. Exit code 0: the failure is there; 1: it is not; 2: unusable input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hlotool.cli.console import complain, report, write_bytes
+from hlotool.cli.inputs import load
+from hlotool.cli.reduce import add_failure, candidate_of, test_of
+from hlotool.cli.whole_files import write_whole
+from hlotool.diagnostics import HloError, visible
+
+if TYPE_CHECKING:
+    from hlotool.reduction import Bundle, Sighting
+
+#: bytes that an archive may have
+_MOST = 1 << 31
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="MODULE", help="a module; or `run` and an archive")
+    add_failure(parser)
+    parser.add_argument("--output", "-o", metavar="FILE.zip", help="where the archive goes (default: bundle.zip)")
+    parser.add_argument("--issue", metavar="FILE.md", help="write the issue's text there, too; - is standard output")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    # Where `reduce` wants to know the form of its result, a bundle has both.
+    parser.set_defaults(output=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    words = args.words
+    try:
+        if words[0] == "run" and len(words) == 2:
+            return _run_bundle(words[1], args)
+        if len(words) == 1:
+            return _make(words[0], args)
+    except HloError as error:
+        return max(1, report(error.diagnostics))
+    complain("bundle takes one module, or `run` and an archive")
+    return 2
+
+
+def _make(path: str, args: argparse.Namespace) -> int:
+    from hlotool.reduction import bundle_of, can_bundle
+
+    wanted = list(load([path]))
+    if len(wanted) != 1:
+        complain(f"{visible(path)} holds {len(wanted)} modules; a bundle holds one")
+        return 2
+    test = test_of(args, wanted[0])
+    if not can_bundle(test):
+        complain("--command: a bundle does not hold programs that others would have to run")
+        return 2
+    candidate = candidate_of(args, wanted[0], test)
+    seen = test.look(candidate)
+    if not seen.signs:
+        complain(f"{visible(path)} does not show the failure: {test.describe()}" +
+                 (f" ({visible(seen.said)})" if seen.said else ""))
+        return 1
+    command = shlex.join(["hlotool", *sys.argv[1:]]) if sys.argv[1:2] == ["bundle"] else ""
+    made = bundle_of(candidate, test, seen, command)
+    output = Path(args.output or "bundle.zip")
+    write_whole(output, made.as_bytes())
+    if args.issue == "-":
+        write_bytes(made.issue.encode())
+    elif args.issue:
+        write_whole(Path(args.issue), made.issue.encode())
+    if args.format == "json":
+        print(json.dumps({"bundle": str(output), **_record(made, seen)}))
+    elif args.issue != "-":
+        print(f"{visible(str(output))}: {visible(seen.said or seen.signs[0])}")
+    return 0
+
+
+def _run_bundle(path: str, args: argparse.Namespace) -> int:
+    from hlotool.reduction import read_bundle
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST + 1)
+    except OSError as error:
+        complain(f"{visible(path)}: {error.strerror}")
+        return 2
+    held = read_bundle(data, path)
+    seen = held.test.look(held.candidate)
+    if args.format == "json":
+        print(json.dumps(_record(held, seen)))
+        return int(held.sign not in seen.signs)
+    print(f"{visible(path)}: {held.test.describe()}")
+    print(f"  then: {visible(held.said or held.sign)}")
+    print(f"  now:  {visible(seen.said) if seen.signs else 'the failure does not show' + _because(seen)}")
+    for name, then in held.flags.items():
+        print(f"  {visible(name)} was {visible(then)}; it is not set from here")
+    for name, then in held.versions.items():
+        print(f"  {visible(name)}: {visible(then)}")
+    return int(held.sign not in seen.signs)
+
+
+def _because(seen: Sighting) -> str:
+    return f" ({visible(seen.said)})" if seen.said else ""
+
+
+def _record(held: Bundle, seen: Sighting) -> dict[str, Any]:
+    return {"test": held.test.describe(), "sign": held.sign, "then": held.said, "now": seen.said,
+            "is_shown": held.sign in seen.signs, "versions": held.versions, "flags": held.flags,
+            "instructions": held.candidate.size}

@@ -1,0 +1,248 @@
+"""A bundle: one zip archive that holds a failure and shows it again elsewhere.
+
+    bundle.json      format, test, what was seen, versions, flags, command line
+    module.hlo       the module as HLO text, and module.mlir as StableHLO where it has that form
+    arguments.npz    device0_arg0, ...
+    expected.npz     what the reference gives: device0_arg0 is its first result
+    actual.npz       what the executor gave
+    issue.md         the report, in the form of issues of the compiler's project
+
+Whoever reads one trusts nothing of it: members have these names and no others, sizes are bounded before and while they
+are unpacked, arrays hold no objects, and nothing in it runs but the module, on an executor, as any other module.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import stat
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution import Program
+from hlotool.ir import HloModule
+from hlotool.passes.read import parse
+from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.codes import BAD_BUNDLE
+from hlotool.reduction.interest import Failure, Finding, Interest, Timeout, Verdict
+from hlotool.reduction.state import read_rows, rows_as_bytes
+from hlotool.text import print_module
+
+FORMAT, VERSION = "hlotool-bundle", 1
+#: members and how many bytes each may have
+MEMBERS = {"bundle.json": 1 << 20, "module.hlo": 1 << 28, "module.mlir": 1 << 28, "arguments.npz": 1 << 30,
+           "expected.npz": 1 << 30, "actual.npz": 1 << 30, "issue.md": 1 << 22}
+#: bytes of all members together, and of the arrays inside of one
+_MOST = 1 << 31
+#: arrays in one file of arguments
+_MOST_ARRAYS = 4096
+#: name in bundle.json -> test, with the fields that a bundle may set
+_TESTS: Mapping[str, tuple[type[Interest], tuple[str, ...]]] = {
+    "verdict": (Verdict, ("executor", "against", "time_limit")),
+    "failure": (Failure, ("executor", "message", "time_limit")),
+    "timeout": (Timeout, ("executor", "seconds")),
+    "finding": (Finding, ("code", "executor", "time_limit")),
+}
+
+
+@dataclass
+class Bundle:
+    """A failure with all that shows it."""
+
+    candidate: Candidate
+    test: Interest
+    sign: str
+    said: str = ""
+    #: by device and result
+    expected: list[list[Any]] = field(default_factory=list)
+    actual: list[list[Any]] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    #: environment variables that change what a compiler does
+    flags: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+    issue: str = ""
+
+    def as_bytes(self) -> bytes:
+        """The archive."""
+        members: dict[str, bytes] = {
+            "bundle.json": (json.dumps(self._about(), indent=2) + "\n").encode(),
+            "module.hlo": print_module(self.candidate.module).encode("utf-8", "surrogateescape"),
+        }
+        if (text := stablehlo_text(self.candidate.module)) is not None:
+            members["module.mlir"] = text.encode()
+        if self.candidate.rows is not None:
+            members["arguments.npz"] = rows_as_bytes(self.candidate.rows)
+        if self.expected:
+            members["expected.npz"] = rows_as_bytes(self.expected)
+        if self.actual:
+            members["actual.npz"] = rows_as_bytes(self.actual)
+        members["issue.md"] = self.issue.encode("utf-8", "replace")
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in members.items():
+                # A date of its own would make two bundles of one failure differ.
+                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+        return out.getvalue()
+
+    def _about(self) -> dict[str, Any]:
+        kind, fields = next((k, f) for k, (t, f) in _TESTS.items() if type(self.test) is t)
+        return {"format": FORMAT, "version": VERSION,
+                "test": {"kind": kind, **{f: getattr(self.test, f) for f in fields}},
+                "sign": self.sign, "said": self.said, "versions": self.versions, "flags": self.flags,
+                "command": self.command}
+
+
+def can_bundle(test: Interest) -> bool:
+    """Whether a test may stand in a bundle: programs of a user's may not, for nobody else shall run them."""
+    return any(type(test) is t for t, _ in _TESTS.values())
+
+
+def stablehlo_text(module: HloModule) -> str | None:
+    """The module as StableHLO; None where it has no such form."""
+    from hlotool.mlir import to_stablehlo
+
+    try:
+        return f"{to_stablehlo(module)}\n"
+    except HloError:
+        return None
+
+
+def read_bundle(data: bytes, filename: str) -> Bundle:
+    """The bundle in an archive. Raises HloError: R131 for an archive that is none, or what is wrong with its module."""
+    members = _unpacked(data, filename)
+    about = _about_of(members["bundle.json"], filename)
+    module = parse(members["module.hlo"].decode("utf-8", "surrogateescape"), f"{filename}/module.hlo")
+    rows = None
+    if "arguments.npz" in members:
+        _check_arrays(members["arguments.npz"], filename)
+        try:
+            rows = read_rows(members["arguments.npz"], Program(module))
+        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise _bad(filename, f"its arguments do not fit the module: {error}") from error
+    texts = {k: str(about.get(k, "")) for k in ("sign", "said", "command")}
+    return Bundle(Candidate(module, rows), _test_of(about, filename), texts["sign"], texts["said"],
+                  versions=_words(about.get("versions")), flags=_words(about.get("flags")), command=texts["command"],
+                  issue=members.get("issue.md", b"").decode("utf-8", "replace"))
+
+
+def _unpacked(data: bytes, filename: str) -> dict[str, bytes]:
+    """The members, each no larger than it may be."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise _bad(filename, f"it is no zip archive: {error}") from error
+    with archive:
+        infos = archive.infolist()
+        names = [i.filename for i in infos]
+        for info in infos:
+            _check_member(info, filename)
+        if len(set(names)) < len(names):
+            raise _bad(filename, "a member stands in it twice")
+        for name in ("bundle.json", "module.hlo"):
+            if name not in names:
+                raise _bad(filename, f"it has no {name}")
+        if sum(i.file_size for i in infos) > _MOST:
+            raise _bad(filename, f"its members take more than {_MOST} bytes")
+        return {i.filename: _member(archive, i, filename) for i in infos}
+
+
+def _check_member(info: zipfile.ZipInfo, filename: str) -> None:
+    if info.filename not in MEMBERS:
+        raise _bad(filename, f"it holds {info.filename!r}, and a bundle holds {', '.join(MEMBERS)} only")
+    mode = info.external_attr >> 16
+    if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        raise _bad(filename, f"its member {info.filename} is no plain file")
+    if info.flag_bits & 1:
+        raise _bad(filename, f"its member {info.filename} is encrypted")
+    if info.file_size > MEMBERS[info.filename]:
+        raise _bad(filename, f"its member {info.filename} takes {info.file_size} bytes; "
+                             f"{MEMBERS[info.filename]} are the most")
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, filename: str) -> bytes:
+    """The bytes of a member; what its header says of its size may be a lie."""
+    most = min(MEMBERS[info.filename], info.file_size)
+    try:
+        with archive.open(info) as member:
+            data = member.read(most + 1)
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise _bad(filename, f"its member {info.filename} cannot be read: {error}") from error
+    except Exception as error:  # zlib.error and those of other methods have no common class
+        raise _bad(filename, f"its member {info.filename} cannot be read: {error}") from error
+    if len(data) > most:
+        raise _bad(filename, f"its member {info.filename} is larger than it says")
+    return data
+
+
+def _check_arrays(data: bytes, filename: str) -> None:
+    """An .npz file is an archive, too."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as arrays:
+            infos = arrays.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise _bad(filename, f"its arguments are no .npz file: {error}") from error
+    if len(infos) > _MOST_ARRAYS or sum(i.file_size for i in infos) > _MOST:
+        raise _bad(filename, "its arguments are too many or too large")
+    with zipfile.ZipFile(io.BytesIO(data)) as arrays:
+        for info in infos:
+            if (problem := _array_problem(arrays, info)) is not None:
+                raise _bad(filename, f"its argument {info.filename} {problem}")
+
+
+def _array_problem(arrays: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
+    """What is wrong with an array by its header, before anything is allocated."""
+    import numpy as np
+
+    try:
+        with arrays.open(info) as member:
+            version = np.lib.format.read_magic(member)
+            read = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
+            shape, _, dtype = read(member)
+    except Exception as error:  # NumPy reads headers with several parsers, each with errors of its own
+        return f"cannot be read: {error}"
+    if dtype.hasobject:
+        return "holds objects"
+    if math.prod(shape) * dtype.itemsize > info.file_size:
+        return f"says that it has the shape {list(shape)}, for which {info.file_size} bytes are too few"
+    return None
+
+
+def _about_of(data: bytes, filename: str) -> dict[str, Any]:
+    try:
+        about = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _bad(filename, f"its bundle.json cannot be read: {error}") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _bad(filename, f"its bundle.json does not say {FORMAT!r}")
+    if about.get("version") != VERSION:
+        raise _bad(filename, f"it is a bundle of version {about.get('version')!r}; this program reads {VERSION}")
+    return about
+
+
+def _test_of(about: dict[str, Any], filename: str) -> Interest:
+    given = about.get("test")
+    kind = given.get("kind") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or not isinstance(kind, str) or kind not in _TESTS:
+        raise _bad(filename, "its bundle.json names no test that a bundle may have")
+    made, fields = _TESTS[kind]
+    values: dict[str, Any] = {}
+    for name in fields:
+        value = given.get(name)
+        if name in ("time_limit", "seconds"):
+            value = min(float(value), 600.0) if isinstance(value, (int, float)) and 0 < value < 1e9 else 60.0
+        elif not isinstance(value, str):
+            raise _bad(filename, f"the {name} of its test is no text")
+        values[name] = value
+    return made(**values)
+
+
+def _words(value: Any) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _bad(filename: str, why: str) -> HloError:
+    return HloError([Diagnostic(BAD_BUNDLE, f"{filename} is no bundle that can be used: {why}", filename=filename)])
