@@ -26,7 +26,7 @@ from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import write_whole
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
     from hlotool.reduction import Candidate, Interest, Progress, Reduction
@@ -77,7 +77,7 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.reduction import Options, State, reduce
+    from hlotool.reduction import LOST, Options, State, reduce
 
     wanted = list(load([args.path]))
     if len(wanted) != 1:
@@ -101,7 +101,11 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(record(wanted[0].name, test, found)))
     else:
         print(_text(wanted[0].name, test, found), file=sys.stdout if args.output else sys.stderr)
-    return int(not found.last.seen)
+    if not found.last.seen:
+        report([Diagnostic(LOST, f"the reduced module did not show the failure in {found.last.times} trials",
+                           filename=wanted[0].name)])
+        return 1
+    return 0
 
 
 def _refused(args: argparse.Namespace) -> str:
@@ -201,8 +205,6 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
              f"  the result shows it: {found.last}; the original: {found.first}"]
     if found.is_flaky:
         lines.append(f"  it comes and goes: with 95 % confidence in at least {found.confidence:.0%} of the runs")
-    if not found.last.seen:
-        lines.append("  the result did not show the failure when it was asked again [E151]")
     ended = "nothing can be left out any more" if found.is_complete else "time was over"
     lines.append(f"  {ended}")
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import os
 import re
 from dataclasses import dataclass, field
@@ -61,14 +62,12 @@ def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str
 
 
 def _versions(test: Interest) -> dict[str, str]:
-    from hlotool import __version__
-
     executor = getattr(test, "executor", "reference")
     try:
         found = describe_executor(executor)
     except HloError:
         found = {}
-    return {"hlotool": __version__, **library_versions(), **{k: str(v) for k, v in found.items()}}
+    return {"hlotool": importlib.metadata.version("hlotool"), **library_versions(), **{k: str(v) for k, v in found.items()}}
 
 
 def _run(executor: str, program: Program, rows: Any, time_limit: float) -> list[list[Any]] | None:
