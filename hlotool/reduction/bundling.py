@@ -67,7 +67,8 @@ def _versions(test: Interest) -> dict[str, str]:
         found = describe_executor(executor)
     except HloError:
         found = {}
-    return {"hlotool": importlib.metadata.version("hlotool"), **library_versions(), **{k: str(v) for k, v in found.items()}}
+    ours = {"hlotool": importlib.metadata.version("hlotool"), **library_versions()}
+    return ours | {k: str(v) for k, v in found.items()}
 
 
 def _run(executor: str, program: Program, rows: Any, time_limit: float) -> list[list[Any]] | None:
