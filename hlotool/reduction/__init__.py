@@ -1,6 +1,6 @@
 """Making a failure small: the least module and arguments that show it, and an archive that shows it elsewhere."""
 
-from hlotool.reduction.bundle import Bundle, can_bundle, read_bundle
+from hlotool.reduction.bundle_archive import Bundle, can_bundle, read_bundle
 from hlotool.reduction.bundling import bundle_of, issue_text
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import LOST

@@ -20,7 +20,7 @@ from hlotool.execution import (
 )
 from hlotool.ir import HloInstruction
 from hlotool.ops import OPS
-from hlotool.reduction.bundle import Bundle
+from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.interest import Interest, Sighting, Verdict, wrong_results
 from hlotool.text import print_module
