@@ -36,7 +36,6 @@ SHARED = {
     "codes": "the codes of a room",
     **dict.fromkeys(("collectives", "contraction", "control", "elementwise", "movement", "random", "reduction",
                      "sorting", "transfer"), "a family of operations: declarations, builder functions, rules"),
-    "compare": "a command, and what it calls",
 }
 #: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
 FOREIGN = {
@@ -136,8 +135,6 @@ def test_no_circles_inside_rooms():
     for room, path in FILES:
         if path.name == "__init__.py":
             continue
-        if path.name in ("blame.py", "compare.py") and room == "execution":
-            continue  # both leave this room with the verdict
         unseen = typing_lines(ast.parse(path.read_text("utf-8")))
         sorter.add(module_name(path), *(module for line, module in imports_of(path) if line not in unseen
                                         and module in modules and room_of(module) == room

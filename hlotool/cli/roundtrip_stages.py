@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import functools
 import re
 import time
 from collections.abc import Callable
@@ -12,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hlotool.cli.inputs import Loaded
-from hlotool.diagnostics import Diagnostic, HloError, Severity, define
+from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, define
 from hlotool.ir import HloModule
 
 if TYPE_CHECKING:
-    from hlotool.execution import Program
+    from hlotool.execution import Executor, Program, Samples
     from hlotool.passes.equality import Node
 
 CHANGED = define("X210", "changed-structure", "What came back computes by other operations than what went in.")
@@ -184,19 +185,43 @@ class _Journey:
 
     def _require_equal(self, stage: str, left: list[Any], right: list[Any], executor: str | None = None) -> None:
         """Raises HloError where results differ, at the first instruction that does where an executor is named."""
-        from hlotool.execution import budget_of, differences, explain_difference
+        from hlotool.execution import executor_named, ulp_distance
+        from hlotool.verdict import settled_results, worst_of
 
-        kinds, budget = self._kinds(stage), budget_of(self.program.module)
-        found = [d for kind, a, b in zip(kinds, left, right, strict=True) for d in differences(a, b, kind, budget)]
-        self.row.worst[stage] = max((d.error for d in found), default=0.0)
-        bad = [d for d in found if not d.is_equal]
-        if not bad:
-            return
-        worst = max(bad, key=lambda d: (bool(d.problem), d.outside))
-        given = self.sets[kinds.index(worst.inputs)] if executor else None
-        names = ("pjrt:cpu", executor) if executor else ("the original", "the module that came back")
-        raise HloError([explain_difference(self.program, worst, names, given, budget,
-                                           time_limit=self.args.time_limit)])
+        reference = executor_named("reference", self.args.time_limit)
+        worst = 0.0
+        for kind, rows, one, other in zip(self._kinds(stage), self.sets, left, right, strict=False):
+            # The reference is what the others are held against, and of two modules the original.
+            given, held = (one, other) if executor == "reference" else (other, one)
+            found = settled_results(given, held, functools.partial(self._samples, reference, rows),
+                                    self.program.module, is_own=executor == "reference")
+            worst = max([worst, *(float(ulp_distance(f.judgement.given, f.judgement.reference).max(initial=0.0))
+                                  for f in found if not f.judgement.problem)])
+            bad = worst_of(found)
+            if bad is not None and bad.judgement.is_wrong:
+                names = ("pjrt:cpu", executor) if executor else ("the original", "the module that came back")
+                raise HloError([self._difference(f"{names[0]} and {names[1]} differ on {kind} arguments: {bad}",
+                                                 rows if executor else None)])
+        self.row.worst[stage] = worst
+
+    def _samples(self, reference: Executor, rows: list[list[Any]], count: int) -> Samples:
+        """What other roundings give of one set of arguments."""
+        from hlotool.execution import LEAST_ULPS
+
+        found: Samples = reference.ask("samples", self.program, rows, count, LEAST_ULPS, filename=self.row.name)
+        return found
+
+    def _difference(self, message: str, witness: list[list[Any]] | None) -> Diagnostic:
+        """A difference as a diagnostic; with arguments that show it, at the instruction that PJRT gets wrong."""
+        from hlotool.execution import DIFFERENCE, executor_named
+        from hlotool.triage import blame, blame_diagnostic
+
+        blamed = blame(self.program, witness, executor_named("pjrt:cpu", self.args.time_limit),
+                       seconds=self.args.time_limit) if witness is not None else None
+        if blamed is None:
+            return Diagnostic(DIFFERENCE, message, filename=self.row.name)
+        frame = blame_diagnostic(blamed)
+        return dataclasses.replace(frame, notes=(Note(message), *frame.notes))
 
 
 def _print_back(module: HloModule) -> None:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.conformance.case import Case
-from hlotool.conformance.judge import Outcome, Status
+from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.execution import executor_name
 
@@ -92,6 +92,8 @@ class Verdict(enum.StrEnum):
     UNEXPECTED_PASS = "unexpected pass"
     #: the executor does not have what the case needs, and says so
     UNSUPPORTED = "unsupported"
+    #: what it gives may be right or wrong: its operands' last bits decide
+    UNDECIDED = "undecided"
     #: it fails now and then: the executor is not the same every time
     FLAKY = "flaky"
 
@@ -106,7 +108,7 @@ def judged(case: Case, facts: Mapping[str, str], outcome: Outcome,
     found = next((e for e in covering if e.explains(outcome)), None)
     if found is not None:
         return Verdict.EXPLAINED, found
-    own = {Status.UNSUPPORTED: Verdict.UNSUPPORTED, Status.FLAKY: Verdict.FLAKY}
+    own = {Status.UNSUPPORTED: Verdict.UNSUPPORTED, Status.UNDECIDED: Verdict.UNDECIDED, Status.FLAKY: Verdict.FLAKY}
     return own.get(outcome.status, Verdict.UNEXPLAINED), None
 
 

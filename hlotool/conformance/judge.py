@@ -1,21 +1,25 @@
-"""Runs one case on one executor and says what became of it."""
+"""Runs cases on an executor and says what became of each.
+
+Many are asked at once: the questions of one kind go to a child process together, and compilers that can take many
+programs in one get them so. Where that fails, the cases are halved until the one that failed stands alone; what it
+then says is its outcome. So a case ends as it would end by itself, and one that crashes or hangs costs no other its
+result.
+"""
 
 from __future__ import annotations
 
-import enum
-import math
 import re
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from hlotool.conformance.case import Case, PerDevice
+from hlotool.conformance.case_verdict import allowance_of, compared, is_settled
+from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ResultDifference, budget_of, differences, leaves, run_text, text_arguments, text_findings
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.execution import ask_each
 from hlotool.isolation import close_children
-from hlotool.ops import OPS
 
 Array: TypeAlias = Any
 
@@ -26,21 +30,8 @@ REFERENCE = "reference"
 
 #: seconds for one case: reading, compiling and running
 TIME_LIMIT = 60.0
-
-
-class Status(enum.StrEnum):
-    """What became of a case."""
-
-    PASS = "pass"
-    MISMATCH = "mismatch"
-    COMPILE_ERROR = "compile error"
-    RUN_ERROR = "run-time error"
-    CRASH = "crash"
-    TIME_OUT = "time-out"
-    UNSUPPORTED = "unsupported"
-    #: it failed, and in a new process it passed
-    FLAKY = "flaky"
-
+#: samples for a first verdict, and before anything is called wrong
+_SAMPLES = (5, 16)
 
 #: codes of diagnostics that say why there are no values; every other one is the compilation's
 _STATUSES = {"E103": Status.RUN_ERROR, "E104": Status.CRASH, "E105": Status.TIME_OUT, "E106": Status.UNSUPPORTED,
@@ -58,41 +49,29 @@ _NOT_THERE = {
 _RUN_CODES = frozenset(_STATUSES)
 
 
-@dataclass(frozen=True)
-class Worst:
-    """The element that is farthest away."""
-
-    result: int
-    device: int
-    index: tuple[int, ...]
-    value: str
-    expected: str
-    ulps: float
-    #: elements outside the budget, and in all
-    outside: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A status and the reason for it."""
-
-    status: Status
-    detail: str = ""
-    #: what the elements were allowed to be apart, in units in the last place
-    budget: float | None = None
-    worst: Worst | None = None
-    seconds: float = field(default=0.0, compare=False)
-
-
 def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
     """Run a case; on the reference its text is verified, too.
 
     Nothing that the case does ends this process or keeps it waiting for longer than the limit of each step.
     """
+    return judge_all([case], executor, time_limit)[0]
+
+
+def judge_all(cases: Sequence[Case], executor: str, time_limit: float = TIME_LIMIT,
+              is_alone: Callable[[Case], bool] = lambda case: False) -> list[Outcome]:
+    """Run cases; what is known to end its process may be asked alone, so that nobody has to be asked again."""
     start = time.monotonic()
-    found = _verified(case, time_limit) if executor == VERIFIER else _run(case, executor, time_limit)
-    return Outcome(found.status, found.detail, found.budget, found.worst, round(time.monotonic() - start, 4))
+    work = [_Work(c) for c in cases]
+    asking = _Asking(executor, time_limit, is_alone)
+    if executor == VERIFIER:
+        asking.verify(work)
+    else:
+        asking.run(work)
+        for one in work:
+            if one.outcome is None:
+                one.outcome = _judged(one)
+    share = round((time.monotonic() - start) / max(1, len(cases)), 4)
+    return [replace(one.outcome, seconds=share) for one in work if one.outcome is not None]
 
 
 #: times that a failing case is asked again, each in a new process
@@ -113,7 +92,7 @@ def asked_again(case: Case, executor: str, first: Outcome, time_limit: float = T
     if len(failed) == len(found):
         return first
     detail = f"failed {len(failed)} of {len(found)} times ({', '.join(o.status for o in failed)}): {first.detail}"
-    return Outcome(Status.FLAKY, detail, first.budget, first.worst, round(sum(o.seconds for o in found), 4))
+    return Outcome(Status.FLAKY, detail, first.agreement, first.worst, round(sum(o.seconds for o in found), 4))
 
 
 def executors_of(case: Case, executors: Iterable[str]) -> tuple[str, ...]:
@@ -127,12 +106,132 @@ def _codes(case: Case) -> frozenset[str]:
     return frozenset((case.expected_code or "").split())
 
 
-def _verified(case: Case, time_limit: float) -> Outcome:
-    try:
-        found = [d.code for d in text_findings(case.text, legalize=not case.expected_code, time_limit=time_limit,
-                                               filename=case.source)]
-    except HloError as error:
-        return _failed(error.diagnostics)
+@dataclass
+class _Work:
+    """A case under way: what is known of it so far, and its outcome as soon as that is known."""
+
+    case: Case
+    outcome: Outcome | None = None
+    rows: PerDevice = ()
+    given: PerDevice = ()
+    expected: PerDevice | None = None
+    samples: Any = None
+
+    @property
+    def devices(self) -> int:
+        return max(self.case.devices, len(self.rows))
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """What is asked about cases, step by step; what fails has its outcome and is asked no more."""
+
+    executor: str
+    time_limit: float
+    is_alone: Callable[[Case], bool]
+
+    def verify(self, work: Sequence[_Work]) -> None:
+        """The outcomes of texts that are to be refused, or verified only."""
+        answers = ask_each(REFERENCE, "text_findings", [
+            (w.case.text, w.case.source, not w.case.expected_code) for w in work], time_limit=self.time_limit)
+        for one, found in zip(work, answers, strict=True):
+            one.outcome = (_failed(found.diagnostics) if isinstance(found, HloError)
+                           else _codes_compared(one.case, [d.code for d in found]))
+
+    def run(self, work: Sequence[_Work]) -> None:
+        """The values that cases give and are held against."""
+        if self.executor == REFERENCE:
+            self._check(work)
+        self._make_arguments(_open(work))
+        self._compute(_open(work))
+        self._compute_reference([w for w in _open(work) if w.expected is None])
+        for count in _SAMPLES:
+            self._sample([w for w in _open(work) if _is_doubtful(w)], count)
+
+    def _check(self, work: Sequence[_Work]) -> None:
+        """The others read the same text: that it is valid HLO is asked once."""
+        answers = ask_each(REFERENCE, "text_findings", [(w.case.text, w.case.source, True) for w in work],
+                           time_limit=self.time_limit)
+        for one, found in zip(work, answers, strict=True):
+            problems = found.diagnostics if isinstance(found, HloError) else found
+            if problems:
+                one.outcome = _refused(one.case, problems)
+
+    def _make_arguments(self, work: Sequence[_Work]) -> None:
+        for one in work:
+            one.rows, one.expected = one.case.rows(), one.case.expected
+        made = [w for w in work if w.case.inputs]
+        answers = ask_each(REFERENCE, "text_arguments", [(w.case.text, w.case.source, w.case.inputs, 0) for w in made],
+                           time_limit=self.time_limit)
+        for one, found in zip(made, answers, strict=True):
+            if isinstance(found, HloError):
+                one.outcome = _refused(one.case, found.diagnostics)
+            else:
+                one.rows = tuple(map(tuple, found))
+
+    def _compute(self, work: Sequence[_Work]) -> None:
+        for one, found in self._values(work, self.executor):
+            if isinstance(found, HloError):
+                one.outcome = _refused(one.case, found.diagnostics)
+            elif one.case.is_bad:
+                one.outcome = Outcome(Status.MISMATCH, f"gave values; expected: {one.case.expected_code}")
+            else:
+                one.given = found
+                if one.expected is None and self.executor == REFERENCE:
+                    one.expected = found
+
+    def _compute_reference(self, work: Sequence[_Work]) -> None:
+        for one, found in self._values(work, REFERENCE):
+            if not isinstance(found, HloError):
+                one.expected = found
+                continue
+            # What has no defined value cannot be judged; any other failure of the reference is a failure.
+            undefined = all(d.code in ("E106", "E108") for d in found.diagnostics)
+            one.outcome = Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
+                                  f"the reference gives nothing to compare with: {_sentence(found)}")
+
+    def _sample(self, work: Sequence[_Work], count: int) -> None:
+        """Samples of what is not settled; a case of which there are none is judged without."""
+        answers = ask_each(REFERENCE, "text_samples", [
+            (w.case.text, w.case.source, w.rows, w.case.infeed, count, allowance_of(w.case).least_ulps) for w in work],
+            time_limit=self.time_limit)
+        for one, found in zip(work, answers, strict=True):
+            one.samples = None if isinstance(found, HloError) else found
+
+    def _values(self, work: Sequence[_Work], executor: str) -> Iterable[tuple[_Work, PerDevice | HloError]]:
+        """What an executor gives for each case; those with as many devices are asked together."""
+        found: dict[int, Any] = {}
+        groups: dict[tuple[int, int], list[_Work]] = {}
+        for number, one in enumerate(work):
+            alone = number + 1 if executor == self.executor and self.is_alone(one.case) else 0
+            groups.setdefault((one.devices, alone), []).append(one)
+        for (devices, _), members in groups.items():
+            rows = [(w.case.text, w.case.source, w.rows, w.case.infeed) for w in members]
+            answers = ask_each(executor, "compute_text", rows, devices=devices, time_limit=self.time_limit)
+            found.update((id(w), a) for w, a in zip(members, answers, strict=True))
+        for one in work:
+            values = found[id(one)]
+            yield one, values if isinstance(values, HloError) else tuple(map(tuple, values))
+
+
+def _open(work: Iterable[_Work]) -> list[_Work]:
+    return [w for w in work if w.outcome is None]
+
+
+def _is_doubtful(one: _Work) -> bool:
+    """Whether (more) samples may change the verdict."""
+    if one.expected is None or one.case.is_bad:
+        return False
+    if one.samples is None:
+        return not is_settled(one.case, one.given, one.expected)
+    return compared(one.case, one.given, one.expected, one.samples).status is Status.MISMATCH
+
+
+def _judged(one: _Work) -> Outcome:
+    return compared(one.case, one.given, one.given if one.expected is None else one.expected, one.samples)
+
+
+def _codes_compared(case: Case, found: list[str]) -> Outcome:
     expected = (case.expected_code or "").split()
     if found == expected:
         return Outcome(Status.PASS)
@@ -143,38 +242,11 @@ def _listed(codes: list[str]) -> str:
     return ", ".join(codes) or "no error"
 
 
-def _run(case: Case, executor: str, time_limit: float) -> Outcome:
-    try:
-        if executor == REFERENCE:
-            # The others read the same text: that it is valid HLO is asked once.
-            problems = text_findings(case.text, legalize=True, time_limit=time_limit, filename=case.source)
-            if problems:
-                return _failed(problems)
-        rows = (tuple(map(tuple, text_arguments(case.text, case.inputs, time_limit=time_limit)))
-                if case.inputs else case.rows())
-        found = _values(case, executor, rows, time_limit)
-    except HloError as error:
-        if case.is_bad and [d.code for d in error.diagnostics] == (case.expected_code or "").split():
-            return Outcome(Status.PASS)
-        return _failed(error.diagnostics)
-    if case.is_bad:
-        return Outcome(Status.MISMATCH, f"gave values; expected: {case.expected_code}")
-    expected = case.expected
-    if expected is None and executor != REFERENCE:
-        try:
-            expected = _values(case, REFERENCE, rows, time_limit)
-        except HloError as error:
-            # What has no defined value cannot be judged; any other failure of the reference is a failure.
-            undefined = all(d.code in ("E106", "E108") for d in error.diagnostics)
-            return Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
-                           f"the reference gives nothing to compare with: {_sentence(error)}")
-    return _compared(case, found, found if expected is None else expected)
-
-
-def _values(case: Case, executor: str, rows: PerDevice, time_limit: float) -> PerDevice:
-    found = run_text(case.text, rows, executor, infeed=case.infeed, devices=max(case.devices, len(rows)),
-                     time_limit=time_limit, filename=case.source)
-    return tuple(map(tuple, found))
+def _refused(case: Case, diagnostics: list[Diagnostic]) -> Outcome:
+    """The outcome of a case without values: what a bad case asks for, or a failure."""
+    if case.is_bad and [d.code for d in diagnostics] == (case.expected_code or "").split():
+        return Outcome(Status.PASS)
+    return _failed(diagnostics)
 
 
 def _failed(diagnostics: list[Diagnostic]) -> Outcome:
@@ -189,72 +261,3 @@ def _failed(diagnostics: list[Diagnostic]) -> Outcome:
 
 def _sentence(error: HloError) -> str:
     return "; ".join(f"{d.message} [{d.code}]" for d in error.diagnostics[:3])
-
-
-def _compared(case: Case, found: PerDevice, expected: PerDevice) -> Outcome:
-    from hlotool.passes.read import parse
-
-    if case.only_shapes:
-        return _shapes_compared(found, expected)
-    budget, strict = budget_for(case, parse(case.text))
-    results = differences(found, expected, "given", budget, strict=strict)
-    worst = max(results, key=lambda r: (not r.is_equal, bool(r.problem), r.error), default=None)
-    if worst is None:
-        return Outcome(Status.PASS)
-    if worst.problem:
-        return Outcome(Status.MISMATCH, str(worst), budget)
-    status = Status.PASS if worst.is_equal else Status.MISMATCH
-    return Outcome(status, "" if worst.is_equal else _difference(worst), budget, _worst(worst))
-
-
-def _shapes_compared(found: PerDevice, expected: PerDevice) -> Outcome:
-    said = [[f"{a.dtype}{list(a.shape)}" for row in side for a in row] for side in (found, expected)]
-    if said[0] == said[1]:
-        return Outcome(Status.PASS)
-    return Outcome(Status.MISMATCH, f"gave {', '.join(said[0])}; expected {', '.join(said[1])}")
-
-
-def _difference(found: ResultDifference) -> str:
-    place = f"result {found.result}" + (f" of device {found.device}" if found.device else "")
-    index = "[" + ", ".join(map(str, found.index)) + "]"
-    return (f"{place}: element {index} is {found.left}, expected {found.right}, {found.ulps:g} ULPs apart; "
-            f"{found.outside} of {found.size} elements are outside the budget")
-
-
-def _worst(found: ResultDifference) -> Worst | None:
-    if not found.size:
-        return None
-    return Worst(found.result, found.device, found.index, str(found.left), str(found.right), found.ulps, found.outside,
-                 found.size)
-
-
-def budget_for(case: Case, module: HloModule) -> tuple[float, bool]:
-    """The budget in ULPs, and whether it holds for each element by itself.
-
-    A case about an operation gets what the operations in it declare (`Op.ulps_of`; several add like independent
-    errors), and the square root of the number of terms for the order of a sum. Where terms are summed, their
-    cancellation leaves errors of the size of the largest: the budget then is in ULPs of the largest element, too.
-    A whole module gets the budget of `hlotool compare`.
-    """
-    if not case.opcode:
-        return budget_of(module), False
-    instructions = [i for i in module.instructions() if i.opcode in OPS]
-    budget = math.hypot(*(_own(i) for i in instructions))
-    return budget, not any(_sums(i) for i in instructions)
-
-
-def _own(instruction: HloInstruction) -> float:
-    record = OPS[instruction.opcode]
-    declared = float(record.ulps_of(instruction.shape))
-    return declared + math.sqrt(_terms(instruction)) - 1.0 if _sums(instruction) else declared
-
-
-def _sums(instruction: HloInstruction) -> bool:
-    record = OPS[instruction.opcode]
-    return record.ulps > 0 and "elementwise" not in record.flags
-
-
-def _terms(instruction: HloInstruction) -> float:
-    before = max((o.shape.size for o in instruction.operands if o.shape.is_array), default=1)
-    after = max((leaf.size for leaf in leaves(instruction.shape) if leaf.is_array), default=1)
-    return max(1.0, before / max(1, after))

@@ -10,6 +10,7 @@ report (`report.conformance`), and in JUnit as properties.
 from __future__ import annotations
 
 import pathlib
+import re
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
@@ -25,7 +26,15 @@ from hlotool.conformance.expectations import (
     not_to_run,
     shipped,
 )
-from hlotool.conformance.judge import REFERENCE, TIME_LIMIT, VERIFIER, Outcome, Status, asked_again, executors_of, judge
+from hlotool.conformance.judge import (
+    REFERENCE,
+    TIME_LIMIT,
+    VERIFIER,
+    asked_again,
+    executors_of,
+    judge_all,
+)
+from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection
@@ -37,7 +46,11 @@ from hlotool.ops import OPS
 
 #: how failures show in the row of dots
 _LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",
-            Status.TIME_OUT: "T", Status.UNSUPPORTED: "U", Status.FLAKY: "F", Status.PASS: "."}
+            Status.TIME_OUT: "T", Status.UNSUPPORTED: "U", Status.UNDECIDED: "?", Status.FLAKY: "F", Status.PASS: "."}
+#: cases that are asked together at most
+_MOST_TOGETHER = 64
+#: the end of a case's name, behind the opcode or file that it is about: neighbours up to there are asked together
+_REST = re.compile(r"/.*(?=\[[^\[]*\]$)", re.S)
 _RUN = pytest.StashKey["_Session"]()
 
 
@@ -163,7 +176,7 @@ class CaseItem(pytest.Item):
         if entry is not None:
             outcome, verdict = Outcome(min(entry.statuses), "not run"), Verdict.EXPLAINED
         else:
-            outcome = judge(self.case, self.executor, session.selection.time_limit)
+            outcome = session.outcome_of(self)
             verdict, entry = judged(self.case, facts, outcome, session.expectations)
             if verdict is Verdict.UNEXPLAINED:
                 outcome = asked_again(self.case, self.executor, outcome, session.selection.time_limit)
@@ -174,7 +187,7 @@ class CaseItem(pytest.Item):
         self._raise(outcome, verdict, entry)
 
     def _raise(self, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> None:
-        if verdict is Verdict.UNSUPPORTED:
+        if verdict in (Verdict.UNSUPPORTED, Verdict.UNDECIDED):
             raise pytest.skip.Exception(f"{outcome.status}: {outcome.detail}", _use_item_location=True)
         if verdict is Verdict.FLAKY:
             pytest.xfail(f"{outcome.status}: {outcome.detail}")
@@ -235,6 +248,27 @@ class _Session:
         self.reports = not hasattr(config, "workerinput")
         self.run = Run(started=time.time())
         self._facts: dict[str, Mapping[str, str]] = {}
+        #: neighbours -> those of them that are chosen, and outcomes that nobody has taken yet
+        self._groups: dict[str, list[CaseItem]] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def outcome_of(self, item: CaseItem) -> Outcome:
+        """What became of a case; its neighbours are asked with it."""
+        if item.nodeid not in self._outcomes:
+            members = self._groups.get(_group(item.nodeid), [])
+            at = members.index(item) if item in members else -1
+            chosen = [m for m in members[at:at + _MOST_TOGETHER] if not self._is_left_out(m)] if at >= 0 else [item]
+            found = judge_all([m.case for m in chosen], item.executor, self.selection.time_limit,
+                              lambda case: self._may_end_its_process(case, item.executor))
+            self._outcomes.update((m.nodeid, o) for m, o in zip(chosen, found, strict=True))
+        return self._outcomes.pop(item.nodeid)
+
+    def _is_left_out(self, item: CaseItem) -> bool:
+        return not self.runs_all and not_to_run(item.case, self.facts(item.executor), self.expectations) is not None
+
+    def _may_end_its_process(self, case: Case, executor: str) -> bool:
+        facts = self.facts(executor)
+        return any(e.covers(case, facts) and e.statuses & {Status.CRASH, Status.TIME_OUT} for e in self.expectations)
 
     def describe_executors(self) -> None:
         """Ask what stands behind the executors, before any case runs. Raises UsageError for one that is not there."""
@@ -255,9 +289,23 @@ class _Session:
         return self._facts[executor]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.run.collected.update(item.nodeid for item in session.items if isinstance(item, CaseItem))
+        cases = [item for item in session.items if isinstance(item, CaseItem)]
+        self.run.collected.update(item.nodeid for item in cases)
+        for item in cases:
+            self._groups.setdefault(_group(item.nodeid), []).append(item)
         if self.run.collected:
             self.describe_executors()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Neighbours go to one worker, which asks them together."""
+        from xdist.scheduler import LoadScopeScheduling
+
+        class Neighbours(LoadScopeScheduling):  # type: ignore[misc]
+            def _split_scope(self, nodeid: str) -> str:
+                return _group(nodeid)
+
+        return Neighbours(config, log) if config.getoption("dist") in ("no", "load") else None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
@@ -291,6 +339,11 @@ class _Session:
         if self.run.collected and not is_usage and not self.config.getoption("collectonly", False):
             terminalreporter.section("conformance")
             terminalreporter.write_line(self.run.summary())
+
+
+def _group(nodeid: str) -> str:
+    """`ops::add[pjrt:cpu]` of `ops::add/f32/0-random[pjrt:cpu]`."""
+    return _REST.sub("", nodeid)
 
 
 def _words(values: Iterable[str]) -> tuple[str, ...]:

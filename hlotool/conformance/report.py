@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, Verdict
-from hlotool.conformance.judge import Outcome, Status
+from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.samples import written
 
 #: what JSON holds of a case on an executor; report.schema.json says what
 Record: TypeAlias = dict[str, Any]
 
 #: version of the JSON's form: raised when a key changes its meaning or goes
-FORM = 1
+FORM = 2
 _LONGEST_TEXT = 20_000
 
 
@@ -33,10 +33,10 @@ def record_of(case: Case, executor: str, outcome: Outcome, verdict: Verdict, ent
     return {
         "suite": case.suite, "case": case.id, "operation": case.opcode, "element_type": case.dtype, "edge": case.edge,
         "source": case.source, "executor": executor, "status": str(outcome.status), "verdict": str(verdict),
-        "detail": outcome.detail, "seconds": outcome.seconds, "budget": outcome.budget,
+        "detail": outcome.detail, "seconds": outcome.seconds, "agreement": outcome.agreement,
         "worst": None if worst is None else {
             "result": worst.result, "device": worst.device, "index": list(worst.index), "value": worst.value,
-            "expected": worst.expected, "ulps": worst.ulps if math.isfinite(worst.ulps) else None,
+            "expected": worst.expected, "exact": worst.exact, "ulps": worst.ulps if math.isfinite(worst.ulps) else None,
             "outside": worst.outside, "size": worst.size},
         "reason": entry.reason if entry else "", "right": entry.right if entry else "",
         "expectation": entry.source if entry else "",
@@ -140,7 +140,8 @@ def page(report: dict[str, Any]) -> str:
 def _failures(records: Iterable[Record]) -> list[Record]:
     """What did not pass, unexplained first."""
     order = {v: n for n, v in enumerate(
-        (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.EXPLAINED, Verdict.UNSUPPORTED))}
+        (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.FLAKY, Verdict.EXPLAINED, Verdict.UNDECIDED,
+         Verdict.UNSUPPORTED))}
     return sorted((r for r in records if r["verdict"] != Verdict.PASSED),
                   key=lambda r: (order[Verdict(r["verdict"])], r["executor"], r["suite"], r["case"]))
 
@@ -163,8 +164,8 @@ def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
 
 def _cell(operation: str, element_type: str, executor: str, records: list[Record]) -> dict[str, Any]:
     verdicts = Counter(r["verdict"] for r in records)
-    worst = next((v for v in (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.EXPLAINED, Verdict.UNSUPPORTED,
-                              Verdict.PASSED) if verdicts[v]), None)
+    worst = next((v for v in (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.FLAKY, Verdict.EXPLAINED,
+                              Verdict.UNDECIDED, Verdict.UNSUPPORTED, Verdict.PASSED) if verdicts[v]), None)
     statuses = Counter(r["status"] for r in records)
     return {"key": f"{executor} {operation} {element_type}", "cases": len(records),
             "passed": statuses[Status.PASS], "verdict": str(worst or "").replace(" ", "-"),

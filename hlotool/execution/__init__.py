@@ -1,26 +1,23 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
 from hlotool.execution.arguments import arguments_for, random_arguments
-from hlotool.execution.blame import exposing
 from hlotool.execution.codes import ARGUMENTS, CRASH, DIFFERENCE, TIMEOUT, UNSUPPORTED
-from hlotool.execution.compare import ResultDifference, budget_of, difference, differences, explain_difference
 from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
 from hlotool.execution.executor import Executor, Options, library_versions
 from hlotool.execution.executors import executor_name, executor_named, executor_names
 from hlotool.execution.higher_precision import own, shadow_program
 from hlotool.execution.program import Program, fitted, flat
-from hlotool.execution.rounding import mantissa_bits, sample_program, ulp_of
+from hlotool.execution.rounding import LEAST_ULPS, Samples, mantissa_bits, sample_program, ulp_of
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves
-from hlotool.execution.texts import describe_executor, run_text, text_arguments, text_findings
+from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
 from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
-    "ARGUMENTS", "CRASH", "DIFFERENCE", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "Moment",
-    "Observer", "Options", "Path", "Program", "Rebinding", "ResultDifference", "arguments_for", "budget_of",
-    "describe_executor", "difference", "differences", "evaluate_program", "execute", "executor_name", "executor_named",
-    "executor_names", "explain_difference", "exposing", "fitted", "flat", "is_nan", "leaves", "library_versions",
-    "mantissa_bits", "own",
-    "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program", "text_arguments",
-    "text_findings", "ulp_distance", "ulp_of",
+    "ARGUMENTS", "CRASH", "DIFFERENCE", "LEAST_ULPS", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor",
+    "Moment", "Observer", "Options", "Path", "Program", "Rebinding", "Samples", "arguments_for", "ask_each",
+    "describe_executor", "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted",
+    "flat", "is_nan", "leaves", "library_versions", "mantissa_bits", "own", "random_arguments", "read_module",
+    "run_program", "run_text", "sample_program", "shadow_program", "text_arguments", "text_findings", "text_samples",
+    "ulp_distance", "ulp_of",
 ]

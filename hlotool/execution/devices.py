@@ -33,6 +33,11 @@ class Queues:
     to_host: dict[int | None, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
 
+def fed(infeed: Sequence[Sequence[Any]]) -> list[Queues] | None:
+    """The queues of every device that hold what the host hands to it; None where it hands out nothing."""
+    return [Queues(deque(row)) for row in infeed] or None
+
+
 class Meeting:
     """What the devices of one run share."""
 

@@ -58,6 +58,8 @@ class Options:
 class Executor(abc.ABC):
     """One way to run programs; see this file's docstring."""
 
+    #: whether programs of one device may be compiled as one (merged.py), which saves most of the time
+    compiles_together: ClassVar[bool] = False
     #: the name that users give, and other names of the same
     names: ClassVar[tuple[str, ...]]
     #: what stands behind a colon of the name (the platform of pjrt:cpu), as help shows it; empty: nothing does
@@ -152,11 +154,16 @@ class _Said:
             case OutOfMemory() | MemoryError():
                 code, message = MEMORY, f"{name} needs more memory than it may take: {error}".removesuffix(": ")
             case Refusal():
-                code = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED}.get(error.kind, RUN_ERROR)
-                message = f"{name}: {error.message}"
+                raise HloError([refused(name, error, self.filename)]) from error
             case _:
                 return
         raise HloError([Diagnostic(code, message, filename=self.filename)]) from error
+
+
+def refused(name: str, refusal: Refusal, filename: str) -> Diagnostic:
+    """What an executor of that name refuses, as a diagnostic."""
+    code = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED}.get(refusal.kind, RUN_ERROR)
+    return Diagnostic(code, f"{name}: {refusal.message}", filename=filename)
 
 
 def cpu_environment(platform: str, devices: int, options: Options) -> dict[str, str]:

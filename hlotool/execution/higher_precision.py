@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
@@ -27,11 +28,14 @@ _OWN = frozenset({"constant", "iota", "rng", "rng-bit-generator", "rng-get-and-u
                   "stochastic-convert", "custom-call", "infeed", "recv", "recv-done", "topk"})
 
 
-def shadow_program(program: Program, arguments: Sequence[Sequence[Array]],
-                   observer: Observer | None = None) -> list[list[Array]]:
-    """The results of every device at higher precision: floats as `wider` holds them, the rest in its own type."""
+def shadow_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
+                   infeed: Sequence[Sequence[Array]] = ()) -> list[list[Array]]:
+    """The results of every device at higher precision: floats as `wider` holds them, the rest in its own type.
+
+    `infeed` is what the host hands to each device.
+    """
     given = [[widened(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, observer, rebind=_rebound)
+    return evaluate_program(program, given, observer, fed(infeed), rebind=_rebound)
 
 
 def widened(value: Any, shape: Shape) -> Any:

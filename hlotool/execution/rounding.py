@@ -25,10 +25,12 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.higher_precision import WideShape, own, wide_kind, widened
+from hlotool.execution.higher_precision import WideShape, own, shadow_program, wide_kind, widened
 from hlotool.execution.program import Program
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
 from hlotool.ops import OPS, limits
@@ -39,24 +41,54 @@ Function: TypeAlias = Callable[..., Any]
 #: operations that IEEE 754 rounds correctly
 _IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"})
 #: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
-_LEAST_ULPS = 1.0
+LEAST_ULPS = 1.0
 #: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
 _ALGORITHM_BITS = {"bf16": 7, "tf32": 10, "f16": 10, "f32": 23, "f64": 52}
 
 
-def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *,
-                   strict: bool = False) -> list[list[Array]]:
-    """The results of every device with the roundings of that seed."""
-    rounding = RandomRounding(program.module, seed, strict=strict)
+def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
+                   least_ulps: float = LEAST_ULPS, infeed: Sequence[Sequence[Array]] = ()) -> list[list[Array]]:
+    """The results of every device with the roundings of that seed.
+
+    Every operation that rounds may be off by `least_ulps`, or by what it declares if that is more. `infeed` is what the
+    host hands to each device.
+    """
+    rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, rebind=rounding.rebound)
+    return evaluate_program(program, given, queues=fed(infeed), rebind=rounding.rebound)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What other ways to compute a program give on one set of arguments: device, then leaf."""
+
+    #: as the reference computes it
+    reference: list[list[Array]]
+    #: at higher precision
+    shadow: list[list[Array]]
+    #: with random roundings
+    samples: list[list[list[Array]]]
+    #: with only those that the operations' semantics leave open
+    strict: list[list[list[Array]]]
+
+
+def samples_of(program: Program, arguments: Sequence[Sequence[Array]], count: int, *, least_ulps: float = LEAST_ULPS,
+               infeed: Sequence[Sequence[Array]] = ()) -> Samples:
+    """The reference, the shadow and so many samples, and half as many strict ones."""
+    def drawn(number: int, strict: bool) -> list[list[Array]]:
+        return sample_program(program, arguments, number, strict=strict, least_ulps=least_ulps, infeed=infeed)
+
+    return Samples(evaluate_program(program, arguments, queues=fed(infeed)),
+                   shadow_program(program, arguments, infeed=infeed), [drawn(n, False) for n in range(count)],
+                   [drawn(n, True) for n in range((count + 1) // 2)])
 
 
 class RandomRounding:
     """The roundings of one sample."""
 
-    def __init__(self, module: HloModule, seed: int, *, strict: bool = False) -> None:
+    def __init__(self, module: HloModule, seed: int, *, strict: bool = False, least_ulps: float = LEAST_ULPS) -> None:
         self._seed = seed
+        self._least_ulps = least_ulps
         self._streams = threading.local()
         self._flushes = seed % 2 == 1
         self._strict = strict
@@ -102,7 +134,7 @@ class RandomRounding:
             source = instruction.operands[0].shape.dtype
             if not (source.is_floating or source.is_complex):
                 return function, keywords
-        ulps = max(_LEAST_ULPS, record.ulps_of(shape))
+        ulps = max(self._least_ulps, record.ulps_of(shape))
         if self._strict and self._is_defined(instruction):
             return function, keywords
         return self._elementwise(instruction, function, ulps), keywords
@@ -160,7 +192,7 @@ class RandomRounding:
             if self._flushes:  # products too small for a normal number may be lost, each of them
                 error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
             moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)
-            found = self._rounded(moved, shape, _error(None, _LEAST_ULPS))
+            found = self._rounded(moved, shape, _error(None, self._least_ulps))
             if has_holes and not (np.isfinite(given[0]).all() and np.isfinite(given[1]).all()):
                 return self._beside_holes(found, function, given, wide, shape)
             return self._overflowing(found, size, shape.dtype)
@@ -313,10 +345,10 @@ def _without_hypotenuse(number: Array, size: Array) -> Array:
 def _error(accuracy: ResultAccuracy | None, ulps: float) -> Function:
     """The largest error of a result of a size whose last place is known."""
     if accuracy is not None and accuracy.mode == "highest":
-        ulps = _LEAST_ULPS
+        ulps = LEAST_ULPS
     if accuracy is None or accuracy.mode:
         return lambda size, ulp: ulps * ulp
-    atol, rtol, wanted = accuracy.atol, accuracy.rtol, max(_LEAST_ULPS, accuracy.ulps)
+    atol, rtol, wanted = accuracy.atol, accuracy.rtol, max(LEAST_ULPS, accuracy.ulps)
     return lambda size, ulp: atol + rtol * size + wanted * ulp
 
 

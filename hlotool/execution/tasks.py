@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution.arguments import arguments_for
-from hlotool.execution.executor import Executor, PerDevice, Results
+from hlotool.execution.executor import Executor, PerDevice, Results, refused
+from hlotool.execution.merged import MOST as MOST_MERGED
+from hlotool.execution.merged import is_mergeable, merged, parted
 from hlotool.execution.program import Program, fitted
+from hlotool.execution.rounding import Samples, samples_of
+from hlotool.isolation import Refusal
+
+#: the number of a row, its program, and the arguments of its one device
+_Member: TypeAlias = tuple[int, Program, list[Any]]
 
 
 def ready(executor: Executor) -> None:
@@ -30,9 +37,80 @@ def compute(executor: Executor, work: Any, argument_sets: Sequence[PerDevice], i
 def compute_text(executor: Executor, text: str, filename: str, arguments: PerDevice,
                  infeed: PerDevice) -> list[list[Any]]:
     """Read a text, lift it where the executor asks for that, and run it: leaves by device."""
+    return _compute(executor, *_read(text, filename, arguments), infeed)
+
+
+def samples(executor: Executor, program: Program, arguments: PerDevice, count: int, least_ulps: float) -> Samples:
+    """What other ways to compute a program give, evaluated as the reference does."""
+    return samples_of(program, fitted_rows(program, arguments), count, least_ulps=least_ulps)
+
+
+def text_samples(executor: Executor, text: str, filename: str, arguments: PerDevice, infeed: PerDevice, count: int,
+                 least_ulps: float) -> Samples:
+    """The same of a text."""
     program = _program(text, filename)
-    given = fitted_rows(program, arguments)
+    return samples_of(program, fitted_rows(program, arguments), count, least_ulps=least_ulps, infeed=infeed)
+
+
+def each(executor: Executor, task: str, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """What one of these tasks gives for each row: (True, value), or (False, diagnostics) of one that fails."""
+    if task == "compute_text" and executor.compiles_together:
+        return compute_texts(executor, rows)
+    return [_answer(executor, row[1], globals()[task], executor, *row) for row in rows]
+
+
+def compute_texts(executor: Executor, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """`compute_text` of each row, programs that may be merged compiled together."""
+    found: list[Any] = [None] * len(rows)
+    together: list[_Member] = []
+    for number, (text, filename, arguments, infeed) in enumerate(rows):
+        is_good, read = _answer(executor, filename, _read, text, filename, arguments)
+        if not is_good:
+            found[number] = False, read
+        elif not infeed and is_mergeable(read[0]):
+            together.append((number, read[0], read[1][0]))
+        else:
+            found[number] = _answer(executor, filename, _compute, executor, *read, infeed)
+    for at in range(0, len(together), MOST_MERGED):
+        _compute_merged(executor, together[at:at + MOST_MERGED], rows, found)
+    return found
+
+
+def _read(text: str, filename: str, arguments: PerDevice) -> tuple[Program, list[list[Any]]]:
+    program = _program(text, filename)
+    return program, fitted_rows(program, arguments)
+
+
+def _compute(executor: Executor, program: Program, given: PerDevice, infeed: PerDevice) -> list[list[Any]]:
     return executor.compute(executor.prepare(program), [given], infeed)[0]
+
+
+def _compute_merged(executor: Executor, members: list[_Member], rows: Sequence[tuple[Any, ...]],
+                    found: list[Any]) -> None:
+    """Put the values of programs into `found`; where all at once are refused, of each half."""
+    programs = [program for _, program, _ in members]
+    whole = merged(programs) if len(members) > 1 else programs[0]
+    given = [[value for _, _, row in members for value in row]]
+    is_good, values = _answer(executor, rows[members[0][0]][1], _compute, executor, whole, given, ())
+    if len(members) == 1:
+        found[members[0][0]] = is_good, values
+    elif is_good:
+        for (number, _, _), own in zip(members, parted(programs, values[0]), strict=True):
+            found[number] = True, [own]
+    else:
+        middle = len(members) // 2
+        _compute_merged(executor, members[:middle], rows, found)
+        _compute_merged(executor, members[middle:], rows, found)
+
+
+def _answer(executor: Executor, filename: str, work: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+    """(True, what the work gives), or (False, why it gives nothing)."""
+    try:
+        return True, work(*arguments)
+    except HloError as error:
+        return False, error.diagnostics
+    except Refusal as error:
+        return False, [refused(executor.name, error, filename)]
 
 
 def text_arguments(executor: Executor, text: str, filename: str, kind: str, seed: int) -> list[list[Any]]:

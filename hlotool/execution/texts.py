@@ -7,11 +7,13 @@ start is not counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic
-from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Options, PerDevice
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Executor, Options, PerDevice
 from hlotool.execution.executors import executor_named
+from hlotool.execution.rounding import LEAST_ULPS, Samples
 
 
 def run_text(text: str, arguments: PerDevice, executor: str, *, infeed: PerDevice = (), devices: int = 1,
@@ -23,6 +25,40 @@ def run_text(text: str, arguments: PerDevice, executor: str, *, infeed: PerDevic
     """
     found: list[list[Any]] = executor_named(executor, Options(time_limit)).ask(
         "compute_text", text, filename, arguments, infeed, devices=devices, filename=filename)
+    return found
+
+
+def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devices: int = 1,
+             time_limit: float = TIME_LIMIT) -> list[Any]:
+    """What a task of tasks.py about texts gives for each row of its arguments: its value, or the HloError.
+
+    All rows are asked at once; where the child ends, or takes too long, each half by itself, so that a failure is that
+    of its own row.
+    """
+    asked = executor_named(executor, Options(time_limit))
+    if len(rows) < 2:
+        return [_single(asked, task, row, devices) for row in rows]
+    try:
+        answers = asked.ask("each", task, rows, devices=devices)
+        return [found if is_good else HloError(found) for is_good, found in answers]
+    except HloError:
+        middle = len(rows) // 2
+        return [found for half in (rows[:middle], rows[middle:])
+                for found in ask_each(executor, task, half, devices=devices, time_limit=time_limit)]
+
+
+def _single(executor: Executor, task: str, row: tuple[Any, ...], devices: int) -> Any:
+    try:
+        return executor.ask(task, *row, devices=devices, filename=row[1])
+    except HloError as error:
+        return error
+
+
+def text_samples(text: str, arguments: PerDevice, count: int, *, least_ulps: float = LEAST_ULPS, infeed: PerDevice = (),
+                 time_limit: float = TIME_LIMIT, filename: str = "<string>") -> Samples:
+    """What other ways to compute a text give (rounding.py), evaluated as the reference does. Raises HloError."""
+    found: Samples = executor_named("reference", Options(time_limit)).ask(
+        "text_samples", text, filename, arguments, infeed, count, least_ulps, filename=filename)
     return found
 
 

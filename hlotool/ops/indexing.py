@@ -162,7 +162,8 @@ def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, s
     C6  The update is no larger than the operand in any dimension.
     """
     bounds = [max(n, m) for n, m in zip(operand.shape, shape.dims, strict=True)]
-    result = np.pad(operand, [(0, m - n) for n, m in zip(operand.shape, bounds, strict=True)])
+    grown = [(0, m - n) for n, m in zip(operand.shape, bounds, strict=True)]
+    result = np.pad(operand, grown) if grown else operand.copy()  # NumPy pads no scalars
     result[clamped(start_numbers(start_indices), result.shape, update.shape)] = update
     return np.ascontiguousarray(result[tuple(map(slice, operand.shape))]).reshape(operand.shape)
 

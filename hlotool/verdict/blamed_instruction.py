@@ -16,12 +16,11 @@ from hlotool.execution import (
     Program,
     evaluate_program,
     executor_named,
-    exposing,
     leaves,
     sample_program,
     shadow_program,
 )
-from hlotool.ir import HloInstruction, post_order
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order, unique_name
 from hlotool.verdict.judgement import Evidence, judge
 
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 Array = Any
 #: larger programs are left to a search that cuts them
 _MOST_INSTRUCTIONS = 3000
+#: what speaks of the entry's result, and would not fit the new one
+_OF_THE_RESULT = ("entry_computation_layout", "input_output_alias", "buffer_donor",
+                  "allow_spmd_sharding_propagation_to_output")
 
 
 def blamed(program: Program, arguments: Sequence[Sequence[Array]], executor: str, worst: Finding, time_limit: float, *,
@@ -100,3 +102,17 @@ def _origin(program: Program, result: int) -> HloInstruction | None:
         else:
             return None
     return root
+
+
+def exposing(module: HloModule, shown: Sequence[HloInstruction]) -> HloModule:
+    """The module with the values of those entry instructions as its results.
+
+    Its entry shares the instructions of the original.
+    """
+    entry = module.entry
+    name = unique_name("values", [i.name for i in entry.instructions])
+    root = HloInstruction(name, "tuple", Shape.tuple(*(i.shape for i in shown)), tuple(shown))
+    changed = HloComputation(entry.name, [*entry.instructions, root], root, entry.attributes, entry.offset)
+    computations = [changed if c is entry else c for c in module.computations]
+    return HloModule(module.name, computations, changed, module.attributes.without(*_OF_THE_RESULT),
+                     dict(module.tables), module.source)

@@ -24,7 +24,6 @@ from hlotool.execution import (
     UNSUPPORTED,
     Executor,
     Program,
-    budget_of,
     executor_named,
     fitted,
     is_nan,
@@ -41,6 +40,7 @@ from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.tolerance import Tolerance
+from hlotool.verdict.unsampled import assumed_ulps
 from hlotool.verdict.watching import Coverage, OutOfTime, Watch, sides_of
 from hlotool.verdict.who_is_right import who_is_right
 
@@ -57,8 +57,6 @@ _MOST_LOCATED = 3
 _BATCH = 12
 #: seconds that the first set of each kind may take beyond the budget
 _GRACE = 10.0
-#: ULPs at most where nothing is known of a program's precision
-_UNKNOWN_ULPS = 4096.0
 #: seconds that one run of the reference may take in a search
 _LONGEST_RUN = 20.0
 
@@ -414,7 +412,7 @@ class _Work:
         if self.tolerance is not None:
             return self.tolerance.judge(given, reference)
         if self.has_no_reference:
-            return judge(given, Evidence(reference), free_ulps=min(budget_of(self.one.module), _UNKNOWN_ULPS))
+            return judge(given, Evidence(reference), free_ulps=assumed_ulps(self.one.module))
         if given.dtype == reference.dtype and given.shape == reference.shape:
             quick = judge(given, Evidence(reference))
             if quick.kind <= Kind.WITHIN or (np.asarray(given).dtype.kind == "b" and quick.kind is Kind.EQUAL):

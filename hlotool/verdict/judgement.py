@@ -192,10 +192,11 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     d, r, s, samples = _wide(given, evidence, kind)
     size = np.maximum(_size(d), _size(r))
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
-    # A processor may flush what is smaller than the smallest normal number.
+    # A processor may flush what is smaller than the smallest normal number, whatever else is allowed.
     ulp = np.where(size < 4 * _smallest(kind), _smallest(kind), ulp)
+    free = np.where(size < _smallest(kind), max(1.0, free_ulps), free_ulps) * ulp
     spread = _spread(r, s, samples)
-    tolerance = free_ulps * ulp + factor * spread
+    tolerance = free + factor * spread
     error = _distance(d, r)
     nearest = np.fmin(error, _distance(d, s)) if s is not None else error
     kinds = np.full(d.shape, Kind.WRONG, np.int8)
@@ -204,8 +205,8 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     kinds[inside] = Kind.WITHIN
     kinds[inside & hazy] = Kind.ILL_CONDITIONED
     if s is not None:
-        kinds[inside & ~hazy & (error > free_ulps * ulp) & (_distance(d, s) < _distance(r, s))] = Kind.EXCESS
-    kinds[error <= free_ulps * ulp] = Kind.WITHIN
+        kinds[inside & ~hazy & (error > free) & (_distance(d, s) < _distance(r, s))] = Kind.EXCESS
+    kinds[error <= free] = Kind.WITHIN
     kinds[_same(d, r)] = Kind.EQUAL
     unlike = _class(d) != _class(r)
     if kind.is_complex:  # which half is not finite, and whether infinite or NaN, hangs on the formula
@@ -214,7 +215,7 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
     kinds[_is_unsettled(d, r, s, samples, ulp) & (kinds >= Kind.NON_FINITE)] = Kind.ILL_CONDITIONED
-    _hold_to_the_exact(kinds, (d, r, s), error, ulp, free_ulps, evidence, kind)
+    _hold_to_the_exact(kinds, (d, r, s), error, free, evidence, kind)
     return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
 
 
@@ -238,8 +239,8 @@ def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array],
     return np.asarray(mixed & like)
 
 
-def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], error: Array, ulp: Array,
-                       free_ulps: float, evidence: Evidence, kind: DType) -> None:
+def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], error: Array, free: Array,
+                       evidence: Evidence, kind: DType) -> None:
     """Turn to WRONG what the spread excuses although the program is exact there (this file's docstring)."""
     import numpy as np
 
@@ -249,7 +250,7 @@ def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], 
     excused = (kinds == Kind.ILL_CONDITIONED) | (kinds == Kind.WITHIN)
     for sample in (x.astype(r.dtype) for x in evidence.samples):
         excused &= np.isfinite(sample) & (sample != d)
-    suspect = (excused & np.isfinite(r) & np.isfinite(d) & (error > free_ulps * ulp) & (error > 0.5 * _size(r))
+    suspect = (excused & np.isfinite(r) & np.isfinite(d) & (error > free) & (error > 0.5 * _size(r))
                & (own(s, Shape.array(kind.name, r.shape)).astype(r.dtype) == r))
     if not suspect.any():
         return

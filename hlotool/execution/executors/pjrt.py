@@ -25,6 +25,7 @@ class Pjrt(Executor):
 
     names = ("pjrt",)
     parameter = "PLATFORM"
+    compiles_together = True
 
     def prepare(self, program: Program) -> Job:
         """The module as bytecode. Raises HloError for calls of Python functions, which live in another process."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
-from hlotool.execution.devices import Queues
+from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.program import Program
@@ -22,8 +21,7 @@ class Reference(Executor):
         return self.options.in_process or is_any_foreign(program.module.instructions())
 
     def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
-        return [evaluate_program(work, arguments, queues=[Queues(deque(row)) for row in infeed] or None)
-                for arguments in argument_sets]
+        return [evaluate_program(work, arguments, queues=fed(infeed)) for arguments in argument_sets]
 
     def facts(self) -> dict[str, str]:
         return {**library_versions(), "platform": "numpy"}
