@@ -19,7 +19,6 @@ from hlotool.execution import (
     Options,
     Program,
     arguments_for,
-    difference,
     execute,
     executor_name,
     executor_named,
@@ -238,27 +237,6 @@ def test_special_distances() -> None:
     assert ulp_distance(np.array([True]), np.array([False])).tolist() == [1.0]
     with pytest.raises(TypeError):
         ulp_distance(np.zeros(2), np.zeros(3))
-
-
-def test_difference_reports_the_worst_element() -> None:
-    left = np.ones((3, 4), np.float32)
-    right = left.copy()
-    right[1, 2] = 1.5
-    right[2, 3] = np.nextafter(np.float32(1), np.float32(2))
-    found = difference(left, right, 4.0)
-    assert (found.index, found.left, found.right, found.outside) == ((1, 2), 1.0, 1.5, 1)
-    assert found.spread["equal"] == pytest.approx(10 / 12) and found.spread["1"] == pytest.approx(11 / 12)
-    assert difference(left, left.copy(), 0.0).is_equal
-    assert not difference(left, right.astype(np.float64), 4.0).is_equal
-    assert not difference(left, right[:2], 4.0).is_equal
-    # Integers have no budget.
-    assert not difference(np.array([5]), np.array([6]), 100.0).is_equal
-    # What cancellation leaves of large numbers is measured by the large ones, unless the budget is the user's.
-    large, small = np.float32([1e6, 1e-3]), np.float32([1e6, 2e-3])
-    assert difference(large, small, 4.0).is_equal
-    assert not difference(large, small, 4.0, strict=True).is_equal
-    # No budget makes 1 and 2 equal.
-    assert not difference(np.ones(1, np.float16), np.full(1, 2, np.float16), 1e9).is_equal
 
 
 # Arguments.

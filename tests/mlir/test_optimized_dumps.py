@@ -89,4 +89,5 @@ def test_samples(name: str) -> None:
         pytest.skip("the optimised module is one device's share of the work")
     expected, found = run_program(original, given), run_program(optimised, given)
     samples = functools.partial(samples_of, original, given)
-    assert not [j for j in settled_results(found, expected, samples, original.module, is_own=False) if j.judgement.is_wrong]
+    judged = settled_results(found, expected, samples, original.module, is_own=False)
+    assert not [j for j in judged if j.judgement.is_wrong]
