@@ -133,12 +133,12 @@ def _searched(program: Program, executor: Executor | None, args: argparse.Namesp
 def _searched_further(program: Program, executor: Executor | None, args: argparse.Namespace
                       ) -> tuple[str, NonFinite, Blame] | None:
     """What the search for arguments that show a difference leads to; None: none was found."""
-    from hlotool.triage import NonFinite, blame, compare
+    from hlotool.triage import NonFinite, blame, compare_unnamed
 
     if executor is None or args.argument_files:
         return None
-    shown = compare(program.module, executors=(executor.name, "reference"), seed=args.seed, time_limit=args.time_limit,
-                    names_instruction=False)
+    shown = compare_unnamed(program.module, executors=(executor.name, "reference"), seed=args.seed,
+                            time_limit=args.time_limit)
     if shown.witness is None or shown.worst is None:
         return None
     guilty = blame(program, shown.witness, executor, seconds=args.time_limit)

@@ -158,8 +158,7 @@ def candidate_of(args: argparse.Namespace, loaded: Loaded, test: Interest) -> Ca
     if isinstance(test, Verdict):
         from hlotool.verdict import compare
 
-        shown = compare(module, executors=(test.executor, test.against), seed=args.seed, time_limit=args.run_limit,
-                        names_instruction=False)
+        shown = compare(module, executors=(test.executor, test.against), seed=args.seed, time_limit=args.run_limit)
         if shown.witness is not None:
             return Candidate(module, shown.witness)
     return Candidate(module, made_rows(module, program.devices))

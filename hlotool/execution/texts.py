@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import TIMEOUT
 from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Executor, Options, PerDevice
 from hlotool.execution.executors import executor_named
 from hlotool.execution.rounding import LEAST_ULPS, Samples
@@ -32,8 +33,8 @@ def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devic
              time_limit: float = TIME_LIMIT) -> list[Any]:
     """What a task of tasks.py about texts gives for each row of its arguments: its value, or the HloError.
 
-    All rows are asked at once; where the child ends, or takes too long, each half by itself, so that a failure is that
-    of its own row.
+    All rows are asked at once; where the child ends, each half by itself, and where it takes too long each row, so that
+    a failure is that of its own row.
     """
     asked = executor_named(executor, Options(time_limit))
     if len(rows) < 2:
@@ -41,10 +42,11 @@ def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devic
     try:
         answers = asked.ask("each", task, rows, devices=devices)
         return [found if is_good else HloError(found) for is_good, found in answers]
-    except HloError:
-        middle = len(rows) // 2
-        return [found for half in (rows[:middle], rows[middle:])
-                for found in ask_each(executor, task, half, devices=devices, time_limit=time_limit)]
+    except HloError as error:
+        size = 1 if any(d.code == TIMEOUT for d in error.diagnostics) else (len(rows) + 1) // 2
+        parts = [rows[at:at + size] for at in range(0, len(rows), size)]
+        return [found for part in parts
+                for found in ask_each(executor, task, part, devices=devices, time_limit=time_limit)]
 
 
 def _single(executor: Executor, task: str, row: tuple[Any, ...], devices: int) -> Any:

@@ -1,6 +1,6 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
-from hlotool.triage.compared import compare, locator, name_instruction
+from hlotool.triage.compared import compare, compare_unnamed, locator, name_instruction
 from hlotool.triage.cuts import is_cuttable, section, varying
 from hlotool.triage.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.triage.module_pair import PairBlame, blame_pair
@@ -14,7 +14,7 @@ from hlotool.triage.wrong_instruction import Blame, blame
 
 __all__ = [
     "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic",
-    "blame_pair", "compare", "find_nonfinite", "is_cuttable", "locator", "name_instruction", "nonfinite_diagnostics",
-    "pair_diagnostic", "pair_record", "record", "refused_instruction", "reproduce_blame", "reproduce_maker", "section",
-    "trace", "varying",
+    "blame_pair", "compare", "compare_unnamed", "find_nonfinite", "is_cuttable", "locator", "name_instruction",
+    "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record", "refused_instruction", "reproduce_blame",
+    "reproduce_maker", "section", "trace", "varying",
 ]

@@ -24,8 +24,8 @@ P = ParamSpec("P")
 _LOCATE, _NAME = 15.0, 30.0
 
 
-def _naming(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
-    """The comparison of hlotool.verdict with doubts decided and the instruction named by search."""
+def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Comparison]:
+    """The comparison of hlotool.verdict with doubts decided and, where it `names`, the instruction named by search."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -33,19 +33,19 @@ def _naming(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
         bound = signature.bind(*args, **kwargs)
         one = Program(read_module(bound.arguments["a"]))
         other = Program(read_module(bound.arguments["b"])) if bound.arguments.get("b") is not None else None
-        is_named = bound.arguments.get("names_instruction", True)
-        given = {"locate": locator(one, other)} | bound.arguments | {"names_instruction": False}
-        found = function(**given)  # type: ignore[call-arg]
+        found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
         _look_behind_open(found, one, other)
-        if is_named and (found.findings or found.diagnostics):
+        if names and (found.findings or found.diagnostics):
             name_instruction(found, one, other, seconds=_NAME)
         return found
 
     return compare
 
 
-#: hlotool.verdict.compare, which knows more: see `_naming`
-compare = _naming(compare_values)
+#: hlotool.verdict.compare with what a search adds (`_searching`): `hlotool.compare`
+compare = _searching(compare_values, names=True)
+#: the same for who looks for the instruction himself
+compare_unnamed = _searching(compare_values, names=False)
 
 
 def _look_behind_open(found: Comparison, one: Program, other: Program | None) -> None:

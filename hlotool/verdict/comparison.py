@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
     ARGUMENTS,
     UNSUPPORTED,
@@ -165,7 +165,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
             inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
             tolerance: Tolerance | None = None, ulps: float | None = None, time_limit: float = 60.0,
             time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None,
-            names_instruction: bool = True, locate: Locator | None = None) -> Comparison:
+            locate: Locator | None = None) -> Comparison:
     """Compare one module on several executors, or two modules on the reference and on the other executors.
 
     `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
@@ -176,7 +176,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     consequence of an overflow further up (range_ends.py), which `locate` tells; `counts_extremes` says that it always
     counts, or never.
 
-    Of a difference the instruction is guessed where `names_instruction` holds; `hlotool.triage` searches for it.
+    `hlotool.compare` is this with the search for the instruction to blame (hlotool.triage).
     """
     one = Program(read_module(a))
     other = one if b is None else Program(read_module(b))
@@ -184,7 +184,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         tolerance = Tolerance(ulps=ulps)
     _require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
-                 counts_extremes, names_instruction, locate)
+                 counts_extremes, locate)
     started = time.monotonic()
     try:
         work.compare(_sets(one, other, arguments, inputs, seed))
@@ -258,7 +258,6 @@ class _Work:
     until: float
     is_pair: bool
     counts_extremes: bool | None = None
-    names_instruction: bool = True
     locate: Locator | None = None
 
     def __post_init__(self) -> None:
@@ -528,29 +527,11 @@ class _Work:
         return known.depends(chooser)
 
     def _say(self) -> None:
-        """The worst finding as a diagnostic, at the instruction to blame."""
-        from hlotool.verdict.blamed_instruction import blamed
-
-        worst = self.found.worst
-        assert worst is not None
-        module = self.other.module
-        place = None
-        if self.found.witness is not None and self.names_instruction:
-            program, name = self.one if not self.is_pair else self.other, worst.side.rsplit(" on ", 1)[-1]
-            place = blamed(program, self.found.witness, name, worst, self.time_limit,
-                           one=self.one if self.is_pair else None)
-        source = module.source
-        filename = source.filename if source else "<module>"
-        sides = f"{self.found.left} and {self.found.right} differ"
-        if place is None:
-            self.found.diagnostics.append(Diagnostic(DIFFERENCE, f"{sides}: {worst}", filename=filename))
-            return
-        spot = module.position(place)
-        self.found.instruction, self.found.line = place.name, spot.line
+        """The worst finding as a diagnostic."""
+        source = self.other.module.source
         self.found.diagnostics.append(Diagnostic(
-            DIFFERENCE, f"{sides}, first at {place.name}: {worst.why}", line=spot.line, column=spot.column,
-            end_line=spot.line, end_column=spot.column + len(place.name), filename=filename,
-            notes=(Note(str(worst)),)))
+            DIFFERENCE, f"{self.found.left} and {self.found.right} differ: {self.found.worst}",
+            filename=source.filename if source else "<module>"))
 
 
 @dataclass

@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import hlotool
 from hlotool.diagnostics import HloError
+from hlotool.triage import compare_unnamed
 
 ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -81,7 +81,7 @@ def verdict_of(pair: Pair, budget: float, **options: Any) -> dict[str, Any]:
     name, left, right = pair
     started = time.perf_counter()
     try:
-        found = hlotool.compare(left, right, time_budget=budget, names_instruction=False, **options)
+        found = compare_unnamed(left, right, time_budget=budget, **options)
     except HloError as error:
         return {"name": name, "verdict": "none", "kind": "failed", "said": str(error)[:300]}
     said = str(found.worst) if found.worst is not None else "; ".join(found.vacuous) or "; ".join(

@@ -434,7 +434,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, sub
     folder = tmp_path_factory.mktemp("cases")
     (folder / "planted.hlo").write_text(PLANTED)
     (folder / "known.toml").write_text(KNOWN)
-    done = run("planted.hlo", "--time-limit", "1", "--expectations", "known.toml", "-n", "1", "--json", "out.json",
+    done = run("planted.hlo", "--time-limit", "2", "--expectations", "known.toml", "-n", "1", "--json", "out.json",
                "--html", "out.html", "--junitxml", "out.xml", cwd=folder)
     return folder, done
 

@@ -45,7 +45,7 @@ def test_what_becomes_of_a_nan_in_a_large_program_has_no_verdict() -> None:
 def test_where_nothing_tells_finite_numbers_count() -> None:
     """Without a search for the instruction, what the program's own types give decides."""
     before, after = deep("a = f32[4] negate(x)"), deep("a = f32[4] negate(x)", "ROOT y = f32[4] clamp(a, k40, a)")
-    found = compare(before, after, inputs=("wide",), executors=("reference",), names_instruction=False)
+    found = compare(before, after, inputs=("wide",), executors=("reference",))
     assert found.verdict == "differ"
 
 
