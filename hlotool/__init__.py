@@ -1,6 +1,7 @@
 """hlotool: reads, checks, prints, lifts, builds and runs XLA's HLO.
 
     module = hlotool.parse(text, filename="dump.hlo")
+    module = hlotool.read("dump.pb")  # or StableHLO, bytes, a file, jax.jit(f).lower(x), a function with arguments
     str(module)                       # HLO text again
     hlotool.verify(module)            # -> list of Diagnostic
     hlotool.lint(text)                # syntax and verification, for all problems at once
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from hlotool.execution import execute
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
     from hlotool.linting import lint
-    from hlotool.mlir import from_stablehlo, to_stablehlo
+    from hlotool.mlir import from_stablehlo, read, read_all, to_stablehlo
     from hlotool.ops import OPS
     from hlotool.passes.cost import module_cost, peak_memory
     from hlotool.passes.equality import diff
@@ -65,6 +66,8 @@ _PUBLIC = {
     "parse": ("hlotool.passes.read", "parse"),
     "peak_memory": ("hlotool.passes.cost", "peak_memory"),
     "print_module": ("hlotool.text", "print_module"),
+    "read": ("hlotool.mlir", "read"),
+    "read_all": ("hlotool.mlir", "read_all"),
     "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
     "verify": ("hlotool.passes.verify", "verify"),
 }
@@ -72,15 +75,23 @@ _PUBLIC = {
 __all__ = [
     "OPS", "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
     "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "module_cost",
-    "parse", "peak_memory", "print_module", "to_stablehlo", "verify",
+    "parse", "peak_memory", "print_module", "read", "read_all", "to_stablehlo", "verify",
 ]
+
+
+#: functions whose first arguments may be whatever hlotool.read takes: name -> how many of them
+_TAKING_PROGRAMS = {"diff": 2, "infer_shapes": 1, "module_cost": 1, "peak_memory": 1, "print_module": 1,
+                    "to_stablehlo": 1, "verify": 1}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'hlotool' has no attribute {name!r}")
     room, inner = _PUBLIC[name]
-    value = globals()[name] = getattr(importlib.import_module(room), inner)
+    value = getattr(importlib.import_module(room), inner)
+    if name in _TAKING_PROGRAMS:
+        value = importlib.import_module("hlotool.mlir").taking_programs(value, _TAKING_PROGRAMS[name])
+    globals()[name] = value
     return value
 
 

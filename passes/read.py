@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import HloModule, Source
 from hlotool.text import parse as parse_text
 from hlotool.text import parse_recovering
+from hlotool.text.input_files import is_mlir
+
+NOT_TEXT = define("R006", "not-text", "something that is no string, where the text of a module is asked for")
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
@@ -17,7 +20,16 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
     Raises HloError with every syntax error, or with every shape that could not be inferred. Old and new forms
     that were met are in the module's `notes`. Source of the syntax: grammars/*.lark.
     """
-    module = parse_text(text, filename)
+    if not isinstance(text, str):
+        raise HloError([Diagnostic(NOT_TEXT, f"a {type(text).__name__} is no HLO text", filename=filename,
+                                   help="hlotool.read takes paths, bytes, files and objects of JAX too")])
+    try:
+        module = parse_text(text, filename)
+    except HloError as error:
+        if is_mlir(text):
+            raise HloError([Diagnostic(NOT_TEXT, "the text is MLIR, no HLO", filename=filename,
+                                       help="hlotool.read takes StableHLO too")]) from error
+        raise
     if problems := _give_shapes(module):
         raise HloError(problems)
     return module

@@ -8,7 +8,7 @@ from typing import Any
 #: rooms whose modules define codes; constraints of operations have theirs from OPS
 _ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize",
           "hlotool.passes.lift", "hlotool.passes.lints", "hlotool.passes.formatting", "hlotool.mlir",
-          "hlotool.execution", "hlotool.verdict", "hlotool.triage", "hlotool.builder",
+          "hlotool.execution", "hlotool.verdict", "hlotool.triage", "hlotool.reduction", "hlotool.builder",
           "hlotool.conformance.expectations", "hlotool.conformance.suites", "hlotool.linting.codes",
           "hlotool.reduction", "hlotool.jax", "hlotool.cli.arrays", "hlotool.cli.roundtrip_stages")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -39,7 +39,7 @@ class Loaded:
 
     def program(self, arg_shapes: Sequence[str] | None = None) -> Any:
         """The MLIR module of a StableHLO input as it is, but for the shapes. Raises HloError."""
-        from hlotool.mlir import read_program, refined
+        from hlotool.mlir import in_file, read_program, refined
 
         assert self.input is not None
         given = self.input
@@ -47,7 +47,7 @@ class Loaded:
             program = read_program(given.source.text if given.source is not None else given.data)
             return program if arg_shapes is None else refined(program, arg_shapes)
         except HloError as error:
-            raise HloError([_named(d, given) for d in error.diagnostics]) from error
+            raise HloError([in_file(d, given) for d in error.diagnostics]) from error
 
     @property
     def is_stablehlo(self) -> bool:
@@ -72,29 +72,9 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
 
 def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModule:
     """The module of an input; see Loaded.module. Raises HloError."""
-    if given.kind == "hlo":
-        from hlotool.passes.read import parse_source
+    from hlotool.mlir import module_of_input
 
-        assert given.source is not None
-        module: HloModule = parse_source(given.source)
-        return module
-    if given.kind == "proto":
-        from hlotool.proto import read_proto
-
-        return read_proto(given.data, given.filename)
-    from hlotool.mlir import from_stablehlo
-
-    try:
-        return from_stablehlo(given.source.text if given.source is not None else given.data, arg_shapes=arg_shapes)
-    except HloError as error:
-        raise HloError([_named(d, given) for d in error.diagnostics]) from error
-
-
-def _named(diagnostic: Diagnostic, given: Input) -> Diagnostic:
-    """A diagnostic of the importer, which sees a text without its file."""
-    before = given.source.first_line - 1 if given.source is not None and diagnostic.line else 0
-    return replace(diagnostic, filename=given.filename, line=diagnostic.line + before,
-                   end_line=diagnostic.end_line + before)
+    return module_of_input(given, arg_shapes)
 
 
 def _name(given: Input) -> str:

@@ -32,14 +32,7 @@ def execute(module: HloModule | str, arguments: Sequence[Array], executor: str =
 
 
 def read_module(module: Any) -> HloModule:
-    """A module, the one that an HLO text holds, or the one that a StableHLO module (or its bytecode) says."""
-    if isinstance(module, HloModule):
-        return module
-    if not isinstance(module, str):
-        from hlotool.mlir import from_stablehlo
+    """The module that something holds: see hlotool.mlir.read."""
+    from hlotool.mlir import read
 
-        return from_stablehlo(module)
-    from hlotool.passes.read import parse
-
-    parsed: HloModule = parse(module)
-    return parsed
+    return read(module)

@@ -11,11 +11,12 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule, no_collection
 from hlotool.linting.settings import Settings
 from hlotool.passes.read import parse
+from hlotool.text.input_files import inputs_of
 
 
-def lint(text_or_module: str | HloModule, filename: str = "<string>",
+def lint(program: str | HloModule | Any, filename: str = "<string>",
          config: Settings | Mapping[str, Any] | str | Path | None = None) -> list[Diagnostic]:
-    """Every finding about an HLO text or module, sorted by place.
+    """Every finding about an HLO text, a module, or whatever else hlotool.read takes, sorted by place.
 
     A text with syntax errors gives those; verification speaks about texts that read, and the lint rules about modules
     that verify. `config` is a configuration file, or settings under the names that such a file has:
@@ -23,17 +24,28 @@ def lint(text_or_module: str | HloModule, filename: str = "<string>",
     """
     settings = _settings(config)
     with no_collection():
-        if isinstance(text_or_module, HloModule):
-            module = text_or_module
-        else:
-            try:
-                module = parse(text_or_module, filename)
-            except HloError as error:
-                return error.diagnostics
+        try:
+            module = _read(program, filename)
+        except HloError as error:
+            return error.diagnostics
         found, _ = lint_module(module, settings)
     if module.source is None and filename != "<string>":
         return [replace(d, filename=filename) for d in found]
     return found
+
+
+def _read(program: Any, filename: str) -> HloModule:
+    """The module; nothing but HLO text needs MLIR or NumPy."""
+    if isinstance(program, HloModule):
+        return program
+    if isinstance(program, str) and ("\n" in program or "{" in program or not program.strip()):
+        found = inputs_of(program.encode("utf-8", "surrogateescape"), filename)
+        if len(found) == 1 and found[0].kind == "hlo":
+            module: HloModule = parse(program, filename)
+            return module
+    from hlotool.mlir import read
+
+    return read(program, filename="" if filename == "<string>" else filename)
 
 
 def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:

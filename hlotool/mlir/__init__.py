@@ -1,5 +1,9 @@
-"""Export to StableHLO, import from it, and portable artifacts. Importing this room imports no jaxlib."""
+"""Export to StableHLO, import from it, portable artifacts, and whatever else holds a program.
 
+Importing this room imports no jaxlib.
+"""
+
+from hlotool.mlir.any_source import in_file, module_of_input, read, read_all, taking_programs
 from hlotool.mlir.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
 from hlotool.mlir.expansion import refined
 from hlotool.mlir.export_stablehlo import to_stablehlo
@@ -10,7 +14,7 @@ from hlotool.mlir.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.mlir.options import LiftOptions
 
 __all__ = [
-    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "is_dictionary",
-    "program_bytes", "program_text", "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo",
-    "without_chlo", "write_artifact",
+    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "is_dictionary",
+    "module_of_input", "program_bytes", "program_text", "read", "read_all", "read_artifact", "read_program",
+    "read_unverified", "refined", "taking_programs", "to_stablehlo", "without_chlo", "write_artifact",
 ]

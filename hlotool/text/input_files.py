@@ -86,8 +86,9 @@ def bytes_of(file: Path) -> bytes:
     try:
         with open(file, "rb") as stream:
             return _read(stream, str(file))
-    except OSError as error:
-        raise _problem(UNREADABLE, f"{file} cannot be read: {error.strerror or error}", str(file)) from error
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file)) from error
 
 
 def _read(stream: BinaryIO | gzip.GzipFile, filename: str) -> bytes:
@@ -115,10 +116,15 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
         return [Input(filename, "proto", data=data)]
     # Bytes that are not UTF-8 come back as they were when the text is written the same way.
     text = plain_text(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-    if not _MODULE_LINE.search(text) and _MLIR.search(text):
+    if is_mlir(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in _separated(text, filename)]
     return [Input(filename, "hlo", source) for source in split_modules(text, filename)]
+
+
+def is_mlir(text: str) -> bool:
+    """Whether a text is MLIR's, StableHLO say, and not HLO."""
+    return not _MODULE_LINE.search(text) and _MLIR.search(text) is not None
 
 
 def uncompressed(data: bytes, filename: str) -> bytes:
