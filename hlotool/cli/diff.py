@@ -5,6 +5,7 @@
     hlotool diff a.hlo b.hlo --ignore sharding backend_config
     hlotool diff a.hlo b.hlo --passes=dce          after passes on both sides
     hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
+    hlotool diff before.hlo after.hlo --values         the same by the values computed; --all: each operation
     hlotool diff a.hlo b.hlo --json
 
 Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
@@ -15,10 +16,13 @@ code 0: none, 1: the modules differ, 2: one cannot be read.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.diagnostics import HloError, visible
@@ -37,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ignore", nargs="+", default=(), metavar="ATTRIBUTE", help="attributes that do not count")
     parser.add_argument("--passes", default="", metavar="NAME,...", help="passes of `hlotool opt` to run on both first")
     parser.add_argument("--all", action="store_true", help="every change, also where the second module is optimised")
+    parser.add_argument("--values", action="store_true",
+                        help="match operations by the values that they compute on the reference, on made arguments or "
+                             "--args; exit code 1 where a result differs")
+    add_argument_files(parser)
+    parser.add_argument("--time-limit", type=float, default=120.0, metavar="SECONDS",
+                        help="for running both with --values (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -50,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         return 2
     try:
         given = [w.module() for w in wanted]
+        if args.values:
+            return _by_values(given, wanted, args)
         if not (args.names or args.layouts or args.passes) and _is_settled(given, wanted, args):
             return 0
         left, right = _modules(given, wanted, args.passes)
@@ -61,6 +73,30 @@ def run(args: argparse.Namespace) -> int:
     found = diff(left, right, names=args.names, layouts=args.layouts, ignore=args.ignore)
     _show(found, given, wanted, args)
     return 0 if found.is_equal else 1
+
+
+def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> int:
+    """What became of the operations of one module in the other, by their values on the reference."""
+    from hlotool.execution import Program, arguments_for, fitted
+    from hlotool.triage import match_values
+
+    before, after = map(Program, given)
+    if args.argument_files:
+        rows = [fitted(before, read_arguments(args.argument_files, before.parameters))] * before.devices
+    else:
+        rows = [arguments_for(before, args.seed + device) for device in range(before.devices)]
+    found = match_values(before, after, rows, seconds=args.time_limit)
+    if args.json:
+        import json
+
+        print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))
+    else:
+        print(_wrapped(visible(f"{wanted[1].name} held against {wanted[0].name} by values. {found.summary()}")))
+        if not args.quiet:
+            _print_lines(found.lines(args.all), wants_color(sys.stdout, args.color), is_wrapped=not args.all)
+        if not args.quiet and not args.all:
+            print("each operation: --all")
+    return int(bool(found.different))
 
 
 def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> bool:
@@ -135,13 +171,20 @@ def _show_fates(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     from hlotool.passes.equality import became
 
     fates = became(given[0], given[1])
-    print(f"{wanted[1].name} is {wanted[0].name} optimised. {fates.summary()}")
+    print(_wrapped(visible(f"{wanted[1].name} is {wanted[0].name} optimised. {fates.summary()}")))
     if not args.quiet:
-        _print_lines(fates.lines(), wants_color(sys.stdout, args.color))
+        _print_lines(fates.lines(), wants_color(sys.stdout, args.color), is_wrapped=True)
         print("every change: --all")
 
 
-def _print_lines(lines: Iterable[tuple[str, str]], is_colored: bool) -> None:
+def _print_lines(lines: Iterable[tuple[str, str]], is_colored: bool, is_wrapped: bool = False) -> None:
     for kind, text in lines:
-        line = visible(text)
+        line = _wrapped(visible(text)) if is_wrapped else visible(text)
         print(f"\x1b[{_STYLES[kind]}m{line}\x1b[0m" if is_colored else line)
+
+
+def _wrapped(text: str) -> str:
+    """A sentence or a list, broken between words where the terminal ends."""
+    indent = "    " if text.startswith("  ") else "  "
+    return textwrap.fill(text, max(40, shutil.get_terminal_size().columns), subsequent_indent=indent,
+                         break_long_words=False, break_on_hyphens=False)

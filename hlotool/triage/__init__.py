@@ -3,6 +3,7 @@
 from hlotool.triage.compared import compare, compare_unnamed, locator, name_instruction
 from hlotool.triage.cuts import is_cuttable, section, varying
 from hlotool.triage.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
+from hlotool.triage.matched_values import VALUE_FATES, ValueMatch, ValueMatches, match_values
 from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.places import Place
@@ -13,8 +14,9 @@ from hlotool.triage.trials import Evidences
 from hlotool.triage.wrong_instruction import Blame, blame
 
 __all__ = [
-    "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "blame", "blame_diagnostic",
-    "blame_pair", "compare", "compare_unnamed", "find_nonfinite", "is_cuttable", "locator", "name_instruction",
-    "nonfinite_diagnostics", "pair_diagnostic", "pair_record", "record", "refused_instruction", "reproduce_blame",
-    "reproduce_maker", "section", "trace", "varying",
+    "VALUE_FATES", "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "ValueMatch",
+    "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare", "compare_unnamed", "find_nonfinite",
+    "is_cuttable", "locator", "match_values", "name_instruction", "nonfinite_diagnostics", "pair_diagnostic",
+    "pair_record", "record", "refused_instruction", "reproduce_blame", "reproduce_maker", "section", "trace",
+    "varying",
 ]

@@ -20,7 +20,8 @@ def narrow_accumulator(view: View, instruction: HloInstruction) -> Iterator[Find
 
     What it does
         Finds places of a loop's state that are narrow floats and to which each iteration adds: the body's next value
-        is the old one plus another. Where what is added was computed as a wide sum and narrowed, that is said.
+        is the old one plus another that does not depend on it. Where what is added was computed as a wide sum and
+        narrowed, that is said.
 
     Why
         A bf16 number has 8 digits: once the sum is 256 times as large as what is added, nothing is added any more.
@@ -81,9 +82,23 @@ def _added(view: View, update: HloInstruction, place: int) -> HloInstruction | N
         while old.opcode in ("copy", "bitcast", "convert"):
             old = old.operands[0]
         if old.opcode == "get-tuple-element" and old.operands[0].opcode == "parameter" \
-                and old.attributes["index"] == place and view.constant(part) is None:
+                and old.attributes["index"] == place and view.constant(part) is None and not _reads(part, place):
             return part
     return None
+
+
+def _reads(value: HloInstruction, place: int) -> bool:
+    """Whether a value of a body depends on a place of the state: x + f(x), as residual networks have it, is no sum."""
+    seen, stack = {value}, [value]
+    while stack:
+        at = stack.pop()
+        if at.opcode == "parameter" or (at.opcode == "get-tuple-element" and at.operands[0].opcode == "parameter"
+                                        and at.attributes["index"] == place):
+            return True
+        if at.opcode != "get-tuple-element" or at.operands[0].opcode != "parameter":
+            stack += [o for o in at.operands if o not in seen]
+            seen.update(at.operands)
+    return False
 
 
 def _wide(view: View, part: HloInstruction) -> HloInstruction | None:

@@ -21,7 +21,7 @@ def _signs(view: View) -> Signs:
     return found
 
 
-@rule("W321", "unclamped-log", on=("log",), in_fusions=True)
+@rule("W321", "unclamped-log", on=("log",), in_fusions=True, authored=True)
 def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The logarithm of something that may be zero or negative.
 
@@ -52,7 +52,7 @@ def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
             yield Finding(instruction, f"{operand.name} {_WORDS[sign]}", help="clamp it, or add a small constant")
 
 
-@rule("W322", "negative-sqrt", on=("sqrt",), in_fusions=True)
+@rule("W322", "negative-sqrt", on=("sqrt",), in_fusions=True, authored=True)
 def negative_sqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The square root of something that may be negative.
 
@@ -80,7 +80,7 @@ def negative_sqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         yield Finding(instruction, f"{operand.name} may be negative", help="take its maximum with 0 first")
 
 
-@rule("W323", "zero-rsqrt", on=("rsqrt",), in_fusions=True)
+@rule("W323", "zero-rsqrt", on=("rsqrt",), in_fusions=True, authored=True)
 def zero_rsqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """The reciprocal square root of something that may be zero.
 
@@ -115,7 +115,7 @@ def _has_offset(view: View, value: HloInstruction) -> bool:
     return at.opcode == "add" and any((view.constant(o) or 0) > 0 for o in at.operands)
 
 
-@rule("W324", "zero-divisor", on=("divide",), in_fusions=True)
+@rule("W324", "zero-divisor", on=("divide",), in_fusions=True, authored=True)
 def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A division by something that may be exactly zero.
 
@@ -157,7 +157,7 @@ def _is_total(view: View, value: HloInstruction) -> bool:
     return at.opcode in ("reduce", "abs", "maximum")
 
 
-@rule("W325", "unshifted-softmax", on=("divide", "log"), in_fusions=True)
+@rule("W325", "unshifted-softmax", on=("divide", "log"), in_fusions=True, authored=True)
 def unshifted_softmax(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A softmax, or log of a sum of exponentials, whose maximum is not subtracted.
 
@@ -357,7 +357,7 @@ def oversized_shift(view: View, instruction: HloInstruction) -> Iterator[Finding
                       help="shift by less, or convert to a wider type first")
 
 
-@rule("W330", "constant-comparison", on=("compare",), severity=Severity.INFO, in_fusions=True)
+@rule("W330", "constant-comparison", on=("compare",), severity=Severity.INFO, in_fusions=True, authored=True)
 def constant_comparison(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A comparison whose outcome is known.
 

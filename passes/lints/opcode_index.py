@@ -43,7 +43,7 @@ def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]],
     view = View(module)
     found: list[Diagnostic] = []
     for rule, check in chosen:
-        if rule.tidied and view.is_traced and not named(rule):
+        if ((rule.tidied and view.is_traced) or (rule.authored and view.is_optimized)) and not named(rule):
             continue
         if rule.on is Scope.MODULE:
             found.extend(_diagnostic(module, rule, f) for f in check(view))

@@ -19,13 +19,14 @@ VENDORS = {
     "lapack_": "LAPACK on CPUs", "blas_": "BLAS on CPUs", "ducc_": "DUCC on CPUs", "__xla_gpu": "XLA's GPU backend",
     "xla.gpu": "XLA's GPU backend", "__fusion$": "a fusion emitter", "__kernel_call": "a GPU kernel",
     "AllocateBuffer": "XLA's TPU backend", "AsyncCollectiveStart": "XLA's TPU backend",
-    "AsyncCollectiveDone": "XLA's TPU backend", "ConcatBitcast": "XLA's TPU backend", "te_": "Transformer Engine",
+    "AsyncCollectiveDone": "XLA's TPU backend", "ConcatBitcast": "XLA's TPU backend",
+    "GatherScatterIndicesBitpacked": "XLA's TPU backend", "te_": "Transformer Engine",
     "__op$": "XLA's GPU backend",
     "__gpu$": "XLA's GPU backend",
 }
 #: beginnings of targets that compilers write in place of operations: in an optimised module they are no news
 PUT_IN = ("__cublas$", "__cudnn$", "__cub$", "__onednn$", "__fusion$", "__xla_gpu", "xla.gpu", "__op$", "__gpu$",
-          "AllocateBuffer", "AsyncCollective", "ConcatBitcast")
+          "AllocateBuffer", "AsyncCollective", "ConcatBitcast", "GatherScatterIndices")
 #: beginnings of targets that call back into the process that made the module
 CALLBACKS = ("xla_python", "xla_ffi_python", "xla_ffi_partitioned_python", "xla_cpu_python", "HostExecute")
 #: targets that frameworks write and every XLA backend knows

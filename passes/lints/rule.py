@@ -83,6 +83,8 @@ class Rule:
     in_fusions: bool = False
     #: whether any compiler mends it first thing, so that it is no news in what a frontend has traced
     tidied: bool = False
+    #: whether it is about what an author wrote, so that it says nothing of what a compiler made of it
+    authored: bool = False
 
     @property
     def summary(self) -> str:
@@ -139,18 +141,21 @@ CATEGORIES: Mapping[str, str] = {
 
 def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity = Severity.WARNING,
          default_on: bool = True, fix: Fixability = Fixability.NONE, category: str = "",
-         in_fusions: bool = False, tidied: bool = False) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+         in_fusions: bool = False, tidied: bool = False, authored: bool = False
+         ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Declare a rule: the decorated generator is it. Raises AssertionError where the code or the name is taken.
 
     The category is that of the code's first two characters where none is given, so rules from elsewhere name theirs.
     A `tidied` rule says nothing, unless it is selected by name, about a module that a frontend traced and no compiler
     has seen: the author of that program cannot write those instructions otherwise, and they are gone after one pass.
+    An `authored` rule says nothing, unless it is selected by name, about an optimised module: compilers expand batch
+    normalisation into differences and fold guards away, and their author reads the program before that.
     """
 
     def declare(check: Callable[..., Iterator[Finding]]) -> Rule:
         assert all(name != r.name for r in RULES.values()), f"{name} is declared twice"
         made = Rule(code, name, category or CATEGORIES.get(code[:2], "other"), severity, default_on, fix,
-                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied)
+                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied, authored)
         define(code, name, made.summary, made.source)
         RULES[code] = made
         return made

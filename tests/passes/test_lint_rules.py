@@ -223,8 +223,10 @@ def test_signs_are_followed_into_fusions() -> None:
 fused { p = f32[4] parameter(0)  ROOT y = f32[4] log(p) }
 ENTRY main { x = f32[4] parameter(0)  a = f32[4] OPERATION(x)
              ROOT f = f32[4] fusion(a), kind=kLoop, calls=fused }"""
-    assert [d.code for d in run(hlotool.parse(text.replace("OPERATION", "abs")))] == ["W321"]
-    assert not run(hlotool.parse(text.replace("OPERATION", "exponential")))
+    named = {"select": lambda r: r.code == "W321", "named": lambda r: True}
+    assert [d.code for d in run(hlotool.parse(text.replace("OPERATION", "abs")), **named)] == ["W321"]
+    assert not run(hlotool.parse(text.replace("OPERATION", "exponential")), **named)
+    assert not run(hlotool.parse(text.replace("OPERATION", "abs"))), "a compiler wrote it: only where it is asked for"
 
 
 @pytest.mark.parametrize(("start", "limit", "step", "direction", "code"), [

@@ -161,7 +161,7 @@ def test_a_sum_in_a_loop_that_is_narrowed_each_time_names_where_it_was_wide() ->
     text = """cond { s = (s32[], bf16[8,8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
   n = s32[] constant(64)  ROOT p = pred[] compare(i, n), direction=LT }
 body { s = (s32[], bf16[8,8]) parameter(0)  i = s32[] get-tuple-element(s), index=0  one = s32[] constant(1)
-  j = s32[] add(i, one)  sum = bf16[8,8] get-tuple-element(s), index=1  w = f32[8,8] convert(sum)
+  j = s32[] add(i, one)  sum = bf16[8,8] get-tuple-element(s), index=1  w = f32[8,8] constant({...})
   d = f32[8,8] dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}  c = bf16[8,8] convert(d)
   more = bf16[8,8] OP(sum, c)  ROOT t = (s32[], bf16[8,8]) tuple(j, more) }
 ENTRY main { i = s32[] constant(0)  x = bf16[8,8] parameter(0)  t = (s32[], bf16[8,8]) tuple(i, x)
@@ -169,6 +169,7 @@ ENTRY main { i = s32[] constant(0)  x = bf16[8,8] parameter(0)  t = (s32[], bf16
     (message,) = found("W314", text.replace("OP", "add"))
     assert "d gives f32" in message
     assert not found("W314", text.replace("OP", "multiply"))
+    assert not found("W314", text.replace("OP", "add").replace("constant({...})", "convert(sum)")), "x + f(x)"
 
 
 def test_a_loop_that_its_compiler_has_counted_runs_once() -> None:
