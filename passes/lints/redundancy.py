@@ -64,7 +64,7 @@ def _unused(view: View, group: list[HloComputation]) -> Finding:
                    fix=fix_of(view.module.source, f"remove {first.name}{more and ' and the others'}", changes))
 
 
-@rule("W102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO, authored=True)
 def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Finding]:
     """Computations that are the same, instruction by instruction.
 
