@@ -191,7 +191,7 @@ class Shape(metaclass=Interned):
         return Shape.array(self.element_type, dims, None, dynamic)
 
     def with_element_type(self, element_type: str) -> Shape:
-        return replace(self, element_type=element_type)
+        return self if element_type == self.element_type else replace(self, element_type=element_type)
 
     def with_layout(self, layout: Layout | None) -> Shape:
         return replace(self, layout=layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -36,6 +37,13 @@ class IotaTile(metaclass=Interned):
             steps = range(0, stride * self.reshape_dims[d], stride)
             numbers = [number + step for number in numbers for step in steps]
         return tuple(numbers)
+
+
+@functools.lru_cache(64)
+def _rows(iota: IotaTile) -> tuple[tuple[int, ...], ...]:
+    """The groups of a tile of two dimensions, which many operations share."""
+    devices, (count, size) = iota.devices(), iota.dims
+    return tuple(devices[i * size:(i + 1) * size] for i in range(count))
 
 
 def require_listable(count: int) -> None:
@@ -140,8 +148,7 @@ class ReplicaGroups(metaclass=Interned):
         Raises TooManyDevicesError.
         """
         if self.iota is not None:
-            devices, (count, size) = self.iota.devices(), self.iota.dims
-            return tuple(devices[i * size:(i + 1) * size] for i in range(count))
+            return _rows(self.iota)
         return self._of_mesh(self.mesh) if self.mesh is not None else self.groups
 
     def _of_mesh(self, mesh: Mesh) -> tuple[tuple[int, ...], ...]:

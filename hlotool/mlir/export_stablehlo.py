@@ -169,6 +169,8 @@ class Exporter:
         self._depth = 0
         self._current: HloInstruction = None  # type: ignore[assignment]  # set before any lowering runs
         self._last: Any = None
+        #: its name, which is slow to ask for
+        self._last_name = ""
         self._ip: Any = None
 
     # The module.
@@ -363,7 +365,7 @@ class Exporter:
 
     def _is_expanded(self, instruction: HloInstruction) -> bool:
         """Whether other operations than its own stand for an instruction."""
-        return self._last is not None and self._last.name not in OPS[instruction.opcode].lowering.names
+        return self._last is not None and self._last_name not in OPS[instruction.opcode].lowering.names
 
     def _in_flight(self, instruction: HloInstruction, value: Value) -> Value:
         """The value of an asynchronous operation where StableHLO has such: started, on its way, or awaited."""
@@ -395,10 +397,10 @@ class Exporter:
                 instruction.opcode, *(lost.pop(n) for n in tuple(lost) if code_of(n) == codes.LOST_ATTRIBUTE),
                 "stands as its instructions")))
         elif is_expanded and "async" not in record.flags:
-            self._lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {self._last.name}"
+            self._lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {self._last_name}"
                        + (" and others" if self._written > 1 else ""))
         is_carried = (self.options.carry and self._last is not None and not self._inlined and not is_expanded
-                      and self._last.name in record.lowering.names)
+                      and self._last_name in record.lowering.names)
         for code, detail in (*((code_of(n), f"{n}={t}") for n, t in lost.items()), *said):
             self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_carried))
         if self._last is None and operands and value is operands[0]:
@@ -510,7 +512,7 @@ class Exporter:
 
         Where several operations stand for one, the last may have other results: those get no sharding.
         """
-        marks = operation_attributes(instruction, self._last.name)
+        marks = operation_attributes(instruction, self._last_name)
         if SHARDING in marks and [r.type for r in self._last.results] != list(self.types.leaves(instruction.shape)):
             del marks[SHARDING]
         for name, text in marks.items():
@@ -591,8 +593,9 @@ class Exporter:
         types = self.types.leaves(result)
         self._written += 1
         texts = {key: self.attribute(text) for key, text in attributes.items()} if attributes else None
+        self._last_name = name if "." in name else f"stablehlo.{name}"
         operation = self._last = self._create(
-            name if "." in name else f"stablehlo.{name}", types, _flat(operands), texts, None, len(regions),
+            self._last_name, types, _flat(operands), texts, None, len(regions),
             self._locations.of(self._current), self._ip)
         self._regions = tuple(r.computation for r in regions)
         if regions:
@@ -683,7 +686,8 @@ class Exporter:
         operation = self._create("stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
                                  self._locations.of(self._current), self._ip)
         # What fills a place after an operation does not stand for the instruction.
-        self._last = self._last or operation
+        if self._last is None:
+            self._last, self._last_name = operation, operation.name
         return operation
 
     def pack(self, value: Value) -> Value:
