@@ -38,6 +38,7 @@ class Locations:
         self._tables = tables or {}
         self._frames: dict[int, Any] = {}
         self._files: dict[int, Any] = {}
+        self._rows: dict[tuple[str, int], dict[str, int]] = {}
         self._name = ir.Location.name
         self._known: dict[str, Any] = {}
         self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
@@ -115,9 +116,13 @@ class Locations:
         return self._name(function, location) if function else location
 
     def _row(self, table: str, number: int) -> dict[str, int]:
-        """The numbers in a row of a table; {} where there is none."""
-        rows = self._tables.get(table, ())
-        return {k: int(v) for k, v in _ROW.findall(rows[number - 1])} if 0 < number <= len(rows) else {}
+        """The numbers in a row of a table, remembered; {} where there is none."""
+        found = self._rows.get((table, number))
+        if found is None:
+            rows = self._tables.get(table, ())
+            found = {k: int(v) for k, v in _ROW.findall(rows[number - 1])} if 0 < number <= len(rows) else {}
+            self._rows[table, number] = found
+        return found
 
     def _string(self, table: str, number: int) -> str:
         rows = self._tables.get(table, ())
