@@ -28,6 +28,7 @@ COMMANDS = {
     "compare": "compare a module's values on two executors, or two modules",
     "reduce": "make a module that shows a failure as small as it can be",
     "bundle": "a failure in one archive, which shows it again",
+    "bisect": "name the pass that changes what a module computes, in a folder of dumps",
     "isolate": "name the instruction that makes NaN, or where two executors part",
     "cost": "flops, traffic, memory and communication of a module",
     "diff": "what differs between two modules, matched by structure",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 #: the guide, in the order in which it is read; a page that is not named here comes after
-_ORDER = ("index", "checking", "converting", "comparing", "building", "conformance", "library", "editors",
+_ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library", "editors",
           "configuration", "speed")
 
 

@@ -2,12 +2,20 @@
 
 from hlotool.execution.arguments import arguments_for, random_arguments
 from hlotool.execution.codes import ARGUMENTS, CRASH, DIFFERENCE, TIMEOUT, UNSUPPORTED
-from hlotool.execution.evaluate import Call, Moment, Observer, Path, Rebinding, evaluate_program
+from hlotool.execution.evaluate import (
+    Call,
+    InstructionRuns,
+    Moment,
+    Observer,
+    Path,
+    Rebinding,
+    evaluate_program,
+)
 from hlotool.execution.executor import Executor, Options, library_versions
 from hlotool.execution.executors import executor_name, executor_named, executor_names
-from hlotool.execution.higher_precision import own, shadow_program
-from hlotool.execution.program import Program, fitted, flat
-from hlotool.execution.rounding import LEAST_ULPS, Samples, mantissa_bits, sample_program, ulp_of
+from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
+from hlotool.execution.program import Program, fitted, flat, nested
+from hlotool.execution.rounding import LEAST_ULPS, RandomRounding, Samples, mantissa_bits, sample_program, ulp_of
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves
 from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
@@ -15,9 +23,9 @@ from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
     "ARGUMENTS", "CRASH", "DIFFERENCE", "LEAST_ULPS", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor",
-    "Moment", "Observer", "Options", "Path", "Program", "Rebinding", "Samples", "arguments_for", "ask_each",
-    "describe_executor", "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted",
-    "flat", "is_nan", "leaves", "library_versions", "mantissa_bits", "own", "random_arguments", "read_module",
-    "run_program", "run_text", "sample_program", "shadow_program", "text_arguments", "text_findings", "text_samples",
-    "ulp_distance", "ulp_of",
+    "InstructionRuns", "Moment", "Observer", "Options", "Path", "Program", "RandomRounding", "Rebinding", "Samples",
+    "arguments_for", "ask_each", "describe_executor", "evaluate_program", "execute", "executor_name",
+    "executor_named", "executor_names", "fitted", "flat", "is_nan", "leaves", "library_versions", "mantissa_bits",
+    "nested", "own", "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program",
+    "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
 ]

@@ -227,29 +227,33 @@ class _Evaluation:
         for index, argument in zip(plan.parameters, arguments, strict=True):
             values[index] = argument
         for number, step in enumerate(plan.steps, len(plan.parameters)):
-            for callee in step.callees:
-                callee.begin(path)
-            try:
-                operands = [values[i] for i in step.operands]
-                if step.one_size:
-                    operands = cut_to_one_size(operands, step.one_size)
-                value = step.function(*operands, **step.keywords)
-            except ConstraintError as error:
-                raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
-            except EvaluationError as error:
-                raise HloError([self._refused(step, str(error))]) from error
-            except (MemoryError, OutOfMemory) as error:
-                raise HloError([self._refused(step, str(error) or self._size_of(step), MEMORY)]) from error
-            except RecursionError as error:
-                raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
-            except _MISREADINGS as error:
-                raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
+            operands = [values[i] for i in step.operands]
+            value = self.run(step, operands, path)
             if self.observer is not None:
                 value = self.observer(Moment(self.world.device, path, step.instruction, operands, value, step.again))
             values[number] = value
             for index in step.spent:
                 values[index] = None
         return values[plan.root]
+
+    def run(self, step: _Step, operands: list[Any], path: Path = ()) -> Any:
+        """The value of one instruction. Raises HloError where it has none."""
+        for callee in step.callees:
+            callee.begin(path)
+        try:
+            if step.one_size:
+                operands[:] = cut_to_one_size(operands, step.one_size)
+            return step.function(*operands, **step.keywords)
+        except ConstraintError as error:
+            raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
+        except EvaluationError as error:
+            raise HloError([self._refused(step, str(error))]) from error
+        except (MemoryError, OutOfMemory) as error:
+            raise HloError([self._refused(step, str(error) or self._size_of(step), MEMORY)]) from error
+        except RecursionError as error:
+            raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
+        except _MISREADINGS as error:
+            raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
 
     def _size_of(self, step: _Step) -> str:
         """Why there may not be enough memory for what NumPy does on its way to a value."""
@@ -270,12 +274,15 @@ class _Evaluation:
         for instruction in order:
             spent = tuple({number[o] for o in _operands(instruction) if last[o] is instruction
                            and o is not computation.root})
-            function, keywords = self._bound(instruction)
-            callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
-                            if isinstance(c, _Callee))
-            steps.append(_Step(instruction, function, tuple(number[o] for o in _operands(instruction)), keywords,
-                               spent, callees, _one_size(instruction)))
+            steps.append(self.step(instruction, tuple(number[o] for o in _operands(instruction)), spent))
         return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
+
+    def step(self, instruction: HloInstruction, operands: tuple[int, ...] = (), spent: tuple[int, ...] = ()) -> _Step:
+        """An instruction made ready; where its operands are, and which values nobody needs after it."""
+        function, keywords = self._bound(instruction)
+        callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
+                        if isinstance(c, _Callee))
+        return _Step(instruction, function, operands, keywords, spent, callees, _one_size(instruction))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
@@ -303,6 +310,24 @@ class _Evaluation:
         if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
             return tuple(self._value(caller, v) for v in value)
         return value
+
+
+class InstructionRuns:
+    """The instructions of a module for one device, run one at a time by a caller who keeps their values."""
+
+    def __init__(self, program: Program, rebind: Rebinding | None = None) -> None:
+        self._evaluation = _Evaluation(program.module, World(Meeting(1, 1), 0, None), None, rebind)
+        self._steps: dict[HloInstruction, _Step] = {}
+
+    def run(self, instruction: HloInstruction, operands: list[Any]) -> Any:
+        """The value of an instruction for the values of its operands. Raises HloError where it has none."""
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            step = self._steps.get(instruction)
+            if step is None:
+                step = self._steps[instruction] = self._evaluation.step(instruction)
+            return self._evaluation.run(step, operands)
 
 
 def _operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:

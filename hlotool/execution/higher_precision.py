@@ -35,7 +35,7 @@ def shadow_program(program: Program, arguments: Sequence[Sequence[Array]], obser
     `infeed` is what the host hands to each device.
     """
     given = [[widened(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, observer, fed(infeed), rebind=_rebound)
+    return evaluate_program(program, given, observer, fed(infeed), rebind=shadow_rebinding)
 
 
 def widened(value: Any, shape: Shape) -> Any:
@@ -99,8 +99,8 @@ def wide_kind(kind: DType) -> DType:
     return DTYPES["f64"] if kind.bits < 64 else replace(kind, numpy_name="longdouble")
 
 
-def _rebound(instruction: HloInstruction, function: Callable[..., Any],
-             keywords: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+def shadow_rebinding(instruction: HloInstruction, function: Callable[..., Any],
+                     keywords: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The function that computes an instruction's shadow from the shadows of its operands."""
     opcode = instruction.opcode
     if opcode in _OWN or opcode not in OPS:

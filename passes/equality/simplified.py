@@ -61,7 +61,7 @@ class Simplified(Expressions):
             return self._written(own, instruction, computation)
         if instruction is not None and isinstance(opcode, str) and instruction.opcode == opcode \
                 and not _SAID.intersection(instruction.attributes):
-            step = _STEPS.get(opcode)
+            step = self._steps_of(opcode)
             found = step(self, instruction, operands, computation) if step else None
             if found is None:
                 found = self._elementwise(instruction, opcode, operands, computation)
@@ -69,6 +69,10 @@ class Simplified(Expressions):
                 return found
             own, operands = self._ordered(own, instruction, operands)
         return Expressions._node(self, own, operands, instruction, computation)
+
+    def _steps_of(self, opcode: str) -> _Step | None:
+        """The step of an operation, where it has one."""
+        return _STEPS.get(opcode)
 
     # Constants
 
@@ -303,7 +307,7 @@ def _keywords(evaluate: Callable[..., Any], i: HloInstruction) -> dict[str, Any]
     return {k: v for k, v in {**i.attributes, "shape": i.shape}.items() if k in wanted}
 
 
-_Step: TypeAlias = Callable[[Simplified, HloInstruction, tuple[int, ...], HloComputation | None], "int | None"]
+_Step: TypeAlias = "Callable[[Any, HloInstruction, tuple[int, ...], HloComputation | None], int | None]"
 _STEPS: dict[str, _Step] = {
     "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
     "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,

@@ -1,0 +1,368 @@
+"""Judges every pass of a chain: by proof where structure shows it, by values where something has changed.
+
+All modules of a chain are numbered together (canonical_form.py): passes that rename, fuse, lay out, schedule or move
+dimensions leave the numbers of the results as they are. What is left is run on sets of arguments, which all modules
+share, so that only what a pass has changed is computed anew (remembered_values.py). Each module is held against the
+one before it, by the error model of hlotool.verdict.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from hlotool.bisect.canonical_form import CanonicalForm, Reassociated
+from hlotool.bisect.codes import NO_VERDICT, PASS_IS_WRONG
+from hlotool.bisect.dump_folder import Chain, Dump, Reader
+from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
+from hlotool.bisect.tried_arguments import Stage, TriedArguments, is_decided
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.execution import Program, fitted, is_nan
+from hlotool.ir import HloModule
+from hlotool.isolation import note_progress
+from hlotool.ops import OPS
+from hlotool.passes.equality import NotComparable
+from hlotool.triage import blame_pair, pair_diagnostic
+from hlotool.verdict import (
+    ArgumentSearch,
+    ArgumentSet,
+    Judgement,
+    Kind,
+    OutOfTime,
+    is_extreme,
+    roundings,
+    who_is_right,
+)
+
+Array: TypeAlias = Any
+
+#: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
+_KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
+#: programs of so many rounding instructions are small (as in hlotool.verdict)
+_SMALL = 24
+#: how near to the value at higher precision a value is that has avoided an overflow
+_NEAR = 1e-2
+#: sets of arguments at most, and at least where time is over
+_MOST_SETS, _LEAST_SETS = 40, 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a folder is judged."""
+
+    #: flat arguments of the entry, for every device; None: sets are made
+    arguments: tuple[Array, ...] | None = None
+    seed: int = 0
+    #: processor seconds for the search of arguments, a chain
+    budget: float = 4.0
+    #: seconds that one run of a module may take, and the search for an instruction
+    time_limit: float = 60.0
+    #: count differences at the ends of the range; None: in small programs
+    counts_extremes: bool | None = None
+    #: told what is at work
+    progress: Callable[[str], None] = lambda _: None
+
+
+def judge_chain(chain: Chain, options: Options, reader: Reader | None = None) -> ChainVerdict:
+    """The verdict on each pass of a chain. What cannot be read or run is in the verdicts' diagnostics."""
+    started = time.monotonic()
+    work = _Work(chain, options, reader or Reader())
+    work.run()
+    work.found.seconds = time.monotonic() - started
+    return work.found
+
+
+@dataclass
+class _Work:
+    """A chain at work."""
+
+    chain: Chain
+    options: Options
+    reader: Reader
+    form: CanonicalForm = field(default_factory=CanonicalForm)
+    stages: dict[Dump, Stage] = field(default_factory=dict)
+    _by_module: dict[HloModule, Stage] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.found = ChainVerdict(self.chain)
+        self._seen_number: set[int] = set()
+        self._decided: set[int] = set()
+
+    def run(self) -> None:
+        """Judge all passes."""
+        gap: list[Dump] = []
+        last: Dump | None = None
+        for dump in self.chain.dumps:
+            self.options.progress(f"{self.chain.name}: reading {dump.label}")
+            self._make_ready(dump)
+            if dump not in self.stages:
+                self.found.diagnostics += dump.problems
+                gap.append(dump)
+                continue
+            if last is not None:
+                self.found.passes.append(PassVerdict(last, dump, gap))
+            last, gap = dump, []
+        open_ = [p for p in self.found.passes if not self._is_settled(p)]
+        whole = self._whole()
+        self._try_arguments([*open_, *([whole] if whole is not None else [])])
+        for verdict in open_:
+            self._conclude(verdict)
+        if whole is not None:
+            self._conclude(whole)
+
+    def _make_ready(self, dump: Dump) -> None:
+        self.reader.read(dump)
+        note_progress()
+        if dump.module is None:
+            return
+        stage = self._by_module.get(dump.module)
+        if stage is None:
+            try:
+                stage = self._by_module[dump.module] = self._stage(dump.module)
+            except HloError as error:
+                dump.problems = error.diagnostics
+                return
+        self.stages[dump] = stage
+
+    def _stage(self, module: HloModule) -> Stage:
+        program = Program(module)
+        size = sum(len(c.instructions) for c in module.computations)
+        before, self.form.used = self.form.used, set()
+        try:
+            numbers, why = self.form.results(program), ""
+        except NotComparable as error:
+            numbers, why = None, str(error)
+        except RecursionError:
+            numbers, why = None, "its calls are nested too deeply"
+        used = frozenset(self.form.used)
+        self.form.used |= before
+        return Stage(program, numbers, why, size, used)
+
+    def _whole(self) -> PassVerdict | None:
+        """The first module against the last; None where that says nothing new."""
+        passes = self.found.passes
+        if len(passes) < 2:
+            return None
+        whole = PassVerdict(passes[0].before, passes[-1].after)
+        is_settled = self._is_settled(whole)
+        ends = [self.stages[d] for d in (whole.before, whole.after)]
+        if is_settled or max(roundings(s.program.module) for s in ends) <= _SMALL:
+            self.found.whole = whole
+        return whole if self.found.whole is not None and not is_settled else None
+
+    def _is_settled(self, verdict: PassVerdict) -> bool:
+        """Whether a verdict needs no values: proved, or not to be had."""
+        before, after = self.stages[verdict.before], self.stages[verdict.after]
+        verdict.sizes = before.size, after.size, 0
+        if before is after:
+            verdict.proof = ()
+            return True
+        try:
+            if problem := _not_alike(before.program, after.program):
+                verdict.reason = f"signature: {problem}"
+                return True
+            if before.numbers is not None and before.numbers == after.numbers:
+                verdict.proof = tuple(sorted(before.used ^ after.used))
+                return True
+        except HloError as error:
+            verdict.reason = f"failed: {error.diagnostics[0].message}"
+            return True
+        for program in (before.program, after.program):
+            if drawn := _random(program.module):
+                verdict.reason = f"random: {drawn} draws random numbers of an executor's own"
+                return True
+        return False
+
+    # Values
+
+    def _try_arguments(self, verdicts: list[PassVerdict]) -> None:
+        started, tried = time.process_time(), 0
+        groups: dict[tuple[Any, ...], list[PassVerdict]] = {}
+        for verdict in verdicts:
+            program = self.stages[verdict.before].program
+            groups.setdefault((program.parameters, program.devices), []).append(verdict)
+        for group in groups.values():
+            for number, given in enumerate(self._sets(group)):
+                waiting = [v for v in group if v.difference is None and not v.reason]
+                is_late = time.process_time() - started > self.options.budget
+                if not waiting or number >= _MOST_SETS or (is_late and number >= _LEAST_SETS):
+                    break
+                tried += 1
+                self.options.progress(f"{self.chain.name}: {len(waiting)} passes on arguments, set {tried}")
+                note_progress()
+                values = TriedArguments(self.form, given, time.monotonic() + self.options.time_limit)
+                for verdict in waiting:
+                    self._try(verdict, values)
+                    if time.process_time() - started > self.options.budget and number >= _LEAST_SETS:
+                        break
+
+    def _sets(self, verdicts: Sequence[PassVerdict]) -> Iterator[ArgumentSet]:
+        programs = list(dict.fromkeys(self.stages[d].program for v in verdicts for d in (v.before, v.after)))
+        first = programs[0]
+        if self.options.arguments is not None:
+            yield ArgumentSet("given", [fitted(first, self.options.arguments)] * first.devices)
+            return
+        search = ArgumentSearch(programs, self.options.seed)
+        kinds = None if roundings(first.module) <= _SMALL else _KINDS_OF_LARGE
+        sets = search.sets(kinds)
+        yield from itertools.chain(sets, search.sets() if kinds else ())
+
+    def _try(self, verdict: PassVerdict, values: TriedArguments) -> None:
+        """Judge one pass on one set of arguments."""
+        started = time.monotonic()
+        before = self.stages[verdict.before]
+        values.give_time(self.options.time_limit)
+        try:
+            settled = self._settle_by_matching(verdict, values)
+            for device in range(before.program.devices):
+                for result in range(len(before.program.results)):
+                    if result not in settled and verdict.difference is None:
+                        self._hold(verdict, values, device, result)
+            verdict.inputs.append(values.given.name)
+        except OutOfTime:
+            if not verdict.inputs:
+                verdict.reason = f"time: a run takes longer than {self.options.time_limit:g} s"
+        except HloError as error:
+            # Arguments that a program has no value for are none of a pass's doing, as long as others are.
+            if not verdict.diagnostics:
+                verdict.diagnostics = list(error.diagnostics)
+        verdict.seconds += time.monotonic() - started
+
+    def _settle_by_matching(self, verdict: PassVerdict, values: TriedArguments) -> set[int]:
+        """The results that are those of the module before, because what has changed is, instruction by instruction."""
+        before, after = self.stages[verdict.before], self.stages[verdict.after]
+        found = values.match(before, after)
+        if found is None:
+            return set()
+        verdict.counts.update(found.counts)
+        if any(_has_number(values.value_of(before, n)) for n in found.settled):
+            self._seen_number.add(id(verdict))
+        if found.settled:
+            self._decided.add(id(verdict))
+        return found.settled
+
+    def _hold(self, verdict: PassVerdict, values: TriedArguments, device: int, result: int) -> None:
+        before, after = self.stages[verdict.before], self.stages[verdict.after]
+        judgement = values.judge(before, after, device, result)
+        reference = values.results(before)[device][result]
+        if _has_number(reference):
+            self._seen_number.add(id(verdict))
+        if is_decided(judgement):
+            self._decided.add(id(verdict))
+        verdict.counts.update(judgement.counts)
+        if not judgement.is_wrong:
+            return
+        _, why = who_is_right(judgement, "the module after the pass", "the one before")
+        given = values.given
+        found = Difference(result, device, given.name, given.values, judgement, why)
+        counts_extremes = self.options.counts_extremes
+        if counts_extremes is None:
+            counts_extremes = max(roundings(s.program.module) for s in (before, after)) <= _SMALL
+        if not counts_extremes and given.name != "given" and is_extreme(given.values):
+            verdict.noted.append(found)
+        elif self._is_explained(verdict, judgement, given.name == "given"):
+            verdict.fold = verdict.fold or found
+        else:
+            verdict.difference = found
+
+    def _is_explained(self, verdict: PassVerdict, judgement: Judgement, is_given: bool) -> bool:
+        """Whether a compiler may do what a pass did: finiteness on a user's own arguments is never explained away."""
+        if is_given and judgement.kind is Kind.NON_FINITE:
+            return False
+        return self._is_reassociated(verdict) or _avoids_overflow(judgement)
+
+    def _is_reassociated(self, verdict: PassVerdict) -> bool:
+        """Whether a pass takes sums or products in another order, and does nothing else."""
+        if verdict.is_reassociated is None:
+            form = Reassociated()
+            try:
+                one, other = (form.results(self.stages[d].program) for d in (verdict.before, verdict.after))
+                verdict.is_reassociated = one == other
+            except (NotComparable, RecursionError):
+                verdict.is_reassociated = False
+        return verdict.is_reassociated
+
+    # Conclusions
+
+    def _conclude(self, verdict: PassVerdict) -> None:
+        """Say why there is no verdict; name the instruction of a wrong one."""
+        if verdict.reason:
+            pass
+        elif not verdict.inputs:
+            said = verdict.diagnostics[0].message if verdict.diagnostics else "no arguments were tried"
+            verdict.reason = f"failed: {said}"
+        elif verdict.difference is None:
+            if id(verdict) not in self._seen_number and any(
+                    s.size for s in self.stages[verdict.before].program.results if s.is_array):
+                verdict.reason = "vacuous: every result is NaN, on all arguments"
+            elif id(verdict) not in self._decided:
+                verdict.reason = "ill-conditioned: the spread of the roundings covers every element"
+        if verdict.shown is not None and not verdict.reason:
+            self._blame(verdict, verdict.shown)
+        elif verdict.reason:
+            verdict.diagnostics.insert(0, Diagnostic(
+                NO_VERDICT, f"no verdict on {verdict.changed_by}: {verdict.reason}", Severity.WARNING,
+                filename=verdict.after.path))
+
+    def _blame(self, verdict: PassVerdict, difference: Difference) -> None:
+        before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
+        self.options.progress(f"{self.chain.name}: which instruction of {verdict.after.label}")
+        note_progress()
+        try:
+            verdict.blame = blame_pair(before, after, difference.arguments, seconds=self.options.time_limit)
+        except HloError as error:
+            verdict.diagnostics += [d for d in error.diagnostics if d not in verdict.diagnostics]
+        if verdict.difference is None:
+            return
+        said = f"{verdict.changed_by} changes what {self.chain.name} computes"
+        if verdict.blame is None:
+            verdict.diagnostics.append(Diagnostic(PASS_IS_WRONG, f"{said}: {difference}", filename=verdict.after.path))
+            return
+        frame = pair_diagnostic(verdict.blame)
+        verdict.diagnostics.append(replace(frame, code=PASS_IS_WRONG, message=f"{said}, first at {verdict.blame.place}",
+                                           notes=frame.notes[-1:]))
+
+
+def _avoids_overflow(judgement: Judgement) -> bool:
+    """Whether all that is wrong is finiteness, and what higher precision gives is what is judged."""
+    import numpy as np
+
+    shadow = judgement.shadow
+    if judgement.kind is not Kind.NON_FINITE or shadow is None:
+        return False
+    at = judgement.kinds == Kind.NON_FINITE
+    given, exact = judgement.given[at], shadow[at]
+    if given.dtype.kind == "c":
+        return bool((np.isfinite(given) == np.isfinite(exact)).all())
+    with np.errstate(all="ignore"):
+        given, exact = given.astype(exact.dtype), exact.astype(given.dtype).astype(exact.dtype)
+        near = np.isfinite(given) & (np.abs(given - exact) <= _NEAR * np.abs(exact))
+    return bool((near | (given == exact) | (np.isnan(given) & np.isnan(exact))).all())
+
+
+def _not_alike(before: Program, after: Program) -> str:
+    """Why two modules do not take the same arguments; empty where they do."""
+    for what, a, b in (("parameters", before.parameters, after.parameters), ("results", before.results, after.results)):
+        if [(s.element_type, s.dims) for s in a] != [(s.element_type, s.dims) for s in b]:
+            left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
+            return f"the {what} are ({left}) before and ({right}) after"
+    if before.devices != after.devices:
+        return f"it takes arguments for {before.devices} devices before and for {after.devices} after"
+    return ""
+
+
+def _random(module: HloModule) -> str:
+    """An instruction that draws random numbers; empty where there is none."""
+    return next((f"{i.opcode} {i.name}" for i in module.instructions()
+                 if (record := OPS.get(i.opcode)) is not None and "random" in record.flags), "")
+
+
+def _has_number(array: Array) -> bool:
+    """Whether an array has no elements, or one that is not NaN."""
+    import numpy as np
+
+    array = np.asarray(array)
+    return not array.size or not bool(is_nan(array).all())

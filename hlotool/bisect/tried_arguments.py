@@ -1,0 +1,134 @@
+"""The modules of a chain on one set of arguments: what each gives, and what the error model wants to know of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.bisect.canonical_form import CanonicalForm
+from hlotool.bisect.matched_modules import Match, MatchedValues
+from hlotool.bisect.remembered_values import RememberedValues, Unknown, Way
+from hlotool.diagnostics import HloError
+from hlotool.execution import Program, sample_program, shadow_program
+from hlotool.verdict import ArgumentSet, Evidence, Judgement, Kind, Watch, judge
+
+Array: TypeAlias = Any
+Rows: TypeAlias = "list[list[Array]]"
+
+#: samples for a verdict, and more of them while it is `wrong`: they can only widen what is allowed
+_SAMPLES = (0, 1, 3, 5, 16)
+_STRICT = 8
+#: what is farther away than so many spreads of the first samples needs no more of them
+_BEYOND_DOUBT = 80.0
+
+
+@dataclass(eq=False)
+class Stage:
+    """A module of a chain made ready. `numbers` are those of its results; None where it has no such form."""
+
+    program: Program
+    numbers: tuple[int, ...] | None
+    why: str = ""
+    #: how many instructions it has, and the simplifications that its form needed
+    size: int = 0
+    used: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> object:
+        """Equal for modules that compute the same."""
+        return self.numbers if self.numbers is not None else id(self)
+
+
+@dataclass
+class TriedArguments:
+    """One set of arguments for all modules of a chain that take them."""
+
+    form: CanonicalForm
+    given: ArgumentSet
+    until: float
+    _values: RememberedValues | None = None
+    _matched: MatchedValues | None = None
+    _results: dict[tuple[object, Way], Rows] = field(default_factory=dict)
+    #: modules whose values cannot be remembered, and are computed as a whole
+    _whole: set[object] = field(default_factory=set)
+
+    def give_time(self, seconds: float) -> None:
+        """What is computed next may take so long."""
+        self.until = time.monotonic() + seconds
+        for values in (self._values, self._matched.values if self._matched is not None else None):
+            if values is not None:
+                values.until = self.until
+        if self._matched is not None:
+            self._matched.until = self.until
+
+    def results(self, stage: Stage, way: Way = "own") -> Rows:
+        """The results of every device. Raises HloError, OutOfTime."""
+        place = stage.key, way
+        found = self._results.get(place)
+        if found is None:
+            found = self._results[place] = self._computed(stage, way)
+        return found
+
+    def _computed(self, stage: Stage, way: Way) -> Rows:
+        program, numbers = stage.program, stage.numbers
+        if numbers is not None and program.devices == 1 and stage.key not in self._whole:
+            if self._values is None:
+                self._values = RememberedValues(self.form, self.given.values[0], self.until)
+            try:
+                return [self._values.of(program, numbers[:len(program.results)], way)]
+            except (HloError, Unknown):
+                self._whole.add(stage.key)
+        rows = self.given.values
+        if way == "own":
+            return Watch(until=self.until).run(program, rows)
+        if not isinstance(way, int):
+            return shadow_program(program, rows)
+        return sample_program(program, rows, way if way >= 0 else -1 - way, strict=way < 0)
+
+    def match(self, before: Stage, after: Stage) -> Match | None:
+        """The results of the second module that are those of the first, instruction by instruction; None: unknown."""
+        if before.numbers is None or after.numbers is None or before.program.devices != 1 \
+                or before.key in self._whole or after.key in self._whole:
+            return None
+        if self._matched is None:
+            values = RememberedValues(self.form, self.given.values[0], self.until)
+            self._matched = MatchedValues(self.form, values, before.program, self.until)
+        count = len(before.program.results)
+        try:
+            return self._matched.match(before.numbers[:count], after.numbers[:count], before.program)
+        except (HloError, Unknown):
+            return None
+
+    def value_of(self, stage: Stage, result: int) -> Array:
+        """A result of a module that has been matched."""
+        assert self._matched is not None and stage.numbers is not None
+        return self._matched.values.one(stage.numbers[result])
+
+    def judge(self, before: Stage, after: Stage, device: int, result: int) -> Judgement:
+        """What the second module gives for one result, held against the first. Raises HloError, OutOfTime."""
+        reference, given = self.results(before)[device][result], self.results(after)[device][result]
+        found = judge(given, Evidence(reference))
+        for count in _SAMPLES:
+            if not found.is_wrong or found.problem or time.monotonic() > self.until:
+                break
+            evidence = self._evidence(before, device, result, count)
+            found = judge(given, evidence)
+            if count and found.kind is Kind.WRONG and judge(given, evidence, factor=_BEYOND_DOUBT).kind is Kind.WRONG:
+                break
+        return found
+
+    def _evidence(self, stage: Stage, device: int, result: int, samples: int) -> Evidence:
+        def of(way: Way) -> Array:
+            return self.results(stage, way)[device][result]
+
+        def strict() -> Sequence[Array]:
+            return [of(-1 - n) for n in range(_STRICT)]
+
+        return Evidence(of("own"), of("shadow"), [of(n) for n in range(samples)], strict)
+
+
+def is_decided(judgement: Judgement) -> bool:
+    """Whether some element was judged, or there is none."""
+    return not judgement.kinds.size or bool((judgement.kinds != Kind.ILL_CONDITIONED).any())

@@ -1,0 +1,123 @@
+"""Names the pass of a compiler that changes what a module computes, in folders of dumps.
+
+    XLA_FLAGS="--xla_dump_to=DUMPS --xla_dump_hlo_pass_re=.*" python train.py
+    hlotool bisect DUMPS                        every pass of every module
+    hlotool bisect DUMPS --module jit_step --args x.npz
+    hlotool bisect DUMPS --html page.html       the time line of passes as a page
+
+Each pass is equal (proved), agrees (on all arguments that were tried), is wrong, or has no verdict. Exit code 0: all
+are equal or agree; 1: one is wrong or has no verdict; 2: nothing was judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
+from hlotool.cli.console import complain, report
+from hlotool.cli.whole_files import write_whole
+from hlotool.diagnostics import Severity, visible
+from hlotool.ir import Source
+
+if TYPE_CHECKING:
+    from hlotool.bisect import Chain, ChainVerdict, Folder, Options, Reader
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="what --xla_dump_to wrote, a folder of MLIR passes, or one "
+                                                         "file of --mlir-print-ir-after-all")
+    parser.add_argument("--module", metavar="NAME", help="only modules of that name (jit_step, jit_*)")
+    parser.add_argument("--all", action="store_true", dest="shows_all", help="list the passes that are equal, too")
+    parser.add_argument("--time-budget", type=float, default=4.0, metavar="SECONDS",
+                        help="of processor time for the search of arguments, a module (default %(default)s)")
+    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS",
+                        help="of one run of a module, and of the search for an instruction (default %(default)s)")
+    parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
+                        help="count differences at the ends of the range (default: in small programs)")
+    parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the first fault")
+    parser.add_argument("--html", metavar="FILE", help="write a page with the time line")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_argument_files(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool.bisect import Reader, folder_record, folder_verdict, read_folder, text_report
+
+    wanted = args.module
+    folder = read_folder(args.folder, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
+    reader = Reader()
+    found = _judged(folder, args, reader)
+    if args.format == "json":
+        print(json.dumps(folder_record(args.folder, found, folder.beside)))
+    else:
+        print(text_report(found, shows_all=args.shows_all), flush=True)
+        _report_frames(folder, found)
+    _write(args, found)
+    return {"wrong": 1, "none": 1}.get(folder_verdict(found), 0) if any(c.passes for c in found) else 2
+
+
+def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[ChainVerdict]:
+    from hlotool.bisect import judge_chain
+
+    found = []
+    for chain in folder.chains:
+        found.append(judge_chain(chain, _options(args, chain, reader), reader))
+    _show_progress("")
+    return found
+
+
+def _options(args: argparse.Namespace, chain: Chain, reader: Reader) -> Options:
+    from hlotool.bisect import Options
+
+    arguments = None
+    if args.argument_files:
+        from hlotool.execution import Program
+
+        for dump in chain.dumps:
+            reader.read(dump)
+            if dump.module is not None:
+                arguments = tuple(read_arguments(args.argument_files, Program(dump.module).parameters))
+                break
+    return Options(arguments, args.seed, args.time_budget, args.time_limit, args.extremes, _show_progress)
+
+
+def _show_progress(text: str) -> None:
+    """One line on a terminal that is written over."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)
+
+
+def _report_frames(folder: Folder, found: list[ChainVerdict]) -> None:
+    """The frames of what is wrong, and of files that could not be read."""
+    shown = [d for d in folder.diagnostics if d.severity is not Severity.INFO]
+    for chain in found:
+        shown += chain.diagnostics
+        for verdict in chain.passes:
+            if verdict.verdict == "wrong":
+                shown += verdict.diagnostics
+    sources: dict[str, Source] = {}
+    for chain in found:
+        for dump in chain.chain.dumps:
+            if dump.module is not None and dump.module.source is not None:
+                sources.setdefault(dump.path, dump.module.source)
+    report(shown, sources)
+
+
+def _write(args: argparse.Namespace, found: list[ChainVerdict]) -> None:
+    wrong = next((p for c in found for p in c.wrong), None)
+    if args.save_arguments is not None:
+        if wrong is None or wrong.difference is None:
+            complain("--save-arguments: no pass is wrong, so there is nothing to write")
+        else:
+            write_arguments(Path(args.save_arguments), wrong.difference.arguments[0])
+    if args.html is not None:
+        from hlotool.bisect import folder_page
+
+        write_whole(Path(args.html), folder_page(args.folder, found).encode("utf-8", "backslashreplace"))

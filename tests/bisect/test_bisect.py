@@ -1,0 +1,203 @@
+"""Chains of dumps with and without a fault: pass, instruction, kinds of agreement, and what is not judged."""
+
+import json
+import pathlib
+import re
+import shutil
+
+import jsonschema
+import numpy as np
+import pytest
+
+from hlotool.bisect import Options, bisect_schema, folder_page, folder_record, judge_chain, read_folder, text_report
+from hlotool.cli.main import main
+
+DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
+
+
+def judged(folder, **options):
+    chain, = read_folder(folder).chains
+    return judge_chain(chain, Options(**options))
+
+
+def chain_of(folder, *texts, names=("algsimp", "dce", "cse", "fusion")):
+    """A folder with a chain of those modules."""
+    for number, text in enumerate(texts):
+        stage = "before_optimizations" if not number else f"{number:04d}.pipeline.after_{names[number - 1]}.before_x"
+        (folder / f"module_0001.f.{stage}.txt").write_text(text)
+    return folder
+
+
+def module(body, computations=""):
+    return f"HloModule f\n\n{computations}ENTRY e {{\n{body}\n}}\n"
+
+
+def test_a_real_chain_without_a_fault():
+    found = judged(DUMPS / "scaled_softmax")
+    assert found.verdict == "agrees"
+    said = [(p.changed_by, p.verdict) for p in found.passes]
+    assert said[:2] == [("algsimp", "agrees"), ("layout-assignment", "equal")]
+    assert found.passes[0].up_to == ("within rounding",)
+
+
+def test_a_planted_fault_is_named_by_pass_instruction_and_line():
+    found = judged(DUMPS / "scaled_softmax_wrong")
+    wrong, = found.wrong
+    assert wrong.changed_by == "algsimp"
+    assert wrong.blame.place.instruction.name == "sub.7"
+    assert wrong.blame.is_confirmed
+    assert wrong.blame.place.origin.file == "samples/dumps/dump.py"
+    assert wrong.difference.arguments
+
+
+#: opcode changed in the sample's last dumps -> the dump from which on
+FAULTS = {
+    "after_layout-assignment": (r"exponential\(", "cosine("),
+    "after_fusion": (r"maximum\(", "minimum("),
+    "after_adding_special": (r"f32\[\] constant\(2\)", "f32[] constant(3)"),
+}
+
+
+@pytest.mark.parametrize("where", FAULTS)
+def test_the_pass_is_named_wherever_the_fault_is_put_in(where, tmp_path):
+    pattern, instead = FAULTS[where]
+    is_broken = changed = False
+    folder = tmp_path / "dumps"
+    shutil.copytree(DUMPS / "scaled_softmax", folder)
+    dumps = read_folder(folder).chains[0].dumps
+    for dump in dumps:
+        is_broken |= where in dump.path
+        path = pathlib.Path(dump.path)
+        if is_broken:
+            text, count = re.subn(pattern, instead, path.read_text())
+            changed |= bool(count)
+            path.write_text(text)
+    assert changed
+    found = judged(folder)
+    assert [where in p.after.path for p in found.wrong] == [True]
+
+
+X = "x = f32[4] parameter(0)\n"
+
+
+def test_a_pass_that_changes_only_names_is_proved_equal(tmp_path):
+    found = judged(chain_of(tmp_path, module(f"{X}ROOT y = f32[4] sine(x)"), module("p = f32[4] parameter(0)\n"
+                                                                                   "ROOT q = f32[4] sine(p)")))
+    assert found.passes[0].kind == "proved"
+
+
+def test_another_order_of_a_sum_agrees_up_to_reassociation(tmp_path):
+    body = "x = f32[64] parameter(0)\ny = f32[64] parameter(1)\nz = f32[64] parameter(2)\n"
+    found = judged(chain_of(
+        tmp_path, module(f"{body}a = f32[64] add(x, y)\nROOT b = f32[64] add(a, z)"),
+        module(f"{body}a = f32[64] add(y, z)\nROOT b = f32[64] add(x, a)")))
+    assert found.verdict == "agrees"
+    assert {"reassociation", "within rounding"} <= set(found.passes[0].up_to)
+
+
+SCALED = [module(f"{X}c = f32[] constant({c})\nb = f32[4] broadcast(c), dimensions={{}}\n{rest}") for c, rest in (
+    ("1e30", "d = f32[] constant(1e-30)\ne = f32[4] broadcast(d), dimensions={}\na = f32[4] multiply(x, b)\n"
+             "ROOT y = f32[4] multiply(a, e)"), ("1", "ROOT y = f32[4] multiply(x, b)"))]
+
+
+def test_an_overflow_that_is_avoided_is_explained_and_with_given_arguments_wrong(tmp_path):
+    chain_of(tmp_path, *SCALED)
+    made = judged(tmp_path).passes[0]
+    assert made.verdict == "agrees" and "non-finite fold" in made.up_to
+    assert made.blame is not None
+    given = judged(tmp_path, arguments=(np.full(4, 1e20, "f4"),)).passes[0]
+    assert given.verdict == "wrong" and given.kind == "non-finite fold"
+
+
+def test_a_fold_of_an_inverse_function_is_wrong(tmp_path):
+    chain_of(tmp_path, module(f"{X}a = f32[4] exponential(x)\nROOT y = f32[4] log(a)"),
+             module(f"{X}ROOT y = f32[4] copy(x)"))
+    assert judged(tmp_path).verdict == "wrong"
+
+
+def test_a_lost_nan_is_wrong(tmp_path):
+    zero = "c = f32[] constant(0)\nb = f32[4] broadcast(c), dimensions={}\n"
+    found = judged(chain_of(tmp_path, module(f"{X}{zero}ROOT y = f32[4] multiply(x, b)"),
+                            module(f"{X}{zero}ROOT y = f32[4] copy(b)")))
+    assert found.verdict == "wrong"
+
+
+def test_of_two_faults_both_passes_are_named(tmp_path):
+    found = judged(chain_of(
+        tmp_path, module(f"{X}ROOT y = f32[4] sine(x)"), module(f"{X}ROOT y = f32[4] cosine(x)"),
+        module(f"{X}ROOT y = f32[4] cosine(x)"), module(f"{X}ROOT y = f32[4] tanh(x)")))
+    assert [p.changed_by for p in found.wrong] == ["algsimp", "cse"]
+
+
+def test_a_fault_inside_a_loop(tmp_path):
+    def loop(step):
+        return module("x = f32[] parameter(0)\nzero = s32[] constant(0)\ninit = (s32[], f32[]) tuple(zero, x)\n"
+                      "w = (s32[], f32[]) while(init), condition=c, body=b\n"
+                      "ROOT r = f32[] get-tuple-element(w), index=1",
+                      "c { p = (s32[], f32[]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+                      " n = s32[] constant(5)\n ROOT lt = pred[] compare(i, n), direction=LT }\n\n"
+                      "b { p = (s32[], f32[]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+                      " v = f32[] get-tuple-element(p), index=1\n one = s32[] constant(1)\n j = s32[] add(i, one)\n"
+                      f" s = f32[] {step}(v)\n ROOT t = (s32[], f32[]) tuple(j, s) }}\n\n")
+
+    found = judged(chain_of(tmp_path, loop("sine"), loop("cosine")))
+    assert found.wrong[0].blame.place.instruction.name == "s"
+
+
+def test_what_cannot_be_read_is_a_gap_and_the_passes_around_it_are_judged_as_one(tmp_path):
+    text = module(f"{X}ROOT y = f32[4] sine(x)")
+    chain_of(tmp_path, text, "HloModule f\n\nENTRY e {\n  x = f32[4] param", module(f"{X}ROOT y = f32[4] cosine(x)"))
+    found = judged(tmp_path)
+    assert [d.code for d in found.diagnostics] == ["E160"]
+    assert [p.changed_by for p in found.wrong] == ["algsimp and dce"]
+
+
+def test_what_is_not_judged_is_said(tmp_path):
+    chain_of(tmp_path, module(f"{X}ROOT y = f32[4] sine(x)"),
+             module("x = f32[8] parameter(0)\nROOT y = f32[8] sine(x)"))
+    found = judged(tmp_path)
+    assert found.verdict == "none" and found.passes[0].kind == "signature"
+
+
+def test_a_library_call_that_nobody_can_run_gives_no_verdict(tmp_path):
+    call = 'ROOT y = f32[4] custom-call({}), custom_call_target="unheard_of"'
+    found = judged(chain_of(tmp_path, module(X + call.format("x")),
+                            module(f"{X}n = f32[4] negate(x)\n" + call.format("n"))))
+    assert found.verdict == "none" and found.passes[0].kind == "failed"
+
+
+def test_random_numbers_give_no_verdict_unless_the_pass_is_proved(tmp_path):
+    draw = "a = f32[] constant(0)\nb = f32[] constant(1)\nr = f32[4] rng(a, b), distribution=rng_uniform\n"
+    chain_of(tmp_path, module(f"{X}{draw}ROOT y = f32[4] add(x, r)"), module(f"{X}{draw}ROOT z = f32[4] add(x, r)"),
+             module(f"{X}{draw}ROOT z = f32[4] subtract(x, r)"))
+    assert [p.verdict for p in judged(tmp_path).passes] == ["equal", "none"]
+
+
+def test_the_record_fits_its_schema_and_the_text_its_width(capsys):
+    chain, = read_folder(DUMPS / "scaled_softmax_wrong").chains
+    found = judge_chain(chain, Options())
+    record = folder_record("dumps", [found])
+    jsonschema.validate(json.loads(json.dumps(record)), bisect_schema())
+    assert (record["verdict"], record["pass"], record["instruction"]) == ("wrong", "algsimp", "sub.7")
+    lines = text_report([found], shows_all=True).splitlines()
+    assert all(len(line) <= 80 for line in lines if "module_" not in line)
+
+
+def test_the_page_names_the_fault_and_escapes_what_files_say():
+    chain, = read_folder(DUMPS / "scaled_softmax_wrong").chains
+    found = judge_chain(chain, Options())
+    chain.name = "<script>"
+    page = folder_page("dumps", [found])
+    assert "<script>" not in page and "&lt;script&gt;" in page
+    assert "sub.7" in page and page.count('class="wrong"') >= 2
+
+
+@pytest.mark.parametrize(("folder", "code"), [("scaled_softmax", 0), ("scaled_softmax_wrong", 1)])
+def test_exit_codes(folder, code, capsys):
+    assert main(["bisect", str(DUMPS / folder)]) == code
+    assert "jit_scaled_softmax: 6 dumps" in capsys.readouterr().out
+
+
+def test_a_folder_without_dumps_is_unusable(tmp_path, capsys):
+    assert main(["bisect", str(tmp_path)]) == 2
+    assert main(["bisect", str(tmp_path / "none")]) == 2

@@ -1,0 +1,104 @@
+"""Numbers of a chain's modules: equal where values are, whatever moves; and values remembered by them."""
+
+import pathlib
+import time
+
+import numpy as np
+import pytest
+
+import hlotool
+from hlotool.bisect.canonical_form import CanonicalForm
+from hlotool.bisect.remembered_values import RememberedValues
+from hlotool.execution import Program, evaluate_program
+from hlotool.passes.equality import NotComparable
+from hlotool.verdict import ArgumentSearch
+
+SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
+
+
+def numbers(*texts):
+    form = CanonicalForm()
+    return [form.results(Program(hlotool.parse(t))) for t in texts]
+
+
+def entry(body, header="HloModule m"):
+    return f"{header}\n\nENTRY e {{\n{body}\n}}\n"
+
+
+SAME = {
+    "a bitcast by layouts is a transpose": (
+        entry("x = f32[2,3]{1,0} parameter(0)\nROOT y = f32[3,2]{1,0} transpose(x), dimensions={1,0}"),
+        entry("x = f32[2,3]{1,0} parameter(0)\nROOT y = f32[3,2]{0,1} bitcast(x)")),
+    "transposes compose through reshapes": (
+        entry("x = f32[2,3,4] parameter(0)\na = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
+              "b = f32[4,6] reshape(a)\nROOT y = f32[6,4] transpose(b), dimensions={1,0}"),
+        entry("x = f32[2,3,4] parameter(0)\nROOT y = f32[6,4] reshape(x)")),
+    "a dot of transposed operands": (
+        entry("x = f32[4,2] parameter(0)\nw = f32[4,3] parameter(1)\nt = f32[2,4] transpose(x), dimensions={1,0}\n"
+              "ROOT y = f32[2,3] dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        entry("x = f32[4,2] parameter(0)\nw = f32[4,3] parameter(1)\n"
+              "ROOT y = f32[2,3] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}")),
+    "a dot of swapped operands": (
+        entry("x = f32[2,4] parameter(0)\nw = f32[4,3] parameter(1)\n"
+              "ROOT y = f32[2,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        entry("x = f32[2,4] parameter(0)\nw = f32[4,3] parameter(1)\n"
+              "d = f32[3,2] dot(w, x), lhs_contracting_dims={0}, rhs_contracting_dims={1}\n"
+              "ROOT y = f32[2,3] transpose(d), dimensions={1,0}")),
+    "a transpose of a broadcast": (
+        entry("x = f32[3] parameter(0)\nb = f32[2,3] broadcast(x), dimensions={1}\n"
+              "ROOT y = f32[3,2] transpose(b), dimensions={1,0}"),
+        entry("x = f32[3] parameter(0)\nROOT y = f32[3,2] broadcast(x), dimensions={0}")),
+}
+UNLIKE = {
+    "a bitcast of a square by layouts": (
+        entry("x = f32[2,2]{1,0} parameter(0)\nROOT y = f32[2,2]{0,1} bitcast(x)"),
+        entry("x = f32[2,2]{1,0} parameter(0)\nROOT y = f32[2,2]{1,0} bitcast(x)")),
+    "two transposes": (
+        entry("x = f32[2,2,2] parameter(0)\nROOT y = f32[2,2,2] transpose(x), dimensions={1,0,2}"),
+        entry("x = f32[2,2,2] parameter(0)\nROOT y = f32[2,2,2] transpose(x), dimensions={0,2,1}")),
+    "a dot over other terms": (
+        entry("x = f32[2,2] parameter(0)\nw = f32[2,2] parameter(1)\n"
+              "ROOT y = f32[2,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        entry("x = f32[2,2] parameter(0)\nw = f32[2,2] parameter(1)\n"
+              "ROOT y = f32[2,2] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}")),
+    "what a library call is told": tuple(
+        entry(f"x = f32[2] parameter(0)\nROOT y = f32[2] custom-call(x), custom_call_target=\"f\", "
+              f"api_version=API_VERSION_TYPED_FFI, backend_config={{alpha = {n} : i32}}") for n in (1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_modules_that_compute_the_same(name):
+    one, other = numbers(*SAME[name])
+    assert one == other
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_modules_that_do_not(name):
+    one, other = numbers(*UNLIKE[name])
+    assert one != other
+
+
+MODELS = sorted((SAMPLES / "models").glob("*.hlo")) + sorted((SAMPLES / "dumps").glob("*/*.txt"))
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.name)
+def test_remembered_values_are_those_of_the_reference(path):
+    """Were a number given to two values that differ, the one computed first would stand for both."""
+    form, programs = CanonicalForm(), []
+    partner = path.with_name(path.name.replace(".hlo", ".optimized.hlo"))
+    for each in dict.fromkeys((path, partner if partner.exists() else path)):
+        programs.append(Program(hlotool.parse(each.read_text())))
+    if programs[0].partitions * programs[0].replicas != 1:
+        pytest.skip("values are remembered for one device")
+    arguments = ArgumentSearch(programs[:1]).make("plain", 0)
+    values = RememberedValues(form, arguments.values[0], time.monotonic() + 60)
+    for program in programs:
+        try:
+            found = values.of(program, form.results(program)[:len(program.results)])
+        except NotComparable:
+            pytest.skip("too large to be written out")
+        direct = evaluate_program(program, arguments.values)[0]
+        for given, wanted in zip(found, direct, strict=True):
+            np.testing.assert_allclose(np.asarray(given).astype("c16"), np.asarray(wanted).astype("c16"), rtol=1e-4,
+                                       atol=1e-5)
