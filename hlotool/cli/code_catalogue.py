@@ -10,7 +10,7 @@ _ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.pas
           "hlotool.passes.lift", "hlotool.passes.lints", "hlotool.passes.formatting", "hlotool.mlir",
           "hlotool.execution", "hlotool.verdict", "hlotool.triage", "hlotool.reduction", "hlotool.builder",
           "hlotool.conformance.expectations", "hlotool.conformance.suites", "hlotool.linting.codes",
-          "hlotool.reduction", "hlotool.bisect.codes", "hlotool.jax", "hlotool.cli.arrays", "hlotool.cli.roundtrip_stages")
+          "hlotool.reduction", "hlotool.bisect", "hlotool.jax", "hlotool.cli.arrays", "hlotool.cli.roundtrip_stages")
 
 
 def load_codes() -> None:
