@@ -109,7 +109,10 @@ def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterato
     if shape.is_array and len(tiles) - subgroups != shape.rank:
         yield (f"the sharding has {len(tiles) - subgroups} tile dimensions, "
                f"{shape.text(False)} has {shape.rank} dimensions")
-    if 1 < partitions < count:  # over fewer devices than there are a sharding may be
+    # The text may say fewer devices, XLA's parser reads it; its verifier refuses all but num_partitions. What is the
+    # same on all devices is replicated to it, however many are listed.
+    is_replicated = sharding.last_tile_dim_replicate and math.prod(tiles[:-1]) == 1
+    if 1 < partitions != count and not (is_replicated and count < partitions):
         yield f"the sharding is over {count} devices, num_partitions is {partitions}"
 
 

@@ -272,3 +272,16 @@ def test_tiled_modules_may_narrow_the_result_of_an_operation(tiles: str, codes: 
 ENTRY e {{ a = f32[8]{{0{tiles}}} parameter(0)  b = f32[8]{{0{tiles}}} parameter(1)
   ROOT s = bf16[8]{{0{tiles}}} subtract(a, b) }}"""
     assert [d.code for d in hlotool.verify(hlotool.parse(text)) if d.severity is Severity.ERROR] == codes
+
+
+@pytest.mark.parametrize("sharding, said", [
+    ("devices=[2]0,1", "over 2 devices"), ("devices=[2]<=[2]", "over 2 devices"),
+    ("devices=[8]<=[8]", "over 8 devices"),
+    ("devices=[4]<=[4]", ""), ("devices=[2,2]<=[4] last_tile_dim_replicate", ""),
+    ("devices=[1,2]0,1 last_tile_dim_replicate", ""), ("maximal device=2", ""), ("replicated", "")])
+def test_a_tiled_sharding_is_over_all_partitions(sharding: str, said: str) -> None:
+    """As XLA's verifier has it; its parser reads fewer devices, and more."""
+    text = f"HloModule m, num_partitions=4\n\nENTRY e {{ ROOT p = f32[8] parameter(0), sharding={{{sharding}}} }}"
+    found = hlotool.verify(hlotool.parse(text))
+    assert [d.code for d in found] == ["V114"] * bool(said)
+    assert all(said in d.message for d in found)

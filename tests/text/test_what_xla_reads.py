@@ -19,7 +19,7 @@ NEGATE = "f32[4,4] negate(x)"
 CASES = [
     ("{devices=[2,2]0,1,2,3,4,5,6,7,8,9}", NEGATE, {"V114"}),
     ("{devices=[2,2]<=[16]}", NEGATE, {"V114"}),
-    ("{devices=[2,1]0,1}", NEGATE, set()),
+    ("{devices=[2,1]0,1}", NEGATE, {"V114"}),
     ("{mesh['a'=1,'b'=4], [{'a'},{'b'}]}", NEGATE, set()),
     ("", "f32[4,4] all-reduce(x), replica_groups=[2,2]<=[16], to_apply=add", {"V220"}),
     ("", "f32[1,3,3,1] convolution(i, k), window={size=2x2 rhs_reversal=1}, dim_labels=b01f_01io->b01f", set()),
