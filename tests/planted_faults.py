@@ -68,8 +68,10 @@ def candidates(program: Program, rows) -> list[tuple[HloComputation, HloInstruct
     return [(c, i) for i, c in seen.items() if offsets.count(i.offset) == 1]
 
 
-def chosen(program: Program, rows, count: int, seed: int = 0) -> list[tuple[HloComputation, HloInstruction]]:
-    """Some of them that change a result, every second one in a called computation where there are such."""
+def chosen(program: Program, rows, count: int, seed: int = 0,
+           share: float = 0.05) -> list[tuple[HloComputation, HloInstruction]]:
+    """Some of them that change a result by a share of it, every second one in a called computation where there are
+    such."""
     found = candidates(program, rows)
     inner = [f for f in found if f[0] is not program.module.entry] or found
     generator = random.Random(seed)
@@ -83,19 +85,19 @@ def chosen(program: Program, rows, count: int, seed: int = 0) -> list[tuple[HloC
             wrong = Faulty(one[1].offset).run(program, [rows])[0]
         except Exception:  # a loop that never ends well, an index that is none: no fault to look for
             continue
-        if one not in picked and any(judge(w, Evidence(r)).is_wrong and large(w, r) for ws, rs in
+        if one not in picked and any(judge(w, Evidence(r)).is_wrong and large(w, r, share) for ws, rs in
                                      zip(wrong, right, strict=True) for w, r in zip(ws, rs, strict=True)):
             picked.append(one)
     return picked
 
 
-def large(wrong, right) -> bool:
+def large(wrong, right, share: float) -> bool:
     """Whether a difference is far beyond rounding."""
     if right.dtype.kind not in "fc":
         return True
     with np.errstate(all="ignore"):
         a, b = wrong.astype(np.complex128), right.astype(np.complex128)
-        return bool((np.abs(a - b) > 0.05 * np.abs(b).max(initial=1e-6)).any())
+        return bool((np.abs(a - b) > share * np.abs(b).max(initial=1e-6)).any())
 
 
 def deep_module(layers: int) -> str:

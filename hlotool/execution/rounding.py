@@ -32,7 +32,7 @@ from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.higher_precision import WideShape, own, shadow_program, wide_kind, widened
 from hlotool.execution.program import Program
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape, dtype_of_numpy
 from hlotool.ops import OPS, limits
 
 Array: TypeAlias = Any
@@ -122,6 +122,8 @@ class RandomRounding:
             return self._scattered(function), keywords
         if instruction.opcode == "sort" and instruction.attributes.get("is_stable") not in (True, "true"):
             return self._unstable(function), keywords
+        if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
+            return self._library(instruction, function), keywords
         if "backward" in record.flags:
             return self._backward(instruction, function, keywords), keywords
         if not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
@@ -216,6 +218,15 @@ class RandomRounding:
         touched = function(np.ones_like(lhs), np.where(taps, 0.0, 1.0).astype(rhs.dtype), *given[2:], **wide) != 0
         return np.where(touched, found, skipped).astype(found.dtype, copy=False)
 
+    def _anything(self, found: Array) -> Array:
+        """Values so far apart, of a few samples, that every value lies among them."""
+        import numpy as np
+
+        kind = dtype_of_numpy(found.dtype)
+        far = _largest(kind) / 4
+        end = (far, -far, np.nan, np.inf, -np.inf, None)[self._seed % 6]
+        return found if end is None else np.full_like(found, end)
+
     def _overflowing(self, found: Array, size: Array, kind: DType) -> Array:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
         import numpy as np
@@ -242,9 +253,30 @@ class RandomRounding:
                 reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if _is_real(s)]
                 # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
                 size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
-                return self._overflowing(found, np.full(shape.dims, size), shape.dtype) if _is_real(shape) else found
+                return self._anything(found) if _is_real(shape) and size > _largest(shape.dtype) else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
+
+        return call
+
+    def _library(self, instruction: HloInstruction, function: Function) -> Function:
+        """A call of LAPACK: backward stable; of what is not finite it leaves anything, its status too."""
+        import numpy as np
+
+        shapes = [o.shape for o in instruction.operands]
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            with np.errstate(all="ignore"):
+                moved = [own(widened(v, s) * (1 + self._uniform(v) * _unit(s.dtype) * 4), s) if _is_real(s) else v
+                         for v, s in zip(values, shapes, strict=True)]
+                found = function(*moved, **keywords)
+                sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
+            largest = min((_largest(s.dtype) for s in shapes if _is_real(s)), default=math.inf)
+            if all(size <= largest for size in sizes):
+                return found
+            leaves = [self._anything(a) if a.dtype.kind in "fc" else np.full_like(a, self._seed // 6 % 2)
+                      for a in map(np.asarray, found if isinstance(found, tuple) else (found,))]
+            return tuple(leaves) if isinstance(found, tuple) else leaves[0]
 
         return call
 

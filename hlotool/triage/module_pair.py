@@ -33,6 +33,11 @@ _LOOSE = {52: 1e-9, 23: 1e-4, 10: 1e-2}
 _NARROW = 5e-2
 
 
+#: what makes a tuple of values that stand elsewhere; a sort makes them itself
+_TUPLES = frozenset(("parameter", "tuple", "get-tuple-element", "while", "conditional", "call", "fusion",
+                     "optimization-barrier", "opt-barrier", "async-start", "async-update", "async-done"))
+
+
 @dataclass
 class PairBlame:
     """The instruction of the right module that makes the difference."""
@@ -94,8 +99,13 @@ def _key(path: Path, instruction: HloInstruction) -> Key:
 def _is_seen(moment: Moment) -> bool:
     """Arrays of the first device; what folds do inside, and what is only handed on, says nothing more."""
     return (not moment.device and moment.instruction.shape.is_array
-            and moment.instruction.opcode not in ("parameter", "get-tuple-element")
+            and moment.instruction.opcode != "parameter" and not _is_handed_on(moment.instruction)
             and not any(call.caller.opcode in FOLDS for call in moment.path))
+
+
+def _is_handed_on(instruction: HloInstruction) -> bool:
+    """Whether it only takes a value out of a tuple that something else has put together, or that is entered."""
+    return instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode in _TUPLES
 
 
 def _digest(array: Array) -> bytes:
@@ -196,7 +206,8 @@ class _Suspect:
         return moment.value
 
     def blame(self, right: Program, result: int, is_confirmed: bool, seconds: float) -> PairBlame:
-        return PairBlame(Place(right.module, self.instruction, self.path), self.judgement, self.partner, is_confirmed,
+        maker = self.instruction.operands[0] if self.instruction.opcode == "get-tuple-element" else self.instruction
+        return PairBlame(Place(right.module, maker, self.path), self.judgement, self.partner, is_confirmed,
                          result, self.is_fed_finite, seconds)
 
 

@@ -91,4 +91,7 @@ def result_maker(root: HloInstruction, result: int) -> HloInstruction:
         if result >= len(owners):
             return root
         root, result = owners[result]
+    if root.opcode == "get-tuple-element" and root.operands[0].opcode not in ("parameter", "get-tuple-element"):
+        maker = root.operands[0]
+        return result_maker(maker.operands[int(root.attributes["index"])], 0) if maker.opcode == "tuple" else maker
     return root

@@ -52,10 +52,10 @@ class Blame:
     arguments: Rows
     device: int
     #: the instructions that it takes, where the one alone is right: the compiler folds or fuses them
-    together: tuple[HloInstruction, ...] = ()
+    together: tuple[HloInstruction, ...]
     #: programs that the executor was asked to run
-    runs: int = 0
-    seconds: float = 0.0
+    runs: int
+    seconds: float
     #: parts that the executor refused, and why
     refusals: list[str] = field(default_factory=list)
 

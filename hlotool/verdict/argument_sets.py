@@ -280,7 +280,8 @@ def _normal(array: Array, dtype: Any) -> Array:
 
     if dtype.bits < 16:
         return array
-    return np.where(np.abs(array.astype(np.float64)) < limits(dtype)[2], np.zeros((), array.dtype), array)
+    with np.errstate(all="ignore"):  # a zero keeps its sign
+        return np.where(np.abs(array.astype(np.float64)) < limits(dtype)[2], array * np.zeros((), array.dtype), array)
 
 
 def _half(dtype: Any) -> Any:

@@ -192,6 +192,49 @@ def test_planted_in_large_modules(layers: int, names: tuple[str, ...]) -> None:
             assert found.runs <= 12
 
 
+@NIGHTLY
+def test_twelve_planted_in_more_than_a_thousand_instructions() -> None:
+    """Every second one in a loop or a fusion."""
+    program = program_of(planted_faults.deep_module(110))
+    rows = planted_faults.arguments(program, "random")
+    chosen = planted_faults.chosen(program, rows, 12, 3, share=1e-4)
+    assert len(chosen) == 12 and sum(c is not program.module.entry for c, _ in chosen) >= 6
+    for computation, instruction in chosen:
+        found = blame(program, rows, Faulty(instruction.offset))
+        assert found is not None and found.place.instruction is instruction, f"{instruction.name} in {computation.name}"
+
+
+def test_of_two_steps_the_wrong_one_is_named_alone() -> None:
+    program = program_of("ENTRY e { x = f32[4] parameter(0)\n  s = f32[4] sine(x)\n  ROOT y = f32[4] negate(s) }")
+    rows = [[np.float32([0.1, 0.5, 1, 2])]]
+    for name in ("s", "y"):
+        [wanted] = [i for i in program.module.instructions() if i.name == name]
+        found = blame(program, rows, Faulty(wanted.offset))
+        assert found is not None and found.place.instruction is wanted and found.together == ()
+        assert 0 < found.seconds < 60 and found.runs >= 2
+
+
+def test_a_result_that_hangs_on_roundings_hides_no_fault_before_it() -> None:
+    """The loop ends where a number halved again and again falls to 0.125, which a rounding decides."""
+    path = MODELS / "rnn_scan.hlo"
+    program = Program(hlotool.parse(path.read_text("utf-8"), str(path)))
+    [wanted] = [i for i in program.module.instructions() if i.name == "eq.1"]
+    found = blame(program, planted_faults.arguments(program), Faulty(wanted.offset))
+    assert found is not None and found.place.instruction is wanted
+
+
+def test_parts_of_what_has_still_to_be_partitioned_take_whole_arrays() -> None:
+    program = program_of(
+        "HloModule m, num_partitions=2\nENTRY e { x = s32[2,8] parameter(0), sharding={devices=[1,2]<=[2]}\n"
+        "  s = s32[] parameter(1), sharding={replicated}\n  z = s32[] constant(0)\n  n = s32[2,8] negate(x)\n"
+        "  ROOT y = s32[2,6] dynamic-slice(n, z, s), dynamic_slice_sizes={2,6}, sharding={devices=[1,2]<=[2]} }")
+    rows = [[np.arange(16, dtype=np.int32).reshape(2, 8), np.int32(7)]]
+    for name in ("y", "n"):
+        [wanted] = [i for i in program.module.instructions() if i.name == name]
+        found = blame(program, rows, Faulty(wanted.offset))
+        assert found is not None and found.place.instruction is wanted
+
+
 def edited(program: Program, name: str, opcode: str) -> Program:
     """A copy with another operation in one place."""
     module = clone_module(program.module)
@@ -219,6 +262,17 @@ def test_modules_that_compute_the_same_are_no_pair_to_blame() -> None:
 
 SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",
            "exponential": "tanh", "tanh": "sine", "sine": "cosine", "negate": "abs", "sqrt": "rsqrt"}
+
+
+def test_a_sort_of_several_operands_is_named_and_not_what_takes_its_results() -> None:
+    text = ("HloModule m\nlt { p = s32[] parameter(0)\n  q = s32[] parameter(1)\n  a = f32[] parameter(2)\n"
+            "  b = f32[] parameter(3)\n  ROOT r = pred[] compare(p, q), direction=LT }\n"
+            "ENTRY e { k = s32[3] parameter(0)\n  x = f32[3] parameter(1)\n"
+            "  s = (s32[3], f32[3]) sort(k, x), dimensions={0}, is_stable=true, to_apply=lt\n"
+            "  g = f32[3] get-tuple-element(s), index=1\n  ROOT y = f32[3] negate(g) }")
+    rows = [[np.int32([3, 1, 2]), np.float32([1, 2, 3])]]
+    found = blame_pair(program_of(text), program_of(text.replace("direction=LT", "direction=GT")), rows)
+    assert found is not None and found.place.instruction.name == "s" and found.is_confirmed and found.is_fed_finite
 
 
 @pytest.mark.parametrize(("name", "count"), [

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
 from hlotool.verdict import Comparison, Evidence, Kind, compare, judge
+from hlotool.verdict.range_ends import is_extreme
 
 
 def deep(first: str, last: str = "") -> str:
@@ -42,6 +44,16 @@ def test_what_becomes_of_a_nan_in_a_large_program_has_no_verdict() -> None:
     assert judged("wide").undecided and judged("wide", counts_extremes=False).undecided
 
 
+@pytest.mark.parametrize(("value", "at_an_end"), [
+    (0.0, False), (1.0, False), (-0.9e9, False), (1.1e9, True), (-1.1e-9, False), (0.9e-9, True), (np.inf, True),
+    (np.nan, True)])
+def test_which_arguments_stand_at_the_ends(value: float, at_an_end: bool) -> None:
+    assert is_extreme([[np.float64([1.0, value])]]) is at_an_end
+    assert is_extreme([[np.int32([5])], [np.complex128([complex(1.0, value)])]]) is (
+        not abs(value) <= 1e9)
+    assert not is_extreme([[np.int32([2**31 - 1])]])
+
+
 def test_where_nothing_tells_finite_numbers_count() -> None:
     """Without a search for the instruction, what the program's own types give decides."""
     before, after = deep("a = f32[4] negate(x)"), deep("a = f32[4] negate(x)", "ROOT y = f32[4] clamp(a, k40, a)")
@@ -74,3 +86,46 @@ def test_a_result_that_is_mostly_open_has_no_verdict() -> None:
             "  c = f32[] constant(1e9)\n  ROOT y = f32[] multiply(d, c)\n}\n")
     found = hlotool.compare(text, executors=("pjrt:cpu", "reference"), inputs=("plain", "positive"))
     assert found.verdict == "none" and found.kind == "ill-conditioned" and found.undecided == found.elements == 1
+
+
+HOLED = """HloModule holes
+ENTRY e { x = f32[1,4,1] parameter(0)
+  k = f32[3,1,1] parameter(1)
+  ROOT c = f32[1,4,1] convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f }
+"""
+
+
+def evidence_of(text: str, *arguments: np.ndarray) -> Evidence:
+    program, rows = Program(hlotool.parse(text)), [list(arguments)]
+    samples = [sample_program(program, rows, seed)[0][0] for seed in range(12)]
+    return Evidence(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples)
+
+
+def test_zeros_of_padding_may_be_multiplied_with_infinity_or_not() -> None:
+    x, k = np.float32([[[1], [2], [3], [4]]]), np.float32([[[np.inf]], [[1]], [[1]]])
+    evidence = evidence_of(HOLED, x, k)
+    given = evidence.reference.copy()
+    assert np.isnan(given[0, 0, 0])  # infinity times the zero beside the first element
+    given[0, 0, 0] = 3.0
+    assert judge(given, evidence).counts == {"equal": 3, "ill-conditioned": 1}
+    given[0, 0, 0] = 30.0
+    assert judge(given, evidence).is_wrong
+    finite = evidence_of(HOLED, x, np.float32([[[1]], [[1]], [[1]]]))
+    assert judge(given, finite).is_wrong
+
+
+def test_the_size_of_infinity_and_nan_is_either() -> None:
+    text = "HloModule m\nENTRY e { z = c64[2] parameter(0)\n  ROOT s = f32[2] abs(z) }"
+    evidence = evidence_of(text, np.complex64([complex(np.inf, np.nan), 3 + 4j]))
+    assert judge(np.float32([np.nan, 5]), evidence).kind is Kind.ILL_CONDITIONED
+    assert judge(np.float32([np.inf, 5]), evidence).kind is Kind.EQUAL
+    assert judge(np.float32([np.inf, np.nan]), evidence).kind is Kind.NON_FINITE
+
+
+def test_a_factorisation_of_infinities_leaves_anything() -> None:
+    text = ("HloModule m\nENTRY e { x = f32[2,2] parameter(0)\n"
+            "  ROOT c = f32[2,2] cholesky(x), lower=true }")
+    evidence = evidence_of(text, np.float32([[np.inf, 1], [1, np.inf]]))
+    assert not judge(np.float32([[0, 17], [np.nan, -3e30]]), evidence).is_wrong
+    finite = evidence_of(text, np.float32([[4, 0], [0, 9]]))
+    assert judge(np.float32([[2, 0], [0, 4]]), finite).is_wrong
