@@ -7,9 +7,11 @@ from hlotool.bisect.dump_names import DumpName, dump_name
 from hlotool.bisect.pass_report import bisect_schema, folder_record, folder_verdict, text_report
 from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisect.timeline_page import folder_page
+from hlotool.bisect.two_folders import Parting, compare_folders, partings_record, partings_text
 
 __all__ = [
-    "NOT_A_DUMP", "NO_CHAIN", "NO_VERDICT", "PASS_IS_WRONG", "Chain", "ChainVerdict", "Difference", "Dump", "DumpName",
-    "Folder", "Options", "PassVerdict", "Reader", "bisect_schema", "dump_name", "folder_page", "folder_record",
-    "folder_verdict", "judge_chain", "read_folder", "text_report",
+    "NOT_A_DUMP", "NO_CHAIN", "NO_VERDICT", "PASS_IS_WRONG", "Chain", "ChainVerdict", "Difference", "Dump",
+    "DumpName", "Folder", "Options", "Parting", "PassVerdict", "Reader", "bisect_schema", "compare_folders",
+    "dump_name", "folder_page", "folder_record", "folder_verdict", "judge_chain", "partings_record", "partings_text",
+    "read_folder", "text_report",
 ]

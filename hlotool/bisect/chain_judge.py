@@ -75,6 +75,12 @@ def judge_chain(chain: Chain, options: Options, reader: Reader | None = None) ->
     return work.found
 
 
+def judge_pairs(name: str, pairs: Sequence[tuple[Dump, Dump]], options: Options, reader: Reader) -> list[PassVerdict]:
+    """The verdict on pairs of dumps of one module; pairs with a dump that cannot be read have none."""
+    work = _Work(Chain(name, 0, ""), options, reader)
+    return work.pairs(pairs)
+
+
 @dataclass
 class _Work:
     """A chain at work."""
@@ -112,6 +118,29 @@ class _Work:
             self._conclude(verdict)
         if whole is not None:
             self._conclude(whole)
+
+    def pairs(self, pairs: Sequence[tuple[Dump, Dump]]) -> list[PassVerdict]:
+        """Judge pairs; of those that hold the same two modules again the first one's verdict is taken."""
+        found, known = [], dict[tuple[object, object], PassVerdict]()
+        for one, other in pairs:
+            for dump in (one, other):
+                self._make_ready(dump)
+            verdict = PassVerdict(one, other)
+            found.append(verdict)
+            if unread := [d for d in (one, other) if d not in self.stages]:
+                verdict.reason = f"failed: {unread[0].problems[0].message}"
+                continue
+            known.setdefault((self.stages[one].key, self.stages[other].key), verdict)
+        open_ = [v for v in known.values() if not self._is_settled(v)]
+        self._try_arguments(open_)
+        for verdict in open_:
+            self._conclude(verdict)
+        for verdict in found:
+            if verdict.before in self.stages and verdict.after in self.stages:
+                first = known[self.stages[verdict.before].key, self.stages[verdict.after].key]
+                if first is not verdict:
+                    verdict.take(first)
+        return found
 
     def _make_ready(self, dump: Dump) -> None:
         self.reader.read(dump)

@@ -69,6 +69,11 @@ class PassVerdict:
     sizes: tuple[int, int, int] = (0, 0, 0)
     seconds: float = 0.0
 
+    def take(self, other: PassVerdict) -> None:
+        """What is known of another pair of the same two modules."""
+        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "reason", "blame"):
+            setattr(self, name, getattr(other, name))
+
     @property
     def verdict(self) -> Verdict:
         if self.proof is not None:

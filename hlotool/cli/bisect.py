@@ -4,6 +4,7 @@
     hlotool bisect DUMPS                        every pass of every module
     hlotool bisect DUMPS --module jit_step --args x.npz
     hlotool bisect DUMPS --html page.html       the time line of passes as a page
+    hlotool bisect DUMPS --against OTHERS       two versions, hosts or flags: the first pass after which they part
 
 Each pass is equal (proved), agrees (on all arguments that were tried), is wrong, or has no verdict. Exit code 0: all
 are equal or agree; 1: one is wrong or has no verdict; 2: nothing was judged.
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.whole_files import write_whole
-from hlotool.diagnostics import Severity, visible
+from hlotool.diagnostics import Severity, visible, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="what --xla_dump_to wrote, a folder of MLIR passes, or one "
                                                          "file of --mlir-print-ir-after-all")
+    parser.add_argument("--against", metavar="FOLDER", help="a second folder of the same program: after which pass "
+                                                           "the two part")
     parser.add_argument("--module", metavar="NAME", help="only modules of that name (jit_step, jit_*)")
     parser.add_argument("--all", action="store_true", dest="shows_all", help="list the passes that are equal, too")
     parser.add_argument("--time-budget", type=float, default=4.0, metavar="SECONDS",
@@ -53,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     wanted = args.module
     folder = read_folder(args.folder, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
     reader = Reader()
+    if args.against is not None:
+        return _against(folder, args, reader)
     found = _judged(folder, args, reader)
     if args.format == "json":
         print(json.dumps(folder_record(args.folder, found, folder.beside)))
@@ -61,6 +66,24 @@ def run(args: argparse.Namespace) -> int:
         _report_frames(folder, found)
     _write(args, found)
     return {"wrong": 1, "none": 1}.get(folder_verdict(found), 0) if any(c.passes for c in found) else 2
+
+
+def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
+    """Hold two folders against each other."""
+    from hlotool.bisect import compare_folders, partings_record, partings_text, read_folder
+
+    other = read_folder(args.against)
+    wanted = args.module
+    other.chains = [c for c in other.chains if wanted is None or fnmatch.fnmatchcase(c.name, wanted)]
+    found, alone = compare_folders(folder, other, _options(args, folder.chains[0], reader))
+    _show_progress("")
+    if args.format == "json":
+        print(json.dumps(partings_record(found, alone)))
+    else:
+        print(visible_lines(partings_text(found, alone)), flush=True)
+    if not any(p.pairs for p in found):
+        return 2
+    return int(any(pair.verdict in ("wrong", "none") for p in found for pair in p.pairs))
 
 
 def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[ChainVerdict]:

@@ -201,3 +201,15 @@ def test_exit_codes(folder, code, capsys):
 def test_a_folder_without_dumps_is_unusable(tmp_path, capsys):
     assert main(["bisect", str(tmp_path)]) == 2
     assert main(["bisect", str(tmp_path / "none")]) == 2
+
+
+def test_two_folders_part_after_a_pass(capsys):
+    assert main(["bisect", str(DUMPS / "scaled_softmax"), "--against", str(DUMPS / "scaled_softmax_wrong")]) == 1
+    said = capsys.readouterr().out
+    assert "they part after algsimp (simplification), at sub.7" in said
+    assert "the first that computes something else: after algsimp (simplification), at sub.7" in said
+
+
+def test_a_folder_against_itself_is_the_same(capsys):
+    assert main(["bisect", str(DUMPS / "scaled_softmax"), "--against", str(DUMPS / "scaled_softmax")]) == 0
+    assert "the same after every pass" in capsys.readouterr().out

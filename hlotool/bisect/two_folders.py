@@ -1,0 +1,112 @@
+"""Two folders of one program, of two versions, hosts or flags: the first pass after which they part.
+
+Modules are paired by name, dumps by the pass that they were made after, in order. Two modules *part* where they are no
+longer one expression; whether they still compute the same is judged as for a pass.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlotool.bisect.chain_judge import Options, judge_pairs
+from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader
+from hlotool.bisect.pass_report import pass_record, sentence
+from hlotool.bisect.pass_verdicts import PassVerdict
+from hlotool.passes.equality import diff
+
+
+@dataclass
+class Parting:
+    """What became of one module in two folders."""
+
+    left: Chain
+    right: Chain
+    #: each pair of dumps that were made after the same pass: the left one `before`, the right one `after`
+    pairs: list[PassVerdict] = field(default_factory=list)
+    #: passes that only one side has, with the side
+    alone: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def first(self) -> PassVerdict | None:
+        """The first pair that is not one expression."""
+        return next((p for p in self.pairs if p.verdict != "equal"), None)
+
+    @property
+    def first_wrong(self) -> PassVerdict | None:
+        """The first pair that computes something else."""
+        return next((p for p in self.pairs if p.verdict == "wrong"), None)
+
+    @property
+    def instruction(self) -> str:
+        """The first instruction in which the first pair differs."""
+        pair = self.first
+        if pair is None or pair.before.module is None or pair.after.module is None:
+            return ""
+        for change in diff(pair.before.module, pair.after.module).changes:
+            names = [i.name for i in (change.left, change.right) if i is not None]
+            if names:
+                return " -> ".join(dict.fromkeys(names))
+        return ""
+
+
+def compare_folders(left: Folder, right: Folder, options: Options) -> tuple[list[Parting], list[str]]:
+    """What became of each module that both folders hold; and the names of those that only one holds."""
+    found, others, reader = [], list(right.chains), Reader()
+    alone = []
+    for chain in left.chains:
+        partner = next((c for c in others if c.name == chain.name), None)
+        if partner is None:
+            alone.append(f"{chain.name} (only in {left.path})")
+            continue
+        others.remove(partner)
+        found.append(_parting(chain, partner, options, reader))
+    return found, [*alone, *(f"{c.name} (only in {right.path})" for c in others)]
+
+
+def _parting(left: Chain, right: Chain, options: Options, reader: Reader) -> Parting:
+    found = Parting(left, right)
+    pairs: list[tuple[Dump, Dump]] = []
+    labels = [[d.label for d in c.dumps] for c in (left, right)]
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, *labels, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pairs += zip(left.dumps[a:b], right.dumps[c:d], strict=True)
+        else:
+            found.alone += [(x.label, "left") for x in left.dumps[a:b]] + [(x.label, "right") for x in right.dumps[c:d]]
+    found.pairs = judge_pairs(left.name, pairs, options, reader)
+    return found
+
+
+def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
+    """A paragraph for each module."""
+    lines = []
+    for each in found:
+        lines.append(f"{each.left.name}: {len(each.pairs)} dumps after the same passes")
+        first, wrong = each.first, each.first_wrong
+        if first is None:
+            lines.append("  the same after every pass that both have")
+        else:
+            lines.append(f"  they part after {first.after.label}" + (
+                f", at {each.instruction}" if each.instruction else ""))
+            lines.append(f"    there: {sentence(first)}")
+        if wrong is not None:
+            lines.append(f"  the first that computes something else: after {wrong.after.label}"
+                         + (f", at {wrong.blame.place}" if wrong.blame is not None else ""))
+            lines.append(f"    {wrong.shown}")
+        for side in ("left", "right"):
+            only = [label for label, where in each.alone if where == side]
+            if only:
+                lines.append(f"  only {side}: {', '.join(only[:6])}{', ...' if len(only) > 6 else ''}")
+    return "\n".join([*lines, *alone])
+
+
+def partings_record(found: Sequence[Parting], alone: Sequence[str]) -> dict[str, Any]:
+    """The record of two folders."""
+    return {"modules": [{
+        "module": each.left.name, "pairs": [pass_record(p) for p in each.pairs],
+        "parts_after": each.first.after.label if each.first else None, "instruction": each.instruction or None,
+        "wrong_after": each.first_wrong.after.label if each.first_wrong else None,
+        "alone": [{"pass": label, "side": side} for label, side in each.alone]} for each in found],
+        "unpaired": list(alone)}
