@@ -6,6 +6,7 @@ from a faulty instruction, in its users and in callers of its computation, is no
 
 from __future__ import annotations
 
+import copy
 import difflib
 import re
 from collections.abc import Iterator
@@ -215,6 +216,8 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
     try:
         inferred = record.infer_instruction(instruction)
     except ConstraintError as error:
+        if _agrees_in_f32(record, instruction):
+            return
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
         part = rf"\b{error.attribute}\s*=\s*(?:\{{[^}}]*\}}|[^\s,]+)" if error.attribute else ""
         yield Finding(code, error.message, part or opcode_pattern(record.opcode), error.help, culprit=error.culprit)
@@ -229,6 +232,31 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         right, written = inferred.text(False), instruction.shape.text(False)
         yield Finding(code, f"{instruction.opcode} gives {right}, but {written} is written", SHAPE_PART,
                       f"write {right}", relaid(inferred, instruction.shape))
+
+
+def _agrees_in_f32(record: Op, instruction: HloInstruction) -> bool:
+    """Whether an instruction of a tiled module would be right if its bf16 operands were f32; see is_narrowed."""
+    shape = instruction.shape
+    kinds = {o.shape.element_type for o in instruction.operands if o.shape is not None and o.shape.is_array}
+    is_tiled = shape is not None and shape.is_array and shape.layout is not None and bool(shape.layout.tiles)
+    if shape is None or not is_tiled or not kinds >= {"bf16", "f32"}:
+        return False
+    wide = copy.copy(instruction)
+    wide.operands = tuple(map(_widened, instruction.operands))
+    try:
+        inferred = record.infer_instruction(wide)
+    except ConstraintError:
+        return False
+    return agrees(shape, inferred) or is_narrowed(shape, inferred)
+
+
+def _widened(operand: HloInstruction) -> HloInstruction:
+    shape = operand.shape
+    if shape is None or not shape.is_array or shape.element_type != "bf16":
+        return operand
+    wide = copy.copy(operand)
+    wide.shape = Shape.array("f32", shape.dims, shape.layout, shape.dynamic)
+    return wide
 
 
 def relaid(inferred: Shape, written: Shape) -> str:

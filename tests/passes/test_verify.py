@@ -285,3 +285,10 @@ def test_a_tiled_sharding_is_over_all_partitions(sharding: str, said: str) -> No
     found = hlotool.verify(hlotool.parse(text))
     assert [d.code for d in found] == ["V114"] * bool(said)
     assert all(said in d.message for d in found)
+@pytest.mark.parametrize(("tiles", "has_error"), [(":T(128)", False), ("", True)])
+def test_tiled_modules_may_mix_the_operands_of_an_operation(tiles: str, has_error: bool) -> None:
+    text = f"""HloModule m, is_scheduled=true
+ENTRY e {{ a = bf16[8]{{0{tiles}}} parameter(0)  b = f32[8]{{0{tiles}}} parameter(1)  p = pred[8]{{0}} parameter(2)
+  ROOT s = f32[8]{{0{tiles}}} select(p, a, b) }}"""
+    errors = [d for d in hlotool.verify(hlotool.parse(text)) if d.severity is Severity.ERROR]
+    assert bool(errors) is has_error
