@@ -3,6 +3,7 @@
     hlo-conformance                                    the suites ops and spec on pjrt:cpu
     hlo-conformance --suite spec --executor pjrt:cpu,stablehlo -n 4
     hlo-conformance my/cases --junitxml out.xml        .hlo files with `// expect:` lines
+    hlo-conformance --from model.hlo --json new.json --against old.json    a model's operations, and what has changed
     hlo-conformance --suite ops --op 'dot*' --dtype 'f*' -k 'not empty' --html report.html
 
 Each case runs in a child process with a time limit: one that crashes or hangs is a result. The run itself is pytest's:
@@ -29,6 +30,9 @@ _VALUES = {
     "cases": ("N", "--cases", "programs for each operation and element type of the suite ops"),
     "seed": ("N", "--seed", "of the programs drawn at random"),
     "time-limit": ("SECONDS", "--case-time-limit", "for one case on one executor (default 60)"),
+    "from": ("FILE", "--from", "an HLO module, optimised or not, whose distinct operations are cases"),
+    "against": ("FILE", "--conformance-against", "a JSON report of another run: what is better, worse, new and gone; "
+                                                 "exit code 1 where something is worse"),
     "expectations": ("FILE", "--expectations", "a TOML file of failures that are known, and why"),
     "json": ("FILE", "--conformance-json", "write a report as JSON"),
     "html": ("FILE", "--conformance-html", "write a report as one page of HTML"),
@@ -88,6 +92,6 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
             given += [option, value] if option.startswith("--") is False else [f"{option}={value}"]
     given += [option for name, (option, _) in _FLAGS.items() if getattr(args, name.replace("-", "_"))]
     given += ["-x"] * args.exitfirst + ["-v"] * args.verbose + ["-q"] * args.quiet
-    if not args.suite and not any(not p.startswith("-") for p in args.paths):
+    if not args.suite and not getattr(args, "from") and not any(not p.startswith("-") for p in args.paths):
         given.append("--suite=ops,spec")
     return [*given, *args.paths]

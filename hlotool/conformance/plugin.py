@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from hlotool.conformance.case import Case
+from hlotool.conformance.changes import Changes, changes, read_report
 from hlotool.conformance.expectations import (
     Expectation,
     Verdict,
@@ -34,6 +35,7 @@ from hlotool.conformance.judge import (
     executors_of,
     judge_all,
 )
+from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
@@ -71,6 +73,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="for one case on one executor (default %(default)g)")
     group.addoption("--expectations", action="append", default=[], metavar="FILE",
                     help="a TOML file of expected failures; it is heard before those that come with hlotool")
+    group.addoption("--from", action="append", default=[], metavar="FILE", dest="from_models",
+                    help="an HLO module, optimised or not, whose distinct operations are cases")
+    group.addoption("--conformance-against", metavar="FILE",
+                    help="a JSON report of another run: say what became better, worse, new and gone")
     group.addoption("--run-all", action="store_true", help="also try cases that an expectation says not to run")
     group.addoption("--conformance-json", metavar="FILE", help="write a report as JSON")
     group.addoption("--conformance-html", metavar="FILE", help="write a report as one page of HTML")
@@ -85,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(said) from error
     config.stash[_RUN] = session
     config.pluginmanager.register(session, "hlotool-conformance-session")
-    if session.selection.suites and str(DESCRIPTION) not in config.args:
+    if (session.selection.suites or session.models) and str(DESCRIPTION) not in config.args:
         given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
         config.args[:] = [*given, str(DESCRIPTION)]
 
@@ -118,8 +124,11 @@ class _Suites(pytest.File):
     """All chosen suites."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        for name in self.config.stash[_RUN].selection.suites:
+        session = self.config.stash[_RUN]
+        for name in session.selection.suites:
             yield _Suite.from_parent(self, name=name, nodeid=name)
+        for path in session.models:
+            yield _Model.from_parent(self, name=str(path), nodeid=f"from {path}")
 
 
 class _Suite(pytest.Collector):
@@ -127,6 +136,21 @@ class _Suite(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         yield from _items(self, suite_cases(self.name, self.config.stash[_RUN].selection))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        return _said(excinfo) or super().repr_failure(excinfo)
+
+
+class _Model(pytest.Collector):
+    """The distinct operations of a model."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        session = self.config.stash[_RUN]
+        found = cut_model(pathlib.Path(self.name))
+        if found.left_out:
+            said = ", ".join(f"{count} {opcode}" for opcode, count in sorted(found.left_out.items()))
+            session.remarks[self.name] = f"{self.name}: no case by themselves are {said}"
+        yield from _items(self, (c for c in found.cases if session.selection.takes(c)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         return _said(excinfo) or super().repr_failure(excinfo)
@@ -244,6 +268,12 @@ class _Session:
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]
         self.expectations += shipped()
         self.runs_all = bool(option("run_all"))
+        self.models = [pathlib.Path(name) for name in option("from_models")]
+        #: what else the summary says, by what it is about
+        self.remarks: dict[str, str] = {}
+        against = option("conformance_against")
+        self.against = read_report(pathlib.Path(against)) if against else None
+        self.changes: Changes | None = None
         #: not in the workers of xdist
         self.reports = not hasattr(config, "workerinput")
         self.run = Run(started=time.time())
@@ -325,11 +355,15 @@ class _Session:
         elif report.failed and report.nodeid in self.run.collected:
             self.run.broken[report.nodeid] = str(report.longrepr)
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         close_children()
         if not self.reports:
             return
         self.run.seconds = time.time() - self.run.started
+        if self.against is not None and self.run.records:
+            self.changes = changes(self.against, self.run.records.values())
+            if self.changes.worse and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         for option, write in (("conformance_json", write_json), ("conformance_html", write_html)):
             if name := self.config.getoption(option):
                 write(self.run, pathlib.Path(name))
@@ -338,7 +372,10 @@ class _Session:
         is_usage = exitstatus == pytest.ExitCode.USAGE_ERROR
         if self.run.collected and not is_usage and not self.config.getoption("collectonly", False):
             terminalreporter.section("conformance")
-            terminalreporter.write_line(self.run.summary())
+            terminalreporter.write_line("\n".join([self.run.summary(), *self.remarks.values()]))
+            if self.changes is not None:
+                terminalreporter.section(f"against {self.config.getoption('conformance_against')}")
+                terminalreporter.write_line(str(self.changes))
 
 
 def _group(nodeid: str) -> str:

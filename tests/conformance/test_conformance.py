@@ -21,8 +21,10 @@ from cases import SAMPLES
 from hlotool.cli import main_conform
 from hlotool.conformance import Case
 from hlotool.conformance.case_verdict import allowance_of
+from hlotool.conformance.changes import changes
 from hlotool.conformance.expectations import Expectation, Verdict, judged, not_to_run, read_expectations, shipped
 from hlotool.conformance.judge import REFERENCE, VERIFIER, asked_again, executors_of, judge, judge_all
+from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.report import page
 from hlotool.conformance.samples import read_cases, sections, written
@@ -303,6 +305,90 @@ def test_infeeds_are_fed() -> None:
     assert judge(given, "pjrt:cpu").status is Status.UNSUPPORTED
 
 
+# Models cut into operations, and runs compared.
+
+
+@pytest.fixture
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """An empty folder to run commands in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+MODEL = """HloModule model
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+inner { v = f32[4] parameter(0)  w = f32[4] negate(v)  ROOT u = f32[4] multiply(w, v) }
+body { t = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(t), index=0  one = s32[] constant(1)
+  j = s32[] add(i, one)  a = f32[4] get-tuple-element(t), index=1  b = f32[4] negate(a)
+  ROOT n = (s32[], f32[4]) tuple(j, b) }
+until { t2 = (s32[], f32[4]) parameter(0)  k = s32[] get-tuple-element(t2), index=0  end = s32[] constant(3)
+  ROOT less = pred[] compare(k, end), direction=LT }
+ENTRY e { a0 = f32[4] parameter(0)  zero = s32[] constant(0)  b0 = f32[4] negate(a0)
+  state = (s32[], f32[4]) tuple(zero, b0)  loop = (s32[], f32[4]) while(state), condition=until, body=body
+  r = f32[4] get-tuple-element(loop), index=1  f = f32[4] fusion(r), kind=kLoop, calls=inner
+  nothing = f32[] constant(0)  tok = token[] after-all()
+  ROOT sum = f32[] reduce(f, nothing), dimensions={0}, to_apply=add }"""
+
+
+def test_a_model_is_cut_into_its_distinct_operations(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "my model.hlo"
+    path.write_text(MODEL)
+    found = cut_model(path)
+    opcodes = [c.opcode for c in found.cases if c.inputs == "random"]
+    # Three negates of one shape are one; the adds inside of the reduction are its own.
+    assert sorted(opcodes) == ["add", "compare", "fusion", "multiply", "negate", "reduce", "while"]
+    assert found.left_out == {"after-all": 1}
+    negate = next(c for c in found.cases if c.opcode == "negate")
+    assert negate.edge == "random, 3 times" and negate.dtype == "f32" and negate.source == f"{path}:9"
+    assert all(" " not in c.id for c in found.cases)
+    reduce = next(c for c in found.cases if c.opcode == "reduce")
+    assert "constant(0)" in reduce.text and "parameter(1)" not in reduce.text.split("ENTRY")[1]
+    for executor in ("pjrt:cpu", REFERENCE):
+        assert {o.status for o in judge_all(found.cases, executor, 20)} == {Status.PASS}
+
+
+def test_what_is_no_model_is_a_diagnostic(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "bad.hlo").write_bytes(b"\xff\xfe")
+    for name in ("bad.hlo", "nowhere.hlo"):
+        with pytest.raises(HloError, match="T102"):
+            cut_model(tmp_path / name)
+
+
+def record(name: str, status: str) -> dict[str, str]:
+    return {"suite": "s", "case": name, "executor": "pjrt:cpu", "status": status, "detail": ""}
+
+
+def test_what_became_better_worse_new_and_gone() -> None:
+    old = [record(n, s) for n, s in (("a", "pass"), ("b", "crash"), ("c", "mismatch"), ("d", "pass"), ("e", "pass"),
+                                     ("f", "unsupported"), ("h", "undecided"))]
+    new = [record(n, s) for n, s in (("a", "pass"), ("b", "mismatch"), ("c", "pass"), ("d", "undecided"),
+                                     ("e", "time-out"), ("g", "pass"), ("f", "compile error"), ("h", "pass"))]
+    found = changes(old, new)
+    assert [line.split(" ")[0] for line in found.worse] == ["s/d", "s/e", "s/f"]
+    assert [line.split(" ")[0] for line in found.better] == ["s/c", "s/h"]
+    assert found.otherwise == ["s/b on pjrt:cpu: crash, now mismatch"]
+    assert found.new == ["s/g on pjrt:cpu: pass"] and not found.gone
+    assert changes(old, new[:-1]).gone == ["s/h on pjrt:cpu: undecided"]
+    assert "worse: 3" in str(found) and "e on pjrt:cpu: pass, now time-out" in str(found)
+
+
+def test_a_run_against_another_ends_with_1_where_something_is_worse(here: pathlib.Path,
+                                                                    capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"// name: a\n// input: f32[2] {{1, 2}}\n// expect: f32[2] {{-1, -2}}\n{NEGATE}\n"
+    (here / "mine.hlo").write_text(text)
+    options = ("mine.hlo", "--executor", "numpy", "-q")
+    assert main_conform([*options, "--json", "old.json"]) == 0
+    assert main_conform([*options, "--against", "old.json"]) == 0 and "worse: 0" in capsys.readouterr().out
+    (here / "mine.hlo").write_text(text.replace("-2}", "-3}"))
+    (here / "known.toml").write_text('[[expect]]\ncases = ["*"]\nstatus = "mismatch"\nreason = "planted"\n')
+    known = ("--expectations", "known.toml")
+    assert main_conform([*options, *known]) == 0
+    assert main_conform([*options, *known, "--against", "old.json"]) == 1
+    assert "mine/a on reference: pass, now mismatch" in capsys.readouterr().out
+    for unusable in ("nowhere.json", "mine.hlo"):
+        assert main_conform([*options, "--against", unusable]) == 2
+
+
 # Expectations.
 
 ENTRY = """
@@ -482,13 +568,6 @@ def test_the_page_quotes_what_cases_hold() -> None:
     made = page(report)
     assert "&lt;script&gt;" in made and "&lt;b&gt;" in made and "&lt;/pre&gt;" in made
     assert '<td class="unexplained"' in made
-
-
-@pytest.fixture
-def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """An empty folder to run commands in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:

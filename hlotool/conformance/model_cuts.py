@@ -1,0 +1,122 @@
+"""A model cut into its distinct operations: a case for each opcode with its shapes, attributes and called computations.
+
+    hlo-conformance --from model.hlo
+
+Each instruction of the entry and of what it calls (loops, branches, fusions; not the scalar computations of reductions)
+becomes a program of its own, whose parameters are the operands. Operands that are constants stay constants: what a
+reduction begins with has to be its identity. Two that read the same are one case. Arguments are made, and the reference
+says what is expected.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hlotool.conformance.case import Case
+from hlotool.conformance.samples import MADE, NO_CASES
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution import Program, leaves
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.passes.read import parse
+
+#: what computes nothing by itself
+_NOTHING = frozenset(("parameter", "constant", "tuple", "get-tuple-element"))
+#: what calls computations whose instructions are the model's own
+_ENTERED = frozenset(("while", "conditional", "call", "fusion", "async-start", "map"))
+#: of the model's header, what decides how a program runs
+_HEADER = ("replica_count", "num_partitions")
+
+
+@dataclass
+class Cuts:
+    """The cases of a model, and what became none."""
+
+    cases: list[Case] = field(default_factory=list)
+    #: opcode -> instructions that are no program by themselves: halves of a pair, users of tokens
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def cut_model(path: pathlib.Path) -> Cuts:
+    """The distinct operations of a model. Raises HloError for a file that is none."""
+    try:
+        module = Program(parse(path.read_text("utf-8"), str(path))).module
+    except (OSError, UnicodeDecodeError) as error:
+        raise HloError([Diagnostic(NO_CASES, f"{type(error).__name__}: {error}", filename=str(path))]) from error
+    found, first, times = Cuts(), dict[str, HloInstruction](), Counter[str]()
+    for instruction in _instructions(module.entry, set()):
+        if instruction.opcode in _NOTHING:
+            continue
+        if not _stands_alone(instruction):
+            found.left_out[instruction.opcode] += 1
+            continue
+        text = str(_alone(instruction, module))
+        first.setdefault(text, instruction)
+        times[text] += 1
+    for number, (text, instruction) in enumerate(first.items()):
+        found.cases += _cases(path, module, instruction, text, number, times[text])
+    return found
+
+
+def _instructions(computation: HloComputation, seen: set[HloComputation]) -> Iterator[HloInstruction]:
+    if computation in seen:
+        return
+    seen.add(computation)
+    for instruction in computation.instructions:
+        yield instruction
+        if instruction.opcode in _ENTERED:
+            for called in instruction.called_computations():
+                yield from _instructions(called, seen)
+
+
+def _stands_alone(instruction: HloInstruction) -> bool:
+    """Whether an instruction is a program with its operands as parameters."""
+    shapes = [s for i in (instruction, *instruction.operands) for s in leaves(i.shape)]
+    is_half = instruction.opcode.endswith(("-start", "-done", "-update")) or instruction.opcode in ("send", "recv")
+    return not is_half and all(s.is_array for s in shapes) and not any(
+        i.shape.is_token or i.shape.is_buffer for i in (instruction, *instruction.operands))
+
+
+def _alone(instruction: HloInstruction, module: HloModule) -> HloModule:
+    """The instruction as the root of a module; names do not tell where it stood."""
+    distinct = dict.fromkeys(instruction.operands)
+    numbers = itertools.count()
+    given = {o: HloInstruction(f"c{n}", "constant", o.shape, (), Attributes({"literal": o.literal}))
+             if o.opcode == "constant" else
+             HloInstruction(f"p{n}", "parameter", o.shape, (), Attributes({"parameter_number": next(numbers)}))
+             for n, o in enumerate(distinct)}
+    root = HloInstruction("r", instruction.opcode, instruction.shape, tuple(given[o] for o in instruction.operands),
+                          instruction.attributes.without("sharding", "control_predecessors"))
+    entry = HloComputation("main", [*given.values(), root], root)
+    header = Attributes({k: module.attributes[k] for k in _HEADER if k in module.attributes})
+    return HloModule("operation", [*_reached(instruction), entry], entry, header)
+
+
+def _reached(instruction: HloInstruction) -> list[HloComputation]:
+    """The computations that an instruction calls, and those that they call, callees first."""
+    found: dict[HloComputation, None] = {}
+
+    def visit(computation: HloComputation) -> None:
+        if computation not in found:
+            for inner in computation.instructions:
+                for called in inner.called_computations():
+                    visit(called)
+            found[computation] = None
+
+    for called in instruction.called_computations():
+        visit(called)
+    return list(found)
+
+
+def _cases(path: pathlib.Path, module: HloModule, instruction: HloInstruction, text: str, number: int,
+           times: int) -> Iterator[Case]:
+    array = next((s for o in (*instruction.operands, instruction) for s in leaves(o.shape)), None)
+    line = module.position(instruction).line
+    name = f"{path.stem}/{instruction.opcode}/{number}-{instruction.name}".replace(" ", "-")
+    for kind in MADE:
+        yield Case(id=f"{name}/{kind}", suite="from", opcode=instruction.opcode,
+                   dtype=array.element_type if array is not None else "", text=text, inputs=kind,
+                   edge=kind if times == 1 else f"{kind}, {times} times", source=f"{path}:{line}")
