@@ -9,7 +9,8 @@ from typing import Any
 _ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize",
           "hlotool.passes.lift", "hlotool.passes.lints", "hlotool.passes.formatting", "hlotool.mlir",
           "hlotool.execution", "hlotool.verdict", "hlotool.triage", "hlotool.reduction", "hlotool.builder",
-          "hlotool.conformance.expectations", "hlotool.conformance.suites", "hlotool.linting.codes",
+          "hlotool.conformance.changes", "hlotool.conformance.expectations", "hlotool.conformance.suites",
+          "hlotool.linting.codes",
           "hlotool.reduction", "hlotool.bisect", "hlotool.jax", "hlotool.cli.arrays", "hlotool.cli.roundtrip_stages")
 
 
