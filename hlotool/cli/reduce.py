@@ -2,6 +2,7 @@
 
     hlotool reduce model.hlo --args x.npz -o small.hlo     pjrt:cpu differs from the reference
     hlotool reduce model.hlo --test crash -o small.hlo     pjrt:cpu crashes, or refuses the module
+    hlotool reduce before.hlo after.hlo -o small.hlo       two modules differ on the reference; small.other.hlo as well
     hlotool reduce model.hlo --code W105 -o small.hlo      linting (or lifting) reports a code
     hlotool reduce model.mlir --command 'python check.py' -o small.mlir
                                                            a program ends with 0 (1: not, 125: it cannot say)
@@ -36,6 +37,8 @@ TESTS = ("verdict", "crash", "timeout")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="MODULE", help="the module: HLO or StableHLO in any form, - for standard input")
+    parser.add_argument("other", metavar="OTHER", nargs="?",
+                        help="a module of the same signature that computes something else on the reference")
     add_failure(parser)
     out = parser.add_argument_group("results")
     out.add_argument("--output", "-o", metavar="FILE",
@@ -87,8 +90,11 @@ def run(args: argparse.Namespace) -> int:
         complain(problem)
         return 2
     try:
-        test = test_of(args, wanted[0])
-        original = candidate_of(args, wanted[0], test)
+        if args.other is not None:
+            test, original = _pair_of(args, wanted[0])
+        else:
+            test = test_of(args, wanted[0])
+            original = candidate_of(args, wanted[0], test)
         options = Options(args.time_limit, args.jobs, args.repeats)
         if args.state:
             State(Path(args.state), write_whole).resume(original, test, options)
@@ -113,6 +119,8 @@ def _refused(args: argparse.Namespace) -> str:
     for name in (args.output, args.save_arguments):
         if name and os.path.exists(name) and os.path.exists(args.path) and os.path.samefile(name, args.path):
             return f"{visible(name)} is the original, which is not written to"
+    if args.other is not None and (args.state or args.code or args.command or args.test != "verdict"):
+        return "two modules are held against each other: --state and other tests take one module"
     if args.jobs < 1 or args.repeats < 0:
         return "--jobs is at least 1, --repeats at least 0"
     return ""
@@ -164,15 +172,37 @@ def candidate_of(args: argparse.Namespace, loaded: Loaded, test: Interest) -> Ca
     return Candidate(module, made_rows(module, program.devices))
 
 
+def _pair_of(args: argparse.Namespace, one: Loaded) -> tuple[Interest, Candidate]:
+    """The two modules with arguments on which they differ: given ones, or searched ones. Raises HloError."""
+    from hlotool.execution import Program, fitted
+    from hlotool.reduction import Candidate, Verdict, made_rows
+    from hlotool.verdict import compare
+
+    module = one.module()
+    other = next(iter(load([args.other]))).module()
+    program = Program(module)
+    if args.argument_files:
+        rows: Any = [fitted(program, read_arguments(args.argument_files, program.parameters))] * program.devices
+    else:
+        shown = compare(module, other, executors=("reference", "reference"), seed=args.seed, names_instruction=False)
+        rows = shown.witness if shown.witness is not None else made_rows(module, program.devices)
+    return Verdict("OTHER", "MODULE", args.run_limit), Candidate(module, rows, other)
+
+
 def _write(args: argparse.Namespace, found: Reduction) -> None:
     from hlotool.cli.console import write_bytes
-    from hlotool.reduction import form_of
+    from hlotool.reduction import Candidate, form_of
 
     small = found.candidate
     if args.output:
-        write_whole(Path(args.output), form_of(small, Path(args.output).suffix))
+        path = Path(args.output)
+        write_whole(path, form_of(small, path.suffix))
+        if small.other is not None:
+            write_whole(path.with_suffix(f".other{path.suffix}"), form_of(Candidate(small.other), path.suffix))
     elif args.format == "text":
         write_bytes(form_of(small, ".hlo"))
+        if small.other is not None:
+            write_bytes(b"\n" + form_of(Candidate(small.other), ".hlo"))
     if args.save_arguments and small.rows is not None:
         path = Path(args.save_arguments)
         for device, row in enumerate(small.rows):
@@ -193,6 +223,7 @@ def record(name: str, test: Interest, found: Reduction) -> dict[str, Any]:
         "is_flaky": found.is_flaky, "shows_at_least": round(found.confidence, 3),
         "is_complete": found.is_complete, "asked": found.asked, "seconds": round(found.seconds, 1),
         "steps": found.done, "text": print_module(small.module),
+        "other": print_module(small.other) if small.other is not None else None,
     }
 
 

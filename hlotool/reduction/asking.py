@@ -17,6 +17,7 @@ from typing import TypeAlias
 from hlotool.diagnostics import HloError, Severity
 from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.command import end_commands
 from hlotool.reduction.interest import Interest, Sighting
 
 #: how likely at most a failure that is still there may be missed by repeated asking
@@ -65,6 +66,8 @@ class Asker:
     hear: Callable[[str, bool], None] = lambda key, answer: None
     #: candidates that a reduction went on with, which are not tried again
     taken: set[str] = field(default_factory=set)
+    #: candidates that are being asked
+    _under_way: set[int] = field(default_factory=set)
     #: askings so far, those answered from memory left out
     asked: int = 0
 
@@ -72,11 +75,22 @@ class Asker:
         self._pool = ThreadPoolExecutor(max(1, self.jobs))
         self._children: SimpleQueue[Child] = SimpleQueue()
         # They stay when this reduction ends: the next one finds their runtimes warm.
-        for number in range(max(1, self.jobs)):
-            self._children.put(shared_child(f"reduction {number}", {}))
+        self._all = [shared_child(f"reduction {number}", {}) for number in range(max(1, self.jobs))]
+        for child in self._all:
+            self._children.put(child)
+
+    def interrupt(self) -> None:
+        """End what is being asked; nobody waits for its answers any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for child in self._all:
+            child.close()
+        end_commands()
+        self._pool = ThreadPoolExecutor(max(1, self.jobs))
 
     def close(self) -> None:
         """Ask nothing more."""
+        if self._under_way:
+            self.interrupt()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -93,6 +107,13 @@ class Asker:
     def look(self, candidate: Candidate) -> Sighting:
         """What the test says of a candidate, once. Failures of the asking are no sighting."""
         self.asked += 1
+        self._under_way.add(id(candidate))
+        try:
+            return self._looked(candidate)
+        finally:
+            self._under_way.discard(id(candidate))
+
+    def _looked(self, candidate: Candidate) -> Sighting:
         if self.test.is_own_process:
             try:
                 return looked(self.test, candidate, self.allowed)
@@ -106,6 +127,8 @@ class Asker:
             return Sighting((), error.diagnostics[0].message)
         except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
             return Sighting((), str(error), is_unknown=True)
+        except (OSError, ValueError) as error:  # the pipe of a child that was ended meanwhile
+            return Sighting((), f"{type(error).__name__}: {error}", is_unknown=True)
         finally:
             self._children.put(child)
 

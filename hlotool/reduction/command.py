@@ -27,6 +27,8 @@ from hlotool.text import print_module
 
 #: the exit code of a program that cannot say; `git bisect` has the same
 CANNOT_SAY = 125
+#: commands that are running
+_RUNNING: set[subprocess.Popen[bytes]] = set()
 #: bytes of a command's last words that are shown
 _SHOWN = 300
 
@@ -69,6 +71,7 @@ class Command(Interest):
                                            start_new_session=True)
             except OSError as error:
                 return Sighting((), f"{words[0]}: {error.strerror}", is_unknown=True)
+            _RUNNING.add(process)
             try:
                 code = process.wait(self.time_limit)
             except subprocess.TimeoutExpired:
@@ -83,11 +86,18 @@ class Command(Interest):
         return Sighting((), last, is_unknown=True) if code == CANNOT_SAY else NOTHING
 
 
+def end_commands() -> None:
+    """End the commands that are running."""
+    for process in list(_RUNNING):
+        _end(process)
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a command with all that it started."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
     process.wait()
+    _RUNNING.discard(process)
 
 
 def words_of(text: str) -> tuple[str, ...]:

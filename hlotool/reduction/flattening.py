@@ -28,7 +28,7 @@ def flatten(work: Work) -> bool:
     base = work.best
     changed = False
     if any(_bodies(i) and i.opcode in _ALWAYS for i in base.module.instructions()):
-        changed = work.try_each([lambda: _all_inlined(base)], "inlined")
+        changed = work.try_each([lambda: Candidate(all_inlined(base.module), base.rows)], "inlined")
     return work.try_all(_each, "inlined") or changed
 
 
@@ -77,8 +77,9 @@ def _one_inlined(base: Candidate, computation: str, name: str, number: int) -> C
     return Candidate(tidied(edit), base.rows)
 
 
-def _all_inlined(base: Candidate) -> Candidate | None:
-    module = clone_module(base.module)
+def all_inlined(given: HloModule) -> HloModule:
+    """A copy of a module without calls, fusions and what runs asynchronously."""
+    module = clone_module(given)
     edit = Editing(module)
     steps = 0
     others: dict[HloInstruction, HloInstruction] = {}
@@ -90,7 +91,7 @@ def _all_inlined(base: Candidate) -> Candidate | None:
                     others[instruction] = value
                     steps += len(_bodies(instruction)[0][0].instructions)
     edit.replace_uses(others)
-    return Candidate(tidied(edit), base.rows)
+    return tidied(edit)
 
 
 def _inline(edit: Editing, home: HloComputation, instruction: HloInstruction, number: int) -> bool:

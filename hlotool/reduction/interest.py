@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
+from hlotool.ops import OPS
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.triage import Evidences
 from hlotool.verdict import Evidence, Judgement, Kind, OutOfTime, Watch, judge
@@ -78,6 +79,8 @@ class Verdict(Interest):
         return f"{self.executor} differs from {self.against}"
 
     def look(self, candidate: Candidate) -> Sighting:
+        if drawn := _random_instruction(candidate):
+            return Sighting((), f"{drawn} draws random numbers of an executor's own", is_unknown=True)
         try:
             found = wrong_results(self, candidate)
         except OutOfTime:
@@ -87,6 +90,16 @@ class Verdict(Interest):
         kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
         signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
         return Sighting(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
+
+
+def _random_instruction(candidate: Candidate) -> str:
+    """An instruction whose value each executor draws for itself, which is no difference; empty: there is none."""
+    for module in (candidate.module, candidate.other):
+        for instruction in module.instructions() if module is not None else ():
+            record = OPS.get(instruction.opcode)
+            if record is not None and "random" in record.flags:
+                return instruction.name
+    return ""
 
 
 def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:

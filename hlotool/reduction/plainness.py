@@ -38,13 +38,16 @@ def strip(work: Work) -> bool:
 
 
 def _without_metadata(base: Candidate) -> Candidate | None:
-    module = clone_module(base.module)
-    if not module.tables and all(i.metadata is None for i in module.instructions()):
+    modules = [m for m in (base.module, base.other) if m is not None]
+    if all(not m.tables and all(i.metadata is None for i in m.instructions()) for m in modules):
         return None
-    for instruction in module.instructions():
-        instruction.metadata = None
-    module.tables, module.source = {}, None
-    return Candidate(module, base.rows, base.other)
+    plain = []
+    for module in map(clone_module, modules):
+        for instruction in module.instructions():
+            instruction.metadata = None
+        module.tables, module.source = {}, None
+        plain.append(module)
+    return Candidate(plain[0], base.rows, plain[1] if base.other is not None else None)
 
 
 def _without_layouts(base: Candidate) -> Candidate | None:
@@ -217,26 +220,27 @@ def _has_signs(array: Array) -> bool:
 def rename(work: Work) -> bool:
     """Short names: x, y for parameters, opcodes for the rest."""
     base = work.best
+    return work.try_each([lambda: Candidate(_renamed(base.module), base.rows, base.other and _renamed(base.other))],
+                         "renamed")
 
-    def make() -> Candidate:
-        module = clone_module(base.module)
-        taken: dict[str, int] = {}
-        for computation in module.computations:
-            taken.clear()
-            for instruction in post_order(computation):
-                word = f"p{instruction.parameter_number}" if instruction.opcode == "parameter" else re.sub(
-                    r"\W", "_", instruction.opcode)
-                taken[word] = taken.get(word, 0) + 1
-                instruction.name = word if taken[word] == 1 else f"{word}.{taken[word] - 1}"
-        names: dict[str, int] = {}
-        for computation in module.computations:
-            word = "main" if computation is module.entry else _role(module, computation.root)
-            names[word] = names.get(word, 0) + 1
-            computation.name = word if names[word] == 1 else f"{word}.{names[word] - 1}"
-        module.name = "reduced"
-        return Candidate(module, base.rows, base.other)
 
-    return work.try_each([make], "renamed")
+def _renamed(given: HloModule) -> HloModule:
+    module = clone_module(given)
+    taken: dict[str, int] = {}
+    for computation in module.computations:
+        taken.clear()
+        for instruction in post_order(computation):
+            word = f"p{instruction.parameter_number}" if instruction.opcode == "parameter" else re.sub(
+                r"\W", "_", instruction.opcode)
+            taken[word] = taken.get(word, 0) + 1
+            instruction.name = word if taken[word] == 1 else f"{word}.{taken[word] - 1}"
+    names: dict[str, int] = {}
+    for computation in module.computations:
+        word = "main" if computation is module.entry else _role(module, computation.root)
+        names[word] = names.get(word, 0) + 1
+        computation.name = word if names[word] == 1 else f"{word}.{names[word] - 1}"
+    module.name = "reduced"
+    return module
 
 
 def _role(module: HloModule, root: HloInstruction) -> str:

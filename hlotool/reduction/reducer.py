@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program
 from hlotool.ir import Attributes, clone_module
+from hlotool.passes.read import parse
 from hlotool.reduction.argument_values import simplify_arguments
 from hlotool.reduction.asking import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.candidate import Candidate
@@ -31,10 +32,12 @@ from hlotool.reduction.codes import NOT_SHOWN
 from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
 from hlotool.reduction.flattening import flatten, narrow_loops
 from hlotool.reduction.interest import Interest
+from hlotool.reduction.pair_cutting import cut_pair, inline_pair
 from hlotool.reduction.plainness import rename, simplify_literals, strip
 from hlotool.reduction.resizing import resize
 from hlotool.reduction.steps import Work
 from hlotool.reduction.substituting import substitute
+from hlotool.text import print_module
 
 #: askings of the original that say whether a failure comes and goes, and of the result that confirm it
 _FIRST, _LAST = 3, 5
@@ -130,6 +133,9 @@ def reduce(original: Candidate, test: Interest, options: Options | None = None) 
                   hear=options.hear_answer)
     try:
         return _Run(plain, asker, options, started).reduction()
+    except BaseException:
+        asker.interrupt()
+        raise
     finally:
         asker.close()
 
@@ -160,8 +166,9 @@ class _Run:
             _rounds(work)
         except OutOfTimeError:
             is_complete = False
+            self.asker.interrupt()
         self.asker.until = math.inf
-        last = self.asker.count(work.best, max(1, first.times if first.times > 1 else _LAST))
+        last = self.asker.count(_read_again(work.best), max(1, first.times if first.times > 1 else _LAST))
         return Reduction(self.original, work.best, self.asker.sign, last.said or first.said, first, last,
                          self.asker.asked, time.monotonic() - self.started, is_complete, work.done)
 
@@ -201,6 +208,13 @@ class _Run:
         self.options.hear(Progress(step, best.size, best.elements, self.asker.asked, time.monotonic() - self.started))
 
 
+def _read_again(candidate: Candidate) -> Candidate:
+    """The candidate as somebody reads its text: what is confirmed is what is written."""
+    module, other = (None if m is None else parse(print_module(m), "<reduced>") for m in (
+        candidate.module, candidate.other))
+    return Candidate(module or candidate.module, candidate.rows, other)
+
+
 def _header(original: Candidate) -> Attributes:
     """What sections say of replicas and partitions, where the module says it or its groups ask for it."""
     header = original.module.attributes
@@ -217,6 +231,9 @@ def _header(original: Candidate) -> Attributes:
 
 def _rounds(work: Work) -> None:
     strip(work)
+    if work.best.other is not None:
+        _pair_rounds(work)
+        return
     for _ in range(_ROUNDS):
         before = work.best
         promote(work)
@@ -230,6 +247,20 @@ def _rounds(work: Work) -> None:
         resize(work)
         strip(work)
         simplify_literals(work)
+        simplify_arguments(work)
+        if work.best is before:
+            break
+    rename(work)
+
+
+def _pair_rounds(work: Work) -> None:
+    """The steps that two modules take together."""
+    for _ in range(_ROUNDS):
+        before = work.best
+        cut_pair(work)
+        inline_pair(work)
+        cut_pair(work)
+        resize(work)
         simplify_arguments(work)
         if work.best is before:
             break

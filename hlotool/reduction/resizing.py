@@ -17,6 +17,7 @@ from hlotool.ir import (
     DTYPES,
     Attributes,
     HloInstruction,
+    HloModule,
     Literal,
     Padding,
     Shape,
@@ -109,7 +110,15 @@ def _sliced(dimension: Any, size: int, resizing: Resizing) -> Any:
 
 def resized(base: Candidate, resizing: Resizing) -> Candidate | None:
     """The candidate with smaller arrays; None where nothing changes."""
-    module = clone_module(base.module)
+    module = _resized(base.module, resizing)
+    other = None if base.other is None else _resized(base.other, resizing)
+    if module is None or (other is None and base.other is not None):
+        return None
+    return Candidate(module, _rows(base.rows, module.entry.parameters(), resizing), other)
+
+
+def _resized(given: HloModule, resizing: Resizing) -> HloModule | None:
+    module = clone_module(given)
     changed = False
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -129,7 +138,7 @@ def resized(base: Candidate, resizing: Resizing) -> Candidate | None:
         return None
     module.attributes = module.attributes.without("entry_computation_layout")
     Editing(module).renew_shapes()
-    return Candidate(module, _rows(base.rows, module.entry.parameters(), resizing))
+    return module
 
 
 def _rows(rows: Rows | None, parameters: list[HloInstruction], resizing: Resizing) -> Rows | None:

@@ -205,3 +205,29 @@ def test_stablehlo_in_and_out(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     script.write_text("import sys\nsys.exit('stablehlo.tanh' not in open(sys.argv[1]).read())\n")
     assert main(["reduce", str(module), "--command", f"{sys.executable} -I {script}", "-o", str(out)]) == 0
     assert "stablehlo.tanh" in out.read_text() and "negate" not in out.read_text()
+
+
+def test_two_modules_keep_what_lies_between_equal_values_and_the_difference() -> None:
+    left = NESTED.replace("reverse(out), dimensions={0}", "cosine(out)")
+    right = left.replace("rev = f32[8,16] cosine(out)", "rev = f32[8,16] sine(out)")
+    rows = [[np.random.default_rng(2).normal(size=(16, 8)).astype(np.float32)]]
+    found = reduce(Candidate(hlotool.parse(left), rows, hlotool.parse(right)), Verdict(), Options(jobs=1))
+    opcodes = [[i.opcode for i in m.instructions()] for m in (found.candidate.module, found.candidate.other)]
+    assert opcodes == [["parameter", "cosine"], ["parameter", "sine"]]
+    assert found.candidate.elements == 1 and found.last.seen
+
+
+def test_random_numbers_are_no_difference() -> None:
+    module = hlotool.parse("ENTRY e { a = f32[] constant(0)  b = f32[] constant(1)\n"
+                           "ROOT r = f32[4] rng(a, b), distribution=rng_uniform }")
+    assert Verdict().look(Candidate(module, [[]])).is_unknown
+
+
+def test_time_ends_a_command_and_the_search(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text("import pathlib, sys, time\nif 'cosine(' not in open(sys.argv[1]).read():\n    time.sleep(60)\n")
+    test = Command((sys.executable, "-I", str(script)), time_limit=50.0)
+    text = "ENTRY e { a = f32[] parameter(0)  b = f32[] cosine(a)  ROOT c = f32[] tanh(b) }"
+    assert test.look(Candidate(hlotool.parse(text))).signs
+    found = small(text, Command((sys.executable, "-I", str(script)), time_limit=0.8), time_limit=30, repeats=1)
+    assert "cosine(" in str(found.candidate.module) and found.last.seen
