@@ -69,8 +69,8 @@ def compare_folders(left: Folder, right: Folder, options: Options) -> tuple[list
 def _parting(left: Chain, right: Chain, options: Options, reader: Reader) -> Parting:
     found = Parting(left, right)
     pairs: list[tuple[Dump, Dump]] = []
-    labels = [[d.label for d in c.dumps] for c in (left, right)]
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, *labels, autojunk=False).get_opcodes():
+    one, other = ([d.label for d in c.dumps] for c in (left, right))
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if tag == "equal":
             pairs += zip(left.dumps[a:b], right.dumps[c:d], strict=True)
         else:
