@@ -319,6 +319,11 @@ def window(proto: Any) -> Window | None:
 
 def convolution_dimensions(proto: Any) -> ConvolutionDimensions:
     """A ConvolutionDimensionNumbers as labels."""
+    counts = [len(d) for d in (proto.input_spatial_dimensions, proto.kernel_spatial_dimensions,
+                               proto.output_spatial_dimensions)]
+    if len(set(counts)) > 1:
+        raise ProtoError(INCONSISTENT, "input, kernel and output of a convolution have {}, {} and {} spatial "
+                         "dimensions".format(*counts))
     return ConvolutionDimensions(
         _labels({proto.input_batch_dimension: "b", proto.input_feature_dimension: "f"},
                 proto.input_spatial_dimensions),

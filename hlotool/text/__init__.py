@@ -19,11 +19,13 @@ from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.quoting import quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
+from hlotool.text.tokens import blank_start
 from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "check_writable",
-    "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "is_one_value", "is_opcode", "is_table_row",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "blank_start",
+    "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "is_one_value", "is_opcode",
+    "is_table_row",
     "match_bracket", "parse", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
     "read_value", "unquote",
 ]

@@ -6,7 +6,7 @@ import re
 
 from hlotool.diagnostics import Note, define
 from hlotool.ir import Source
-from hlotool.text.tokens import BODY_END, FIRST_STATEMENT, NAME, STATEMENT_LINE, next_statement, skip_blank
+from hlotool.text.tokens import BODY_END, FIRST_STATEMENT, NAME, STATEMENT_LINE, blank_start, next_statement, skip_blank
 
 SYNTAX = "xla/hlo/parser/hlo_parser.cc, grammar in its comments"
 MISSING_CLOSE = define("P001", "unclosed-bracket", "a bracket is opened and not closed in its statement", SYNTAX)
@@ -90,7 +90,7 @@ def check_quote(text: str, start: int, end: int, begin: int) -> None:
     line_start = max(begin, text.rfind("\n", 0, start) + 1)
     run_on = _RUN_ON.search(text, line_start, line_end)
     at, stop = run_on.span() if run_on else (start, start + len(text[start:line_end].rstrip()))
-    last = line_end >= len(text.rstrip())
+    last = line_end >= blank_start(text, len(text))
     raise CutError(TRUNCATED if last else OPEN_QUOTE, "the text ends inside of a string" if last
                    else "the string that begins here is not closed", at, stop,
                    resume=next_statement(text, start), help=f"add {text[at]}",
@@ -99,7 +99,7 @@ def check_quote(text: str, start: int, end: int, begin: int) -> None:
 
 def missing_comma(text: str, start: int, name: str, error: CutError) -> CutError:
     """What looks like a statement is an attribute, where the line before lost its comma."""
-    before = len(text[:start].rstrip())
+    before = blank_start(text, start)
     if not before or text[before - 1] in "{,":
         return error
     return CutError(BAD_ATTRIBUTE, f"a comma is missing before the attribute {name}", before - 1, before,
@@ -141,7 +141,7 @@ _BRACE = re.compile(r"[{}]")
 
 def no_opcode(text: str, at: int, shape_start: int) -> CutError:
     """The error of an instruction without an opcode at `at`."""
-    if at >= len(text.rstrip()):
+    if at >= blank_start(text, len(text)):
         return CutError(TRUNCATED, "the text ends in the middle of an instruction", shape_start, len(text),
                         resume=len(text), help="the file is truncated: get the whole dump")
     word = re.compile(r"\S+").match(text, at)

@@ -30,6 +30,13 @@ def skip_blank(text: str, at: int) -> int:
     return found.end() if found else at
 
 
+def blank_start(text: str, at: int) -> int:
+    """Where the white space in front of an offset begins; no copy of the text is made, which may be megabytes long."""
+    while at > 0 and text[at - 1].isspace():
+        at -= 1
+    return at
+
+
 def next_statement(text: str, at: int) -> int:
     """Where the next statement, closing brace or computation begins on a line of its own after `at`."""
     found = _NEXT.search(text, at)

@@ -12,11 +12,12 @@ from hlotool.diagnostics import Edit, Fix
 from hlotool.ir import HloComputation, HloInstruction, Source
 from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.view import View
-from hlotool.text import Cut, CutError, cut_instruction
+from hlotool.text import Cut, CutError, blank_start, cut_instruction
 
 #: an edit in offsets: from, to, by what
 Change = tuple[int, int, str]
 
+_BLANKS = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)")
 #: names of operands, with their sign; not element types, nor what comments say
 _NAMES = re.compile(r"(?<![\w.\-*%])(%?)([\w.\-]+)(?![\w.\-=\[])")
@@ -60,8 +61,8 @@ def _without(text: str, start: int, end: int) -> Change:
     rest = _LINE_END.match(text, end)
     if rest and not text[line:start].strip():
         return line, rest.end(), ""
-    after = end + len(text[end:]) - len(text[end:].lstrip(" \t")) if end < len(text) else end
-    return start, after, ""
+    behind = _BLANKS.match(text, end)
+    return start, behind.end() if behind else end, ""
 
 
 def removed(view: View, instructions: Iterable[HloInstruction]) -> list[Change] | None:
@@ -86,8 +87,9 @@ def removed_computation(view: View, computation: HloComputation) -> list[Change]
     if cut is None:
         return None
     close = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*\}(?:, *[\w.\-]+=\"[^\"\n]*\")?", re.S).match(text, cut.last)
-    start = computation.offset - text[:computation.offset].endswith("%")
-    if close is None or (text[:start].rstrip()[-1:] not in ("", "}", "\n") and not _starts_line(text, start)):
+    start = computation.offset - text.startswith("%", max(0, computation.offset - 1))
+    before = blank_start(text, start)
+    if close is None or (before and text[before - 1] != "}" and not _starts_line(text, start)):
         return None
     rest = re.compile(r"\s*\n").match(text, close.end())
     return [(start, rest.end() if rest else close.end(), "")]

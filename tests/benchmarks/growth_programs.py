@@ -182,6 +182,19 @@ def dead_chains(n: int) -> str:
     return _entry([*rows, *(f"d{i} = f32[8] cosine(d{i - 1})" for i in range(1, n))], "r = f32[8] exponential(x)")
 
 
+def dead_computations(n: int) -> str:
+    before = "".join(f"c{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] negate(a) }}\n\n" for i in range(1, n + 1))
+    return _chain(1, before=before)
+
+
+def missing_commas(n: int) -> str:
+    return _chain(n, "v{i} = f32[8] transpose(v0)\n    dimensions={{0}}", "r = f32[8] negate(v0)")
+
+
+def reshapes_in_pairs(n: int) -> str:
+    return _chain(n, "t{i} = f32[8,1] reshape(v{p})\n  v{i} = f32[8] reshape(t{i}), metadata={{op_name=\"a\"}}")
+
+
 def wrong_shapes(n: int) -> str:
     return _chain(n, "v{i} = f32[9] exponential(v0)", "r = f32[8] negate(v0)")
 
@@ -234,6 +247,6 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
         statements_without_sense, unknown_attributes, comments, suppressions, suppressions_between, double_negations,
         while_loops, nested_loops, call_chain, conditionals, fusions, reducers, control_predecessors,
         many_predecessors, tuples, literals, a_large_literal, rows_of_literals, metadata, frontend_attributes,
-        a_long_config, one_line, a_long_comment, dead_chains, wrong_shapes, wrong_shapes_used, nested_operands,
-        nested_statements, wide_collectives, many_collectives, asynchronous_pairs, missing_shapes, many_users,
+        a_long_config, one_line, a_long_comment, dead_chains, dead_computations, missing_commas,
+        reshapes_in_pairs, wrong_shapes, wrong_shapes_used, nested_operands, nested_statements, wide_collectives, many_collectives, asynchronous_pairs, missing_shapes, many_users,
         sharded)}

@@ -12,6 +12,7 @@ _WHERE = {
     "config": ("fuzz_config", "Configuration"),
     "fixes": ("fuzz_fixes", "Fixes"),
     "format": ("fuzz_fixes", "Formatting"),
+    "lsp": ("fuzz_lsp", "Messages"),
     "mlir": ("fuzz_mlir", "Program"),
     "modules": ("fuzz_modules", "Modules"),
     "proto": ("fuzz_proto", "Proto"),

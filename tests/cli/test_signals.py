@@ -1,0 +1,118 @@
+"""Whatever ends a command ends each of its processes: every command of the table, every signal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from hlotool.cli.main import COMMANDS
+
+NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
+ENDLESS = """HloModule endless
+more { s = s32[] parameter(0)  ROOT c = pred[] constant(true) }
+body { s = s32[] parameter(0)  o = s32[] constant(1)  ROOT t = s32[] add(s, o) }
+ENTRY e { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=more, body=body }
+"""
+
+
+@dataclass(frozen=True)
+class Slow:
+    """How a command is kept at work: its words, and how many processes it has then."""
+
+    words: tuple[str, ...]
+    #: the one that waits, the one that works, and their children
+    processes: int = 2
+    #: what it reads from a pipe that stays open
+    given: str = ""
+
+
+PIPE = Slow(("-",))
+#: by command; `-` waits for the end of standard input, what only prints waits for a reader of standard output
+AT_WORK = {
+    "lint": Slow(("--no-config", "-"), given="HloModule m\n"), "fmt": PIPE, "convert": PIPE, "opt": PIPE, "py": PIPE,
+    "diff": Slow(("-", "endless.hlo")),
+    "run": Slow(("endless.hlo",), 3), "compare": PIPE, "isolate": Slow(("endless.hlo",)),
+    "roundtrip": Slow(("-j", "2", "endless.hlo", "other.hlo"), 4),
+    "conform": Slow(("endless.hlo", "--executor", "reference"), 3),
+    "explain": Slow(("dot",) * 60), "ops": Slow(()), "lsp": Slow((), 1), "docs": Slow(("--serve", "0"), 1),
+}
+SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL]
+#: the rest is tried at night: each takes a second or two
+BY_DAY = {("run", signal.SIGKILL), ("fmt", signal.SIGTERM), ("compare", signal.SIGINT), ("lsp", signal.SIGHUP)}
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+def test_every_command_is_tried() -> None:
+    assert set(AT_WORK) == set(COMMANDS)
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that have a mark in their environment, and are no zombies."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                if mark.encode() in (folder / "environ").read_bytes() and (
+                        "\nState:\tZ" not in (folder / "status").read_text()):
+                    found.append(int(folder.name))
+    return found
+
+
+@contextlib.contextmanager
+def at_work(command: str, folder: pathlib.Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A command with all its processes running, and their mark."""
+    for name in ("endless", "other"):
+        (folder / f"{name}.hlo").write_text(ENDLESS)
+    how, mark = AT_WORK[command], uuid.uuid4().hex
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hlotool", command, *how.words], cwd=folder, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, pipesize=4096,
+        env={**os.environ, "HLOTOOL_TEST_MARK": mark})
+    try:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(how.given.encode())
+            process.stdin.flush()
+        for _ in range(1200):
+            if len(marked(mark)) >= how.processes or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        time.sleep(0.7)
+        assert process.poll() is None, f"{command} has ended: {process.stderr and process.stderr.read()!r}"
+        assert len(marked(mark)) >= how.processes
+        yield process, mark
+    finally:
+        for number in marked(mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_process_stays(command: str, number: signal.Signals, tmp_path: pathlib.Path) -> None:
+    if not NIGHTLY and (command, number) not in BY_DAY:
+        pytest.skip("tried at night")
+    with at_work(command, tmp_path) as (process, mark):
+        process.send_signal(number)
+        until = time.monotonic() + 5
+        while (left := marked(mark)) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not left, [pathlib.Path(f"/proc/{p}/cmdline").read_bytes() for p in left]
+        code = process.wait()
+        said = process.stderr.read().decode() if process.stderr is not None else ""
+    assert "Traceback" not in said
+    if number is signal.SIGINT and command not in ("lsp", "docs"):
+        assert code == 130 and "interrupted" in said, (code, said)
