@@ -248,5 +248,5 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
         while_loops, nested_loops, call_chain, conditionals, fusions, reducers, control_predecessors,
         many_predecessors, tuples, literals, a_large_literal, rows_of_literals, metadata, frontend_attributes,
         a_long_config, one_line, a_long_comment, dead_chains, dead_computations, missing_commas,
-        reshapes_in_pairs, wrong_shapes, wrong_shapes_used, nested_operands, nested_statements, wide_collectives, many_collectives, asynchronous_pairs, missing_shapes, many_users,
-        sharded)}
+        reshapes_in_pairs, wrong_shapes, wrong_shapes_used, nested_operands, nested_statements, wide_collectives,
+        many_collectives, asynchronous_pairs, missing_shapes, many_users, sharded)}
