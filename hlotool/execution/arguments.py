@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.program import Program
 from hlotool.ir import DType, HloModule, Shape
 
 Array: TypeAlias = Any
 
+#: NumPy's, since its version 2
+_MOST_DIMENSIONS = 64
 #: how the sets of `argument_sets` differ
 KINDS = ("random", "positive", "special")
 
@@ -28,9 +32,13 @@ def random_arguments(module: HloModule, seed: int = 0) -> list[Array]:
 
 
 def arguments_for(program: Program, seed: int = 0, kind: str = "random") -> list[Array]:
-    """The arguments of one device."""
+    """The arguments of one device. Raises HloError for parameters of more dimensions than arrays have."""
     import numpy as np
 
+    for shape in program.parameters:
+        if shape.is_array and shape.rank > _MOST_DIMENSIONS:
+            raise HloError([Diagnostic(UNSUPPORTED, f"a parameter has {shape.rank} dimensions; arrays have at most "
+                                       f"{_MOST_DIMENSIONS}")])
     generator = np.random.default_rng(seed)
     return [_argument(generator, shape, kind) for shape in program.parameters if shape.is_array]
 

@@ -41,11 +41,16 @@ SHARDY, MESH = "sdy.sharding", "sdy.mesh"
 SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
 
 #: header attribute of a module -> MLIR module attribute, both integers
+_MOST = 2**31 - 1
 COUNTS = {"num_partitions": "mhlo.num_partitions", "replica_count": "mhlo.num_replicas"}
 
 
 def module_attributes(module: HloModule) -> dict[str, str]:
-    """The attributes of the MLIR module, as MLIR attribute text."""
+    """The attributes of the MLIR module, as MLIR attribute text. Raises HloError for counts of more than 32 bits."""
+    beyond = [f"{name} is {module.attributes[name]}, which MLIR's modules have no room for: at most {_MOST}"
+              for name in COUNTS if abs(int(module.attributes.get(name, 0))) > _MOST]
+    if beyond:
+        raise HloError([Diagnostic(codes.MALFORMED, message) for message in beyond])
     found = {mlir: f"{module.attributes[name]} : i32" for name, mlir in COUNTS.items() if name in module.attributes}
     return found | _frontend(module.attributes.get("frontend_attributes"))
 

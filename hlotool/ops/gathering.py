@@ -106,6 +106,7 @@ def gather_shape(operand: Shape, start_indices: Shape, *, offset_dims: Ints, col
 
 
 def _require_slice_sizes(operand: Shape, sizes: Ints, flat: Ints) -> None:
+    require(all(isinstance(size, int) for size in sizes), "gather-c9", "slice_sizes holds lists, where sizes belong")
     require(len(sizes) == operand.rank, "gather-c9",
             f"slice_sizes={{{listed(sizes)}}} has {len(sizes)} entries, the operand {operand.text(False)} "
             f"has {operand.rank} dimensions")

@@ -525,7 +525,7 @@ def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
     for depth in range(len(dims) - 1, -1, -1):
         count = math.prod(dims[:depth])
         width = dims[depth]
-        left, right = ("{", "}") if depth == len(dims) - 1 else ("{ ", " }")
+        left, right = ("{", "}") if depth == len(dims) - 1 else ("{ ", " }" if width else "}")
         rows = [left + ", ".join(rows[i * width:(i + 1) * width]) + right for i in range(count)]
     return rows[0] if rows else "{}"
 

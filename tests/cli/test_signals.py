@@ -41,7 +41,7 @@ PIPE = Slow(("-",))
 AT_WORK = {
     "lint": Slow(("--no-config", "-"), given="HloModule m\n"), "fmt": PIPE, "convert": PIPE, "opt": PIPE, "py": PIPE,
     "diff": Slow(("-", "endless.hlo")),
-    "run": Slow(("endless.hlo",), 3), "compare": PIPE, "isolate": Slow(("endless.hlo",)),
+    "run": Slow(("endless.hlo",), 3), "compare": PIPE, "cost": PIPE, "reduce": PIPE, "isolate": Slow(("endless.hlo",)),
     "roundtrip": Slow(("-j", "2", "endless.hlo", "other.hlo"), 4),
     "conform": Slow(("endless.hlo", "--executor", "reference"), 3),
     "explain": Slow(("dot",) * 60), "ops": Slow(()), "lsp": Slow((), 1), "docs": Slow(("--serve", "0"), 1),

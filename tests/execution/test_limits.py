@@ -11,8 +11,10 @@ import time
 
 import pytest
 
+import hlotool
 from hlotool.cli import main
 from hlotool.cli.main import COMMANDS
+from hlotool.diagnostics import HloError
 from hlotool.isolation import bytes_in
 
 HLOTOOL = [sys.executable, "-m", "hlotool"]
@@ -156,3 +158,12 @@ def test_several_modules_at_a_time_end_with_a_signal(number: signal.Signals, tmp
         os.kill(pid, signal.SIGKILL)
     assert not left
     assert process.returncode == (130 if number == signal.SIGINT else -number)
+
+
+def test_more_dimensions_than_arrays_have() -> None:
+    from hlotool.execution.arguments import random_arguments
+
+    shape = f"f32[{','.join(['1'] * 65)}]"
+    with pytest.raises(HloError) as caught:
+        random_arguments(hlotool.parse(f"ENTRY e {{ x = {shape} parameter(0)  ROOT r = {shape} negate(x) }}"))
+    assert caught.value.diagnostics[0].code == "E106" and "65 dimensions" in str(caught.value)

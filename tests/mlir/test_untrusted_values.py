@@ -147,8 +147,19 @@ def test_a_circle_of_waiting_is_refused() -> None:
 
 
 def test_an_order_of_a_computation_is_no_python() -> None:
-    module = hlotool.parse("c {\n  a = f32[] parameter(0)\n  ROOT n = f32[] negate(a)\n}, control-predecessors={a}\n\n"
+    module = hlotool.parse("c {\n  ROOT a = f32[] parameter(0)\n}\n\n"
                            "ENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[] call(x), to_apply=c\n}\n")
+    called = module.computations[0]
+    called.attributes = Attributes({"control-predecessors": (called.root,)})
     with pytest.raises(HloError) as caught:
         to_python(module)
     assert caught.value.diagnostics[0].code == "B002"
+
+
+@pytest.mark.parametrize("name", ["num_partitions", "replica_count"])
+def test_counts_beyond_what_a_program_holds(name: str) -> None:
+    text = "HloModule m, NAME=COUNT\n\nENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[] negate(x)\n}\n"
+    with pytest.raises(HloError) as caught:
+        hlotool.to_stablehlo(hlotool.parse(text.replace("NAME", name).replace("COUNT", str(2**63 - 1))))
+    assert name in str(caught.value)
+    hlotool.to_stablehlo(hlotool.parse(text.replace("NAME", name).replace("COUNT", str(2**31 - 1))))
