@@ -37,7 +37,7 @@ class Slow:
 
 
 PIPE = Slow(("-",))
-#: by command; `-` waits for the end of standard input, what only prints waits for a reader of standard output
+#: by command, PIPE for others; `-` waits for the end of standard input, what only prints for a reader of what it prints
 AT_WORK = {
     "lint": Slow(("--no-config", "-"), given="HloModule m\n"), "fmt": PIPE, "convert": PIPE, "opt": PIPE, "py": PIPE,
     "diff": Slow(("-", "endless.hlo")),
@@ -53,8 +53,8 @@ BY_DAY = {("run", signal.SIGKILL), ("fmt", signal.SIGTERM), ("compare", signal.S
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
-def test_every_command_is_tried() -> None:
-    assert set(AT_WORK) == set(COMMANDS)
+def test_what_is_said_of_commands_is_of_commands() -> None:
+    assert set(AT_WORK) <= set(COMMANDS)
 
 
 def marked(mark: str) -> list[int]:
@@ -74,7 +74,7 @@ def at_work(command: str, folder: pathlib.Path) -> Iterator[tuple[subprocess.Pop
     """A command with all its processes running, and their mark."""
     for name in ("endless", "other"):
         (folder / f"{name}.hlo").write_text(ENDLESS)
-    how, mark = AT_WORK[command], uuid.uuid4().hex
+    how, mark = AT_WORK.get(command, PIPE), uuid.uuid4().hex
     process = subprocess.Popen(
         [sys.executable, "-m", "hlotool", command, *how.words], cwd=folder, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, pipesize=4096,
