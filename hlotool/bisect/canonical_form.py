@@ -6,15 +6,13 @@
 
 Equal numbers are equal values bit by bit (payloads of NaN apart, and the order in which a dot sums its products, which
 no dot promises): the normal form of hlotool.passes.equality, its simplifications, and what compilers for processors
-add. A bitcast is the transposes and reshapes that its two layouts mean; transposes and reshapes in a row are one; a dot
-is one of matrices. What a library call is told (`backend_config`) counts.
+add. Transposes and reshapes in a row are one, those that a bitcast's layouts mean among them; a dot is one of matrices.
 
 A recipe says how a value is computed: an instruction that has it, and the numbers of that instruction's operands.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -22,9 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.execution import Program
-from hlotool.ir import HloComputation, HloInstruction, Layout, Shape
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS
-from hlotool.passes.equality import Expressions, Simplified, Value
+from hlotool.passes.equality import Expressions, Simplified, Value, common_parts, merged, split
 
 #: what computes nothing
 _HANDED_ON = frozenset({"parameter", "tuple", "get-tuple-element"})
@@ -67,9 +65,7 @@ class CanonicalForm(Simplified):
     def _value(self, i: HloInstruction, operands: list[Value], arguments: Sequence[Value],
                computation: HloComputation, depth: int, effects: list[int], drawn: Counter[int]) -> Value:
         before = tuple(operands)
-        found: Value | None = self._bitcast(i, operands, computation) if i.opcode == "bitcast" else None
-        if found is None:
-            found = Simplified._value(self, i, operands, arguments, computation, depth, effects, drawn)
+        found = Simplified._value(self, i, operands, arguments, computation, depth, effects, drawn)
         if i.opcode not in _HANDED_ON:
             self._note(i, before, found)
         return found
@@ -95,35 +91,13 @@ class CanonicalForm(Simplified):
             return found, inner
         # A library reads its operands as they lie, and its result is what it wrote.
         shapes = (*(str(o.shape) for o in i.operands), str(i.shape))
-        return (found, str(i.attributes.get("backend_config") or ""), shapes), inner
+        return (found, shapes), inner
 
     # What moves elements
 
-    def _bitcast(self, i: HloInstruction, operands: list[Value], computation: HloComputation) -> int | None:
-        """A bitcast as its layouts' transposes and reshapes; one of unlike elements or of tiles stays what it is."""
-        number, source, target = operands[0], i.operands[0].shape, i.shape
-        if not isinstance(number, int):
-            return None
-        orders = _major_to_minor(source), _major_to_minor(target)
-        if orders[0] is None or orders[1] is None or source.element_type != target.element_type \
-                or source.size != target.size or self._shape(number) is None:
-            own = ("bitcast", (_plain(target),), str(source), str(target))
-            return self._node(own, (number,), None, None)
-        stored = self._transposed(number, orders[0], i, computation)
-        moved = self._reshaped(stored, Shape(target.element_type, tuple(target.dims[d] for d in orders[1])), i,
-                               computation)
-        return self._transposed(moved, _inverse(orders[1]), i, computation)
-
-    def transpose(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
-        if self._shape(operands[0]) is None or not i.shape.is_static:
-            return None
-        return self._transposed(operands[0], tuple(i.attributes.get("dimensions") or ()), i, computation)
-
-    def _transposed(self, number: int, order: tuple[int, ...], i: HloInstruction,
+    def _transposed(self, number: int, source: Shape, order: tuple[int, ...], i: HloInstruction,
                     computation: HloComputation | None) -> int:
-        """A value with its dimensions in another order (result dimension k is the operand's order[k])."""
-        source = self._shape(number)
-        assert source is not None
+        """A transpose of as few dimensions as it needs, of what is transposed and reshaped before it."""
         dims = tuple(source.dims[d] for d in order)
         final = Shape(source.element_type, dims)
         if source.size == 0:
@@ -133,7 +107,7 @@ class CanonicalForm(Simplified):
         if composed is not None:
             self.used.add("movements")
             inner, sizes, order = composed
-        sizes, order = _merged(sizes, order)
+        sizes, order = merged(sizes, order)
         if len(sizes) < 2:
             return self._reshaped(inner, final, i, computation)
         pushed = self._through_broadcast(inner, sizes, order, i, computation)
@@ -164,11 +138,11 @@ class CanonicalForm(Simplified):
             return None
         first = node.own[2]
         middle = tuple(shape.dims[d] for d in first)
-        parts = _common_parts(middle, sizes)
+        parts = common_parts(middle, sizes)
         if parts is None:
             return None
         # Both transposes on the common parts: those of the inner result, and those of the outer operand.
-        of_middle, of_sizes = (_split(parts, dims) for dims in (middle, sizes))
+        of_middle, of_sizes = (split(parts, dims) for dims in (middle, sizes))
         source_order = [part for d in range(len(shape.dims)) for part in of_middle[first.index(d)]]
         place = {part: n for n, part in enumerate(source_order)}
         return (inner, tuple(parts[p] for p in source_order),
@@ -183,17 +157,18 @@ class CanonicalForm(Simplified):
         if not (isinstance(node.own, tuple) and node.own[0] == "broadcast" and len(node.own) == 3):
             return None
         shape, places = node.own[1], node.own[2]
-        parts = _common_parts(shape.dims, sizes)
+        parts = common_parts(shape.dims, sizes)
         operand = node.operands[0]
         source = self._shape(operand)
         if parts is None or source is None:
             return None
-        of_shape, of_sizes = _split(parts, shape.dims), _split(parts, sizes)
+        of_shape, of_sizes = split(parts, shape.dims), split(parts, sizes)
         kept = [part for d in places for part in of_shape[d]]
         after = [part for d in order for part in of_sizes[d]]
         wanted = [part for part in after if part in set(kept)]
-        inner = self._reshaped(operand, Shape(source.element_type, tuple(parts[p] for p in kept)), i, computation)
-        inner = self._transposed(inner, tuple(kept.index(p) for p in wanted), i, computation)
+        laid = Shape(source.element_type, tuple(parts[p] for p in kept))
+        inner = self._transposed(self._reshaped(operand, laid, i, computation), laid,
+                                 tuple(kept.index(p) for p in wanted), i, computation)
         target = Shape(source.element_type, tuple(parts[p] for p in after))
         self.used.add("movements")
         return self._spread(inner, target, tuple(after.index(p) for p in wanted), i, computation)
@@ -219,7 +194,7 @@ class CanonicalForm(Simplified):
         count = math.prod(lhs.dims[d] for d in batch[0])
         sides = []
         for number, s, b, f, t in zip(operands, (lhs, rhs), batch, free, terms, strict=True):
-            laid = self._transposed(number, (*b, *f, *t), i, computation)
+            laid = self._transposed(number, s, (*b, *f, *t), i, computation)
             flat = Shape(s.element_type, (count, math.prod(s.dims[d] for d in f), math.prod(s.dims[d] for d in t)))
             sides.append((self._reshaped(laid, flat, i, computation), flat.dims[1]))
         is_swapped = sides[0][0] > sides[1][0]
@@ -230,7 +205,7 @@ class CanonicalForm(Simplified):
         own = ("dot", (_plain(product),), str(i.attributes.get("operand_precision") or ""))
         made = self._plain_node(own, (sides[0][0], sides[1][0]), i, computation)
         if is_swapped:
-            made = self._transposed(made, (0, 2, 1), i, computation)
+            made = self._transposed(made, product, (0, 2, 1), i, computation)
         return self._reshaped(made, i.shape, i, computation)
 
     def _plain_node(self, own: Hashable, operands: tuple[int, ...], i: HloInstruction,
@@ -252,7 +227,7 @@ class Reassociated(CanonicalForm):
         return own, tuple(sorted(terms))
 
 
-_STEPS: dict[str, _Step] = {"transpose": CanonicalForm.transpose, "dot": CanonicalForm.dot}
+_STEPS: dict[str, _Step] = {"dot": CanonicalForm.dot}
 
 
 def _is_plain_dot(i: HloInstruction) -> bool:
@@ -261,66 +236,6 @@ def _is_plain_dot(i: HloInstruction) -> bool:
              "backend_config", "frontend_attributes", "control-predecessors"}
     precision = {str(p).lower() for p in i.attributes.get("operand_precision") or ()}
     return set(i.attributes) <= known and len(precision) < 2 and "dot" in OPS
-
-
-def _major_to_minor(shape: Shape) -> tuple[int, ...] | None:
-    """The order of an array's dimensions in memory; None where it is not a plain permutation of them."""
-    if not shape.is_array or not shape.is_static:
-        return None
-    layout = shape.layout or Layout.descending(shape.rank)
-    if layout.tiles or layout.dim_level_types or layout.element_size or len(layout.minor_to_major) != shape.rank:
-        return None
-    return tuple(reversed(layout.minor_to_major))
-
-
-def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(order.index(d) for d in range(len(order)))
-
-
-def _merged(sizes: tuple[int, ...], order: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The same transpose without dimensions of size 1, and with neighbours that stay neighbours as one."""
-    order = tuple(d for d in order if sizes[d] != 1)
-    runs: list[list[int]] = []
-    kept = [d for d in range(len(sizes)) if sizes[d] != 1]
-    after = dict(itertools.pairwise(kept))
-    for d in order:
-        if runs and after.get(runs[-1][-1]) == d:
-            runs[-1].append(d)
-        else:
-            runs.append([d])
-    by_source = sorted(runs)
-    return (tuple(math.prod(sizes[d] for d in run) for run in by_source),
-            tuple(by_source.index(run) for run in runs))
-
-
-def _common_parts(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The sizes of the parts that dimensions of two shapes of one element order are both made of; None: none are."""
-    cuts = set()
-    for dims in (left, right):
-        done = 1
-        for size in dims:
-            done *= size
-            cuts.add(done)
-    parts, last = [], 1
-    for cut in sorted(cuts):
-        if cut % last:
-            return None
-        parts.append(cut // last)
-        last = cut
-    return tuple(p for p in parts if p != 1)
-
-
-def _split(parts: tuple[int, ...], dims: tuple[int, ...]) -> list[list[int]]:
-    """For each dimension, the places of its parts."""
-    found, at = [], 0
-    for size in dims:
-        own, done = [], 1
-        while done < size:
-            done *= parts[at]
-            own.append(at)
-            at += 1
-        found.append(own)
-    return found
 
 
 def _plain(shape: Shape) -> Shape:

@@ -184,7 +184,7 @@ def _pair_of(args: argparse.Namespace, one: Loaded) -> tuple[Interest, Candidate
     if args.argument_files:
         rows: Any = [fitted(program, read_arguments(args.argument_files, program.parameters))] * program.devices
     else:
-        shown = compare(module, other, executors=("reference", "reference"), seed=args.seed, names_instruction=False)
+        shown = compare(module, other, executors=("reference", "reference"), seed=args.seed)
         rows = shown.witness if shown.witness is not None else made_rows(module, program.devices)
     return Verdict("OTHER", "MODULE", args.run_limit), Candidate(module, rows, other)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, called_by, kind_of, no_collection
 from hlotool.passes.equality.matching import Matching, live
-from hlotool.passes.equality.structure import Aspects, Structure, has_effect, module_attributes
+from hlotool.passes.equality.structure import Aspects, Structure, has_effect, memory_of, module_attributes
 from hlotool.text import PrintOptions, print_instruction, print_value
 
 
@@ -242,6 +242,8 @@ class _Comparison:
             shape = self.structure.aspects.shape
             if shape(x.shape) is not shape(y.shape):
                 yield Part("shape", str(shape(x.shape)), str(shape(y.shape)))
+            elif memory_of(x) != memory_of(y):
+                yield Part("layouts", _layouts(x), _layouts(y))
             yield from self._attribute_parts(x, y)
             yield from self._operand_parts(x, y, matching)
             before, after = (i.control_predecessors() for i in (x, y))
@@ -292,6 +294,11 @@ class _Comparison:
                 self.seen[0].add(a)
                 self.seen[1].add(b)
                 self._mark_callees(a, b)
+
+
+def _layouts(instruction: HloInstruction) -> str:
+    """The shapes with layouts that an operation goes by."""
+    return f"{', '.join(str(o.shape) for o in instruction.operands)} to {instruction.shape}"
 
 
 def reached(module: HloModule) -> set[HloComputation]:

@@ -13,13 +13,15 @@ Equal expressions have one number, in whatever module they stand. What NOT_COMPA
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, ReplicaGroups, Shape, post_order
+from hlotool.ir import BackendConfig, HloComputation, HloInstruction, HloModule, ReplicaGroups, Shape, post_order
 from hlotool.ops import OPS
+from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
 from hlotool.passes.equality.structure import Aspects, has_effect, literal_key
 
 #: a number for each leaf, nested as the shape is
@@ -28,23 +30,26 @@ Value: TypeAlias = "int | tuple[Value, ...]"
 #: what a round trip through StableHLO may change: a name, and how it may change
 NOT_COMPARED = {
     "names": "names of computations and instructions, their order in the text, metadata",
-    "layouts": "layouts, and copies, domains and bitcasts that change nothing else",
+    "layouts": "layouts, and copies, domains and bitcasts that change nothing else; a bitcast that moves elements is "
+               "the transposes and reshapes that its layouts mean",
     "tuples": "tuples that values pass through, and how parameters and results are nested",
     "fusions": "which operations are fused, or called, or stand where they are used",
     "asynchronous": "whether an operation is split into a start and its end",
     "loop-state": "what loops and branches take along without changing it",
     "splats": "whether a constant of one value is written out or broadcast",
     "repetitions": "repetitions of a pure instruction, dead instructions, computations that nothing calls",
-    "compilation": "schedules, control dependencies, backend configurations, and the header",
+    "compilation": "schedules, control dependencies, the header, and backend configurations but those of custom calls",
 }
 
 _IGNORED = frozenset({"backend_config", "async_execution_thread", "output_to_operand_aliasing", "parameter_replication",
                       "is_composite"})
 _ASPECTS = Aspects(ignored=_IGNORED)
 #: flags of operations that pass their first operand on
-_LIKE_COPIES = frozenset({"copy", "domain", "bitcast"})
+_LIKE_COPIES = frozenset({"copy", "domain"})
 #: groups that hold all devices are as good as none
 _EVERYTHING: tuple[Hashable, ...] = (ReplicaGroups(), ())
+#: strings of a dictionary's text
+_STRINGS = re.compile(r'("(?:[^"\\]|\\.)*")')
 #: nodes of an expression from which on it is too large to be written out
 _LARGEST = 2_000_000
 
@@ -145,6 +150,8 @@ class Expressions:
             return element
         if _is_passed_on(i):
             return operands[0]
+        if i.opcode == "bitcast" and isinstance(operands[0], int):
+            return self._bitcast(i, operands[0], computation)
         if (called := _inlined(i)) is not None:
             found, done = self._evaluated(called, operands, depth)
             effects.extend(done)
@@ -168,6 +175,50 @@ class Expressions:
         array = literal.array
         data, one = array.tobytes(), array.reshape(-1)[:1].tobytes()
         return self._node(("constant", _plain(i.shape), one if data == one * array.size else data), (), i, computation)
+
+    def _bitcast(self, i: HloInstruction, number: int, computation: HloComputation) -> int:
+        """A bitcast as its layouts' transposes and reshapes; one of unlike elements or of tiles stays what it is."""
+        source, target = i.operands[0].shape, i.shape
+        first, last = major_to_minor(source), major_to_minor(target)
+        if first is None or last is None or source.element_type != target.element_type or source.size != target.size:
+            return self._node(("bitcast", (_plain(target),), bitcast_key(i)), (number,), i, computation)
+        stored = self._transposed(number, source, first, i, computation)
+        moved = Shape(target.element_type, tuple(target.dims[d] for d in last))
+        number = self._reshaped(stored, moved, i, computation)
+        return self._transposed(number, moved, inverse(last), i, computation)
+
+    def _transposed(self, number: int, source: Shape, order: tuple[int, ...], i: HloInstruction,
+                    computation: HloComputation | None) -> int:
+        """A value with its dimensions in another order (result dimension k is the operand's order[k])."""
+        if order == tuple(range(len(order))):
+            return number
+        shape = Shape(source.element_type, tuple(source.dims[d] for d in order))
+        own = ("transpose", (_plain(shape),), (("dimensions", order),), 0)
+        return Expressions._node(self, own, (number,), i, computation)
+
+    def _reshaped(self, number: int, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
+        """A value of other dimensions."""
+        if self._shape(number) is _plain(shape):
+            return number
+        return self._node(("reshape", (_plain(shape),), (), 0), (number,), i, computation)
+
+    def _shape(self, number: int) -> Shape | None:
+        """The shape of a node's value, where it is one array."""
+        own = self.nodes[number].own
+        if not isinstance(own, tuple):
+            return None
+        found: Any
+        if own[0] in ("constant", "reshape", "broadcast") and isinstance(own[1], Shape):
+            found = own[1]
+        elif own[0] in ("parameter", "argument"):
+            found = own[-1]
+        elif own[0] == "result":
+            outer = self.nodes[self.nodes[number].operands[0]].own
+            shapes = outer[1] if isinstance(outer, tuple) else ()
+            found = shapes[own[1]] if isinstance(shapes, tuple) and own[1] < len(shapes) else None
+        else:
+            found = own[1][0] if len(own) > 1 and isinstance(own[1], tuple) and len(own[1]) == 1 else None
+        return found if isinstance(found, Shape) and found.is_array and found.is_static else None
 
     def _operation(self, i: HloInstruction, opcode: str, shape: Shape, operands: Iterable[Value],
                    computation: HloComputation, depth: int, effects: list[int], drawn: Counter[int]) -> Value:
@@ -202,7 +253,10 @@ class Expressions:
             found, effects = self._lambda(callee, depth + 1)
             inner.extend((*_leaves(found), *effects))
         counting = _ASPECTS.attributes(i, lambda c: 0)
-        return tuple([(k, v) for k, v in counting if v not in _EVERYTHING]), tuple(inner)
+        kept = [(k, v) for k, v in counting if v not in _EVERYTHING]
+        if i.opcode == "custom-call" and (config := config_key(i.attributes.get("backend_config"))):
+            kept.append(("backend_config", config))
+        return tuple(kept), tuple(inner)
 
     def _lambda(self, computation: HloComputation, depth: int) -> tuple[Value, tuple[int, ...]]:
         numbers = iter([self._node(("argument", depth, n, _plain(s)), (), None, None) for n, s in enumerate(
@@ -304,7 +358,28 @@ def _has_stablehlo(instruction: HloInstruction) -> bool:
 
 
 def _is_passed_on(instruction: HloInstruction) -> bool:
+    if instruction.opcode == "bitcast":
+        return is_idle_bitcast(instruction)
     return instruction.opcode in _LIKE_COPIES and _plain(instruction.shape) is _plain(instruction.operands[0].shape)
+
+
+def config_key(config: BackendConfig | None) -> str:
+    """What a library is told. A dictionary of MLIR is one in any order of its entries; other text is as it stands."""
+    if config is None or config.text in ("", "{}"):
+        return ""
+    if config.quoted or not config.text.startswith("{"):
+        return config.text
+    # Strings stay whole; between them no space counts.
+    parts = [p if p.startswith('"') else re.sub(r"\s+", "", p) for p in _STRINGS.split(config.text.strip()[1:-1])]
+    entries, depth = [""], 0
+    for part in parts:
+        for piece in [part] if part.startswith('"') else part:
+            depth += {"{": 1, "[": 1, "<": 1, "}": -1, "]": -1, ">": -1}.get(piece, 0)
+            if piece == "," and depth == 0:
+                entries.append("")
+            else:
+                entries[-1] += piece
+    return "{" + ",".join(sorted(entries)) + "}"
 
 
 def _operation(instruction: HloInstruction) -> str:

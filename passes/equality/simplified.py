@@ -157,6 +157,15 @@ class Simplified(Expressions):
             return self._constant_of(array, shape, i, computation)
         return Expressions._node(self, ("reshape", shape), (number,), i, computation)
 
+    def _transposed(self, number: int, source: Shape, order: tuple[int, ...], i: HloInstruction,
+                    computation: HloComputation | None) -> int:
+        """A transpose that moves only dimensions of size 1 is a reshape."""
+        moved = [d for d in order if source.dims[d] != 1]
+        if moved == sorted(moved):
+            return self._reshaped(number, Shape(source.element_type, tuple(source.dims[d] for d in order)), i,
+                                  computation)
+        return Expressions._transposed(self, number, source, order, i, computation)
+
     def _spread(self, number: int, shape: Shape, dimensions: tuple[int, ...], i: HloInstruction,
                 computation: HloComputation | None) -> int:
         """A broadcast, of and to shapes without dimensions of size 1, which are put in and out by reshapes."""
@@ -182,23 +191,6 @@ class Simplified(Expressions):
             inner = node.operands[0]
         made = Expressions._node(self, ("broadcast", narrow.without_layout(), places), (inner,), i, computation)
         return self._reshaped(made, shape, i, computation)
-
-    def _shape(self, number: int) -> Shape | None:
-        """The shape of a node's value, where it is one array."""
-        own = self.nodes[number].own
-        if not isinstance(own, tuple):
-            return None
-        if own[0] in ("constant", "reshape", "broadcast"):
-            found = own[1]
-        elif own[0] in ("parameter", "argument"):
-            found = own[-1]
-        elif own[0] == "result":
-            outer = self.nodes[self.nodes[number].operands[0]].own
-            shapes = outer[1] if isinstance(outer, tuple) else ()
-            found = shapes[own[1]] if isinstance(shapes, tuple) and own[1] < len(shapes) else None
-        else:
-            found = own[1][0] if len(own) > 1 and isinstance(own[1], tuple) and len(own[1]) == 1 else None
-        return found if isinstance(found, Shape) and found.is_array and found.is_static else None
 
     def reshape(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
         if len(operands) != 1 or self._shape(operands[0]) is None or not i.shape.is_static:
@@ -255,12 +247,10 @@ class Simplified(Expressions):
         return self._neutral(operands[0], i.shape.is_static and all(i.shape.dims[d] <= 1 for d in dimensions))
 
     def transpose(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
-        """A transpose that moves only dimensions of size 1 is a reshape."""
-        source, order = self._shape(operands[0]), tuple(i.attributes.get("dimensions") or ())
+        source = self._shape(operands[0])
         if source is None:
             return None
-        moved = [d for d in order if source.dims[d] != 1]
-        return self._reshaped(operands[0], i.shape, i, computation) if moved == sorted(moved) else None
+        return self._transposed(operands[0], source, tuple(i.attributes.get("dimensions") or ()), i, computation)
 
     def concatenate(self, i: HloInstruction, operands: tuple[int, ...],
                     computation: HloComputation | None) -> int | None:

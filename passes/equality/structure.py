@@ -27,6 +27,7 @@ from hlotool.ir import (
     post_order,
 )
 from hlotool.ops import OPS
+from hlotool.passes.equality.movements import bitcast_key
 
 #: what no compiler reads: where values came from, pictures, debuggers
 IDLE_ATTRIBUTES = frozenset({"origin", "origin_recovery_table", "statistics", "debug_attributes"})
@@ -82,6 +83,17 @@ class Aspects:
         return value if isinstance(value, Hashable) else repr(value)
 
 
+def memory_of(instruction: HloInstruction) -> Hashable:
+    """What an operation whose meaning rests on layouts is told by them: they count there whether asked for or not."""
+    if instruction.opcode == "bitcast":
+        return bitcast_key(instruction)
+    if instruction.opcode != "custom-call":
+        return ()
+    # A library reads its operands as they lie, and its result is what it wrote.
+    shapes = [s for o in (*instruction.operands, instruction) for _, s in o.shape.leaves()]
+    return () if all(s.has_default_order for s in shapes) else tuple(s.minor_to_major for s in shapes)
+
+
 def literal_key(literal: Literal) -> Hashable:
     """A literal's type, dimensions and bits."""
     if literal.shape.is_tuple:
@@ -120,17 +132,17 @@ class Structure:
         for computation in callees_first(module):
             self._number(computation)
 
-    def own(self, instruction: HloInstruction) -> Hashable:
+    def own(self, instruction: HloInstruction) -> tuple[Hashable, ...]:
         """What an instruction is by itself, without its operands."""
-        return instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction)
+        return (instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction),
+                memory_of(instruction))
 
     def _number(self, computation: HloComputation) -> None:
         numbers, found, acts = self._numbers, self.instructions, list[int]()
         for instruction in post_order(computation):
             before = instruction.control_predecessors() if instruction.attributes else ()
             key: Hashable = (
-                instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction),
-                tuple([found[o] for o in instruction.operands]),
+                *self.own(instruction), tuple([found[o] for o in instruction.operands]),
                 tuple(sorted({found.get(p, -1) for p in before})) if before else ())
             number = numbers.setdefault(key, len(numbers))
             if has_effect(instruction, self.effects):
