@@ -10,6 +10,6 @@ from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
     "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching", "Node",
-    "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "gone", "is_optimised", "merged",
-    "same_up_to", "split",
+    "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "gone", "is_optimised",
+    "merged", "same_up_to", "split",
 ]
