@@ -23,8 +23,8 @@ BAD_LAYOUT = define("V113", "invalid-layout", "a layout that does not fit its sh
 SHARDING = define("V114", "invalid-sharding", "a sharding that does not fit its shape or the devices",
                   "XLA, hlo_sharding.cc")
 MISSING_ROOT = define("V115", "empty-computation", "a computation without instructions has no result", CHECKS)
-REPEATED_NAME = define("V116", "repeated-name", "two computations of the module, or two instructions of one "
-                       "computation, have one name", CHECKS)
+FLAW = define("V116", "broken-module", "The objects of a module that was made or changed do not hang together: two "
+              "names are one, an instruction stands twice or nowhere, a part is of another type.", CHECKS)
 FUSED_ENTRY = define("V117", "fused-entry", "the entry computation is called by a fusion", CHECKS)
 SHARED_FUSION = define("V118", "shared-fusion", "two fusions call one computation", CHECKS)
 
@@ -44,7 +44,7 @@ CHANNEL_USE = define("V211", "channel-users", "a send or recv has none or severa
 CHANNEL_PAIR = define("V212", "channel-mismatch", "send or recv and its completion differ in channel or kind", CHECKS)
 CHANNEL_SHARED = define("V213", "channel-reused", "two host transfers of one channel differ", CHECKS)
 DEADLOCK = define("V214", "deadlock", "sends and recvs that would wait for each other forever", CHECKS)
-SCHEDULE = define("V215", "bad-schedule", "a schedule runs an instruction twice, or before what it needs",
+SCHEDULE = define("V215", "bad-schedule", "a schedule runs an instruction before what it must wait for",
                   "XLA, hlo_schedule.cc")
 FOREIGN_CALLEE = define("V216", "foreign-callee", "a called computation does not belong to the module", CHECKS)
 GROUPS = define("V220", "bad-replica-groups", "replica_groups do not divide the devices into groups", CHECKS)

@@ -28,6 +28,7 @@ from hlotool.ir.attributes import (
 from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
 from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
 from hlotool.ir.gc_pause import no_collection
+from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
@@ -36,12 +37,12 @@ from hlotool.ir.source import Position, Source, Span
 from hlotool.ir.walk import called_by, callees_first, cycles, post_order, unique_name, uses
 
 __all__ = [
-    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "UNBOUNDED",
-    "Aliasing", "Attributes", "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType",
-    "DimSharding", "Domain", "EntryLayout", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule",
-    "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension",
-    "Position", "Raw", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span",
-    "Sparsity", "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by",
-    "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy", "kind_of", "mapped_attributes",
-    "no_collection", "post_order", "set_printer", "unique_name", "uses",
+    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "UNBOUNDED", "Aliasing", "Attributes", "AxisRef",
+    "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType", "DimSharding", "Domain", "EntryLayout",
+    "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind", "Layout",
+    "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw",
+    "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
+    "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by", "callees_first",
+    "clone_computation", "clone_module", "cycles", "dtype_of_numpy", "flaws", "foreign_operands", "is_sound",
+    "kind_of", "mapped_attributes", "no_collection", "post_order", "set_printer", "unique_name", "uses",
 ]

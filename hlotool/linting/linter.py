@@ -11,7 +11,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule, no_collection
 from hlotool.linting.settings import Settings
 from hlotool.passes.read import parse
-from hlotool.text.input_files import inputs_of
+from hlotool.text.input_files import is_mlir
 
 
 def lint(program: str | HloModule | Any, filename: str = "<string>",
@@ -38,14 +38,20 @@ def _read(program: Any, filename: str) -> HloModule:
     """The module; nothing but HLO text needs MLIR or NumPy."""
     if isinstance(program, HloModule):
         return program
-    if isinstance(program, str) and ("\n" in program or "{" in program or not program.strip()):
-        found = inputs_of(program.encode("utf-8", "surrogateescape"), filename)
-        if len(found) == 1 and found[0].kind == "hlo":
-            module: HloModule = parse(program, filename)
-            return module
+    if isinstance(program, str) and not is_mlir(program) and not _is_file(program):
+        module: HloModule = parse(program, filename)
+        return module
     from hlotool.mlir import read
 
     return read(program, filename="" if filename == "<string>" else filename)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text is the path of a file; no module is one."""
+    try:
+        return "\n" not in text and "{" not in text and Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
 
 
 def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:

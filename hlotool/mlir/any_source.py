@@ -41,7 +41,7 @@ def read(source: Any, *arguments: Any, filename: str = "", arg_shapes: Sequence[
         path = Path(source)
         return _of_bytes(bytes_of(path), filename or str(path), arg_shapes)
     if isinstance(source, str):
-        return _of_bytes(source.encode("utf-8", "surrogateescape"), filename or "<string>", arg_shapes)
+        return _of_bytes(_encoded(source), filename or "<string>", arg_shapes)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _of_bytes(bytes(source), filename or "<bytes>", arg_shapes)
     for can, reader in _READERS:
@@ -56,7 +56,7 @@ def read_all(source: str | bytes | os.PathLike[str], *, filename: str = "",
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         data, name = bytes_of(Path(source)), str(source)
     else:
-        data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else bytes(source)
+        data = _encoded(source) if isinstance(source, str) else bytes(source)
         name = "<string>" if isinstance(source, str) else "<bytes>"
     return [module_of_input(i, arg_shapes) for i in inputs_of(data, filename or name)]
 
@@ -97,6 +97,14 @@ def in_file(diagnostic: Diagnostic, given: Input) -> Diagnostic:
                    end_line=diagnostic.end_line + before)
 
 
+def _encoded(text: str) -> bytes:
+    """The bytes that a text was read from; halves of characters, which no file holds, as bytes that are no UTF-8."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def _is_path(text: str) -> bool:
     return "\n" not in text and "{" not in text and bool(text.strip())
 
@@ -128,7 +136,7 @@ def _of_file(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], fil
              arg_shapes: Sequence[Any] | None) -> HloModule:
     data = given.read()
     name = filename or str(getattr(given, "name", "<file>"))
-    return _of_bytes(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data, name, arg_shapes)
+    return _of_bytes(_encoded(data) if isinstance(data, str) else data, name, arg_shapes)
 
 
 def _of_message(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
@@ -161,7 +169,7 @@ def _of_compiled(given: Any, arguments: Sequence[Any], keywords: dict[str, Any],
     text = given.as_text()
     if not text:
         raise _no_program("the compiled program shows no text", filename, "its backend keeps it; read what was lowered")
-    return _of_bytes(text.encode("utf-8", "surrogateescape"), filename or "<compiled>", arg_shapes)
+    return _of_bytes(_encoded(text), filename or "<compiled>", arg_shapes)
 
 
 def _of_mlir(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.diagnostics import without_controls
+from hlotool.diagnostics import Diagnostic, HloError, define, without_controls
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -15,11 +15,17 @@ from hlotool.ir import (
     Literal,
     Shape,
     callees_first,
+    flaws,
+    foreign_operands,
+    is_sound,
     kind_of,
     set_printer,
 )
 from hlotool.text.keywords import KEYWORDS
 from hlotool.text.phrases import print_literal, print_value
+
+BROKEN = define("R107", "broken-module", "A module whose objects do not hang together: its text would be another "
+                "program, or none.")
 
 #: what stands in the operands' place, and so not among the attributes
 _PAYLOADS = {"constant": "literal", "parameter": "parameter_number"}
@@ -54,7 +60,14 @@ def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
     """The module as HLO text, ended by a line feed.
 
     Computations stand in an order that XLA reads: callees first; that of the module where it is such an order.
+    Raises HloError (R107) where the module's objects do not hang together: the text would be another program, or none.
     """
+    if not is_sound(module):
+        found = [flaw.message for flaw in flaws(module, shapes=False)]
+        found = found or [f"{i.name} uses {o.name} of another computation" for i, o in foreign_operands(module)]
+        found = found or [f"{c.name} has no instructions" for c in module.computations if not c.instructions]
+        if found:
+            raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
     return _Printer(module, options).text()
 
 

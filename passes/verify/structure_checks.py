@@ -16,18 +16,20 @@ from hlotool.ir import (
     Shape,
     called_by,
     cycles,
+    flaws,
+    is_sound,
 )
 from hlotool.passes.codes import (
     ALIAS,
     CYCLE,
     DONOR,
     ENTRY_LAYOUT,
+    FLAW,
     FOREIGN_OPERAND,
     FUSED_ENTRY,
     MISSING_ROOT,
     PARAMETER_NUMBERS,
     RECURSION,
-    REPEATED_NAME,
 )
 from hlotool.passes.instruction_findings import report
 
@@ -36,15 +38,21 @@ Entry = TypeVar("Entry")
 
 
 def verify_module(module: HloModule) -> list[Diagnostic]:
-    """What is wrong with a module apart from its instructions' own rules."""
-    found: list[Diagnostic] = []
+    """What is wrong with a module apart from its instructions' own rules.
+
+    Where its objects do not hang together, that is all there is to say.
+    """
+    is_whole = is_sound(module)
+    found = [] if is_whole else [report(module, flaw.item, FLAW, flaw.message) for flaw in flaws(module)]
+    if found:
+        return found
     for computation in module.computations:
         if computation.root is None or not computation.instructions:
             found.append(report(module, computation, MISSING_ROOT, f"{computation.name} has no instructions"))
             continue
         found.extend(_parameters(module, computation))
-        found.extend(_operands(module, computation))
-    found.extend(_names(module))
+        if not is_whole:
+            found.extend(_operands(module, computation))
     found.extend(_recursion(module))
     if module.entry is not None and module.entry.root is not None:
         found.extend(_fused_entry(module))
@@ -89,22 +97,6 @@ def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagno
     if not is_ordered or any("control-predecessors" in i.attributes for i in computation.instructions):
         for instruction in cycles(computation):
             yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
-
-
-def _names(module: HloModule) -> Iterator[Diagnostic]:
-    if module.source is not None:
-        return  # the parser has reported repeated names, and where the first one stands
-    computations: set[str] = set()
-    for computation in module.computations:
-        if computation.name in computations:
-            yield report(module, computation, REPEATED_NAME, f"there are two computations named {computation.name}")
-        computations.add(computation.name)
-        names: dict[str, HloInstruction] = {}
-        for instruction in computation.instructions:
-            if names.get(instruction.name, instruction) is not instruction:
-                yield report(module, instruction, REPEATED_NAME,
-                             f"{computation.name} has two instructions named {instruction.name}")
-            names[instruction.name] = instruction
 
 
 def _recursion(module: HloModule) -> Iterator[Diagnostic]:

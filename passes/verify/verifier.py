@@ -25,6 +25,7 @@ from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
+    FLAW,
     NO_SHAPE,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
@@ -74,8 +75,8 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 
 def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
     found = verify_module(module)
-    if any(d.code == CYCLE for d in found):
-        return found  # there is no order in which instructions could be checked
+    if any(d.code in (CYCLE, FLAW) for d in found):
+        return found  # there is no order in which instructions could be checked, or nothing that could be
     checker = _Checker(module)
     for computation in callees_first(module):
         if computation.root is not None:

@@ -1,0 +1,248 @@
+"""Whether a module's objects hang together: what a text cannot get wrong, and a program that makes modules can.
+
+Reading a text gives modules of which all of this holds; whoever makes or changes one may list an instruction twice,
+forget it, give it a name with spaces or an attribute of another type. Printed, such a module would be another program,
+or none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, Raw
+from hlotool.ir.literals import Literal
+from hlotool.ir.module import HloComputation, HloInstruction, HloModule
+from hlotool.ir.shapes import Shape
+from hlotool.ir.walk import cycles
+
+
+class Flaw(NamedTuple):
+    """What is wrong with an object: a sentence, and the object itself where it can be shown."""
+
+    message: str
+    item: HloInstruction | HloComputation | None = None
+
+
+#: kinds whose values are of one Python type, or tuples of values of one; others are checked where they are used
+_TYPES: dict[Kind, type] = {
+    Kind.INT: int, Kind.BOOL: bool, Kind.STRING: str, Kind.WORD: str, Kind.COMPUTATION: HloComputation,
+    Kind.SHAPE: Shape, Kind.LITERAL: Literal}
+_MEMBERS: dict[Kind, type] = {
+    Kind.INTS: int, Kind.BOOLS: bool, Kind.WORDS: str, Kind.COMPUTATIONS: HloComputation,
+    Kind.INSTRUCTIONS: HloInstruction, Kind.SHAPES: Shape, Kind.PAIRS: tuple}
+#: attributes that mean different things in different operations
+_SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
+#: what no name holds: white space, what ends a name, and characters that terminals obey
+_NO_NAME = re.compile(r"[\s,(){}\[\]=\"'\x00-\x1f\x7f]")
+_name, _shape, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "shape", "opcode", "operands"))
+
+
+def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
+    """Everything that is wrong with how the module's objects hang together; nothing for a module read from text.
+
+    Without `shapes`, instructions may lack theirs, as text may leave them out. Cycles are no flaws here: `ir.cycles`
+    finds them.
+    """
+    computations = module.computations
+    if not isinstance(computations, list) or not all(isinstance(c, HloComputation) for c in computations):
+        yield Flaw("module.computations is no list of HloComputation")
+        return
+    if not isinstance(module.name, str) or _NO_NAME.search(module.name):
+        yield Flaw(f"the module's name is {module.name!r}, which is no name")
+    if not isinstance(module.entry, HloComputation):
+        yield Flaw(f"the entry is {_shown(module.entry)}, which is no computation")
+    elif not any(c is module.entry for c in computations):
+        yield Flaw(f"the entry computation {_shown(module.entry.name)} is not among the module's computations")
+    yield from _names([c.name for c in computations], computations, "computations of the module")
+    yield from _of_computations(computations, (Shape,) if shapes else (Shape, type(None)))
+
+
+def is_sound(module: HloModule) -> bool:
+    """Whether a module is without flaws, operands stand before users and nothing else orders: found out in bulk.
+
+    As good as all modules are sound; of others `flaws` tells what is wrong, if anything is.
+    """
+    try:
+        computations = module.computations
+        if not (type(computations) is list and set(map(type, computations)) == {HloComputation}
+                and module.entry in computations and not _NO_NAME.search(module.name)):
+            return False
+        titles = [c.name for c in computations]
+        if "" in titles or len(set(titles)) < len(titles) or _NO_NAME.search("".join(titles)):
+            return False
+        every = list(itertools.chain.from_iterable([c.instructions for c in computations]))
+        if not set(map(type, every)) <= {HloInstruction} or len(set(every)) < len(every):
+            return False
+        owners = itertools.chain.from_iterable(itertools.repeat(n, len(c.instructions))
+                                               for n, c in enumerate(computations))
+        names = list(map(_name, every))
+        if not set(map(type, names)) <= {str} or len(set(zip(owners, names, strict=True))) < len(names):
+            return False
+        if "" in names or _NO_NAME.search("".join(names)) or not _fits(every):
+            return False
+        distinct = {id(i.attributes): i.attributes for i in every}.values()
+        if any("control-predecessors" in a for a in distinct):
+            return False
+        values = {(name, type(value)): (name, value) for a in distinct for name, value in a.items()
+                  if type(value) is not tuple}
+        lists = {id(value): (name, value) for a in distinct for name, value in a.items() if type(value) is tuple}
+        return (all(itertools.starmap(_is_value, values.values())) and all(itertools.starmap(_is_value, lists.values()))
+                and all(c.instructions and (c.root is c.instructions[-1] or c.root in c.instructions)
+                        and _is_ordered(c.instructions) for c in computations))
+    except (TypeError, AttributeError):
+        return False
+
+
+def _is_ordered(instructions: list[HloInstruction]) -> bool:
+    """Whether each instruction stands behind its operands, which are of the same computation."""
+    done: set[HloInstruction] = set()
+    for instruction in instructions:
+        if not done.issuperset(instruction.operands):
+            return False
+        done.add(instruction)
+    return True
+
+
+def foreign_operands(module: HloModule) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+    """Each instruction that uses one of another computation, or of none, and that one."""
+    for computation in module.computations:
+        own = set(computation.instructions)
+        yield from ((i, o) for i in computation.instructions for o in i.operands if o not in own)
+
+
+def _of_computations(computations: list[HloComputation], shapes: tuple[type, ...]) -> Iterator[Flaw]:
+    listed: set[HloInstruction] = set()
+    for computation in computations:
+        found = list(_of_computation(computation, shapes))
+        yield from found
+        if found:
+            continue
+        shared = next((i for i in computation.instructions if i in listed), None)
+        if shared is not None:
+            yield Flaw(f"{shared.name} is an instruction of {computation.name} and of another computation", shared)
+        listed.update(computation.instructions)
+
+
+def _of_computation(computation: HloComputation, shapes: tuple[type, ...]) -> Iterator[Flaw]:
+    instructions, name = computation.instructions, computation.name
+    if not isinstance(instructions, list) or not set(map(type, instructions)) <= {HloInstruction}:
+        yield Flaw(f"the instructions of {name} are no list of HloInstruction", computation)
+        return
+    if not instructions:
+        return  # the verifier says so
+    own = set(instructions)
+    if len(own) < len(instructions):
+        seen: set[HloInstruction] = set()
+        twice = next(i for i in instructions if i in seen or seen.add(i))  # type: ignore[func-returns-value]
+        yield Flaw(f"{twice.name} stands twice among the instructions of {name}", twice)
+        return
+    yield from _names(list(map(_name, instructions)), instructions, f"instructions of {name}")
+    if computation.root not in own:
+        yield Flaw(f"the root of {name} is {_shown(computation.root)}, which is not among its instructions",
+                   computation)
+    wrong = [f for i in instructions for f in _of_parts(i, shapes)] if not _fits(instructions) else []
+    yield from wrong
+    if not wrong:
+        yield from _order(computation, own)
+        yield from _attributes(instructions, own)
+
+
+def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
+    """Names that are none, and names that two have."""
+    if set(map(type, names)) <= {str} and len(set(names)) == len(names) and "" not in names \
+            and not _NO_NAME.search("".join(names)):
+        return
+    seen: set[Any] = set()
+    for name, item in zip(names, items, strict=True):
+        if not isinstance(name, str) or not name or _NO_NAME.search(name):
+            yield Flaw(f"{name!r} of the {where} is no name", item)
+        elif name in seen:
+            yield Flaw(f"two {where} are named {name}", item)
+        seen.add(name)
+
+
+def _fits(instructions: list[HloInstruction]) -> bool:
+    """Whether the parts of all instructions are of the types that they should be."""
+    try:
+        operands = set(map(type, itertools.chain.from_iterable(map(_operands, instructions))))
+    except TypeError:
+        return False
+    return (operands <= {HloInstruction} and set(map(type, map(_operands, instructions))) <= {tuple}
+            and set(map(type, map(_shape, instructions))) <= {Shape}
+            and set(map(type, map(operator.attrgetter("attributes"), instructions))) <= {Attributes, dict}
+            and all(type(o) is str and o and not _NO_NAME.search(o) for o in set(map(_opcode, instructions)))
+            and set(map(type, map(operator.attrgetter("metadata"), instructions))) <= {type(None), Metadata})
+
+
+def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator[Flaw]:
+    name = instruction.name
+    if type(instruction.operands) is not tuple or not set(map(type, instruction.operands)) <= {HloInstruction}:
+        yield Flaw(f"the operands of {name} are {_shown(instruction.operands)}, which is no tuple of HloInstruction",
+                   instruction)
+    if isinstance(instruction.opcode, str) and (not instruction.opcode or _NO_NAME.search(instruction.opcode)):
+        yield Flaw(f"{instruction.opcode!r} of {name} is no opcode", instruction)
+    for part, wanted in (("attributes", (Attributes, dict)), ("shape", shapes), ("opcode", str), ("metadata", (Metadata, type(None)))):
+        value = getattr(instruction, part)
+        if not isinstance(value, wanted):
+            kind = "str" if wanted is str else part.capitalize()
+            # A diagnostic about the instruction would read its metadata.
+            yield Flaw(f"the {part} of {name} is {_shown(value)}, which is no {kind}",
+                       instruction if part != "metadata" else None)
+
+
+def _order(computation: HloComputation, own: set[HloInstruction]) -> Iterator[Flaw]:
+    """Operands stand before their users, unless there is a circle."""
+    if cycles(computation):
+        return
+    done: set[HloInstruction] = set()
+    for instruction in computation.instructions:
+        if not done.issuperset(instruction.operands):
+            later = next((o for o in instruction.operands if o not in done and o in own), None)
+            if later is not None:
+                yield Flaw(f"{instruction.name} stands before its operand {later.name}", instruction)
+        done.add(instruction)
+
+
+def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) -> Iterator[Flaw]:
+    """Values of the types that their names announce."""
+    known: set[int] = set()
+    for instruction in instructions:
+        attributes = instruction.attributes
+        if not attributes or id(attributes) in known:
+            continue
+        known.add(id(attributes))
+        for name, value in attributes.items():
+            if not _is_value(name, value):
+                yield Flaw(f"{name} of {instruction.name} is {_shown(value)}, which is no {_wanted(name)}", instruction)
+            elif name == "control-predecessors":
+                gone = next((p for p in value if p not in own), None)
+                if gone is not None:
+                    yield Flaw(f"the control predecessor {gone.name} of {instruction.name} is no instruction of its "
+                               "computation", instruction)
+
+
+def _is_value(name: str, value: Any) -> bool:
+    kind = KINDS.get(name) if name not in _SEVERAL_KINDS else None
+    wanted = _TYPES.get(kind)  # type: ignore[arg-type]
+    if wanted is not None:
+        return type(value) is wanted or isinstance(value, (Raw, wanted))
+    wanted = _MEMBERS.get(kind)  # type: ignore[arg-type]
+    if wanted is None:
+        return True
+    return (type(value) is tuple and set(map(type, value)) <= {wanted}) or type(value) is Raw
+
+
+def _wanted(name: str) -> str:
+    kind = KINDS[name]
+    return _TYPES[kind].__name__ if kind in _TYPES else f"tuple of {_MEMBERS[kind].__name__}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (HloInstruction, HloComputation)):
+        return str(value.name)
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

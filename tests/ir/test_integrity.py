@@ -1,0 +1,110 @@
+"""Modules that were made or changed: verification says what is broken, and printing refuses what would be another."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+import hlotool
+from hlotool.ir import Attributes, HloComputation, HloInstruction, flaws, is_sound
+
+TEXT = """HloModule m
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[4] parameter(0)  y = f32[4] negate(x)  z = f32[] constant(0)
+          r = f32[] reduce(y, z), dimensions={0}, to_apply=sum
+          ROOT t = (f32[4], f32[]) tuple(y, r) }
+"""
+
+
+def lone(x):
+    return HloInstruction("lone", "negate", x.shape, (x,))
+
+
+def with_attribute(instruction, name, value):
+    instruction.attributes = Attributes({**instruction.attributes, name: value})
+
+
+BREAKS = {
+    "a root that is not listed": lambda m, c, i: setattr(c, "root", lone(i["x"])),
+    "two instructions of one name": lambda m, c, i: setattr(i["y"], "name", "x"),
+    "two computations of one name": lambda m, c, i: setattr(m.computations[0], "name", "e"),
+    "users before operands": lambda m, c, i: c.instructions.reverse(),
+    "an entry outside of the module": lambda m, c, i: setattr(m, "entry", HloComputation("o", [i["x"]], i["x"])),
+    "no entry": lambda m, c, i: setattr(m, "entry", None),
+    "an instruction listed twice": lambda m, c, i: c.instructions.insert(2, i["y"]),
+    "a list of two computations": lambda m, c, i: m.computations.append(HloComputation("o", c.instructions, c.root)),
+    "a name with spaces": lambda m, c, i: setattr(i["y"], "name", "a b"),
+    "a name that escapes": lambda m, c, i: setattr(i["y"], "name", "y\x1b[31m"),
+    "an empty name": lambda m, c, i: setattr(i["y"], "name", ""),
+    "a name that is no string": lambda m, c, i: setattr(i["y"], "name", 7),
+    "a module's name of two lines": lambda m, c, i: setattr(m, "name", "a\nb"),
+    "a removed control predecessor": lambda m, c, i: with_attribute(i["r"], "control-predecessors", (lone(i["x"]),)),
+    "dimensions as text": lambda m, c, i: with_attribute(i["r"], "dimensions", "0"),
+    "dimensions as a list": lambda m, c, i: with_attribute(i["r"], "dimensions", [0]),
+    "dimensions of floats": lambda m, c, i: with_attribute(i["r"], "dimensions", (0.0,)),
+    "a computation's name": lambda m, c, i: with_attribute(i["r"], "to_apply", "sum"),
+    "a number as a literal": lambda m, c, i: with_attribute(i["z"], "literal", 5),
+    "a parameter number as text": lambda m, c, i: with_attribute(i["x"], "parameter_number", "0"),
+    "no operands": lambda m, c, i: setattr(i["y"], "operands", None),
+    "names as operands": lambda m, c, i: setattr(i["y"], "operands", ("x",)),
+    "no opcode": lambda m, c, i: setattr(i["y"], "opcode", None),
+    "two words as an opcode": lambda m, c, i: setattr(i["y"], "opcode", "no op"),
+    "metadata as text": lambda m, c, i: setattr(i["x"], "metadata", "here"),
+    "attributes as text": lambda m, c, i: setattr(i["y"], "attributes", "none"),
+}
+
+
+def broken(change):
+    module = hlotool.parse(TEXT)
+    change(module, module.entry, {i.name: i for i in module.entry.instructions})
+    return module
+
+
+@pytest.mark.parametrize("case", BREAKS)
+def test_what_is_broken_is_said_and_not_written(case):
+    module = broken(BREAKS[case])
+    found = hlotool.verify(module)
+    assert found and {d.code for d in found} == {"V116"}
+    with pytest.raises(hlotool.HloError) as caught:
+        str(module)
+    assert {d.code for d in caught.value.diagnostics} == {"R107"}
+
+
+def test_a_shape_that_is_missing_is_an_error_that_text_can_hold():
+    module = broken(lambda m, c, i: setattr(i["y"], "shape", None))
+    assert [d.code for d in hlotool.verify(module)] == ["V116"]
+    assert "y = negate(" in str(module).replace("%", "")
+
+
+def test_an_operand_of_another_computation_is_not_written():
+    module = broken(lambda m, c, i: setattr(i["y"], "operands", (m.computations[0].instructions[0],)))
+    assert "V105" in [d.code for d in hlotool.verify(module)]
+    with pytest.raises(hlotool.HloError):
+        str(module)
+
+
+def test_a_computation_of_nothing_is_not_written():
+    module = broken(lambda m, c, i: m.computations.append(HloComputation("nothing")))
+    assert [d.code for d in hlotool.verify(module)] == ["V115"]
+    with pytest.raises(hlotool.HloError):
+        str(module)
+
+
+@pytest.mark.parametrize("case", ["operands", "predecessors"])
+def test_circles_are_told_as_circles(case):
+    def close(m, c, i):
+        if case == "operands":
+            i["y"].operands = (i["r"],)
+        else:
+            with_attribute(i["y"], "control-predecessors", (i["y"],))
+
+    assert [d.code for d in hlotool.verify(broken(close))] == ["V106"]
+
+
+@pytest.mark.parametrize("path", sorted((pathlib.Path(__file__).parents[2] / "samples" / "models").glob("*.hlo")),
+                         ids=lambda p: p.stem)
+def test_what_is_read_is_sound(path):
+    module = hlotool.parse(path.read_text("utf-8"))
+    assert is_sound(module)
+    assert list(flaws(module)) == []
