@@ -185,10 +185,11 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
                    instruction)
     if isinstance(instruction.opcode, str) and (not instruction.opcode or _NO_NAME.search(instruction.opcode)):
         yield Flaw(f"{instruction.opcode!r} of {name} is no opcode", instruction)
-    for part, wanted in (("attributes", (Attributes, dict)), ("shape", shapes), ("opcode", str), ("metadata", (Metadata, type(None)))):
+    parts = {"attributes": (Attributes, dict), "shape": shapes, "opcode": (str,), "metadata": (Metadata, type(None))}
+    for part, wanted in parts.items():
         value = getattr(instruction, part)
         if not isinstance(value, wanted):
-            kind = "str" if wanted is str else part.capitalize()
+            kind = "str" if part == "opcode" else part.capitalize()
             # A diagnostic about the instruction would read its metadata.
             yield Flaw(f"the {part} of {name} is {_shown(value)}, which is no {kind}",
                        instruction if part != "metadata" else None)
