@@ -39,6 +39,8 @@ MUST_ALIAS = "hlotool.must_alias"
 #: Shardy's own attributes and operation, and the frontend attributes that stand for them in HLO
 SHARDY, MESH = "sdy.sharding", "sdy.mesh"
 SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
+#: what may stand at one operation or argument: Shardy's attribute -> frontend attribute
+_SHARDY = {SHARDY: SHARDY_SHARDING, "sdy.sharding_rule": "xla.sdy.sharding_rule"}
 
 #: header attribute of a module -> MLIR module attribute, both integers
 _MOST = 2**31 - 1
@@ -224,8 +226,8 @@ def _read_marks(attributes: Any) -> dict[str, Any]:
     if SHARDING in attributes:
         found["sharding"] = _read_sharding(attributes[SHARDING])
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
-    if SHARDY in attributes:
-        entries = (*entries, (SHARDY_SHARDING, quote(str(attributes[SHARDY]))))
+    entries = (*entries, *((name, quote(str(attributes[mlir]))) for mlir, name in _SHARDY.items()
+                           if mlir in attributes))
     if entries:
         found["frontend_attributes"] = FrontendAttributes(entries)
     return found

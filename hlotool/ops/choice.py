@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
@@ -39,15 +39,28 @@ def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = 
     return shape.with_element_type("pred")
 
 
-def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    attributes = instruction.attributes
+def _comparison_type(instruction: HloInstruction) -> str:
+    """What `type` says, `order` says, or is meant where neither is written."""
     family = instruction.operands[0].shape.dtype.family
-    kind = attributes.get("type") or COMPARISONS[family][0]
-    if family == "float" and attributes.get("order") == "TOTAL":
-        kind = "TOTALORDER"
+    if family == "float" and instruction.attributes.get("order") == "TOTAL":
+        return "TOTALORDER"
+    return instruction.attributes.get("type") or COMPARISONS[family][0]
+
+
+def _plain_compare(instruction: HloInstruction) -> Mapping[str, Any]:
+    """The attributes with `type` alone, and only where it says more than the elements do."""
+    attributes = instruction.attributes
+    if not instruction.operands or not instruction.operands[0].shape.is_array:
+        return attributes
+    kind, default = _comparison_type(instruction), COMPARISONS[instruction.operands[0].shape.dtype.family][0]
+    rest = attributes.without("type", "order")
+    return rest if kind == default else rest | {"type": kind}
+
+
+def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     return e.op("stablehlo.compare", operands, instruction.shape, {
-        "comparison_direction": enum_attribute("comparison_direction", attributes["direction"]),
-        "compare_type": enum_attribute("comparison_type", kind)})
+        "comparison_direction": enum_attribute("comparison_direction", instruction.attributes["direction"]),
+        "compare_type": enum_attribute("comparison_type", _comparison_type(instruction))})
 
 
 def _lift_compare(r: Reader) -> HloInstruction:
@@ -76,7 +89,7 @@ def _draw_compare(d: Draw) -> None:
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",), ("direction",)),
     element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.
 

@@ -313,7 +313,7 @@ atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs)
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
-                complex_ulps=COMPLEX_ULPS,
+                complex_ulps=COMPLEX_ULPS, identity=_one,
                 builder="Div", boundaries=of_divide)
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
                  identity=_least, builder="Max", draw=draw_ordered)
@@ -336,7 +336,7 @@ shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmet
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
                              boundaries=of_shift)
-subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", builder="Sub")
+subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub")
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
              flags=FOLDS, identity=_zero)
 

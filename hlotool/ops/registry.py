@@ -126,6 +126,8 @@ class Op:
     boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None
     #: of a binary operation: the element of a type that leaves the other operand as it is, as rhs at least
     identity: Callable[[DType], Any] | None = None
+    #: an instruction's attributes in one form, where several say the same; None: as they are
+    plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None
     #: what it costs (see costs.py); None: what its flags say
     cost: CostRule | None = None
     #: which dimensions of its operands have one size when it runs (see agreement.py); elementwise ones: all
@@ -223,6 +225,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        flags: Iterable[str] = (), ulps: float = 0.0, source: str = "", draw: Recipe | None = None,
        replacement: str = "", builder: str = "", agreement: Agreement | None = None,
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
+       plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
@@ -249,7 +252,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
-            replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, cost=cost))
+            replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
+            cost=cost))
 
     return declare
 

@@ -32,10 +32,14 @@ _LOG_PREFIX = re.compile(
     r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
     r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)",
     re.M)
-_SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
+#: the mark itself and nothing after it, as MLIR's tools have it: longer rows of dashes are comments within a module
+_SEPARATOR = re.compile(r"^[ \t]*// -----[ \t]*$", re.M)
 _MODULE_LINE = re.compile(r"^[ \t]*HloModule\s", re.M)
-#: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways
-_MLIR = re.compile(r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b|\bstablehlo\.\w|#loc\d*+ = loc", re.M)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
+#: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways. HLO has names of
+#: StableHLO's operations in its strings: custom_call_target="stablehlo.dot", op_name="f/stablehlo.dot".
+_MLIR = re.compile(r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"
+                   r"|(?<![/\w])(?<!=[\"'])\bstablehlo\.\w|#loc\d*+ = loc", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
 
 def is_mlir(text: str) -> bool:
     """Whether a text is MLIR's, StableHLO say, and not HLO."""
-    return not _MODULE_LINE.search(text) and _MLIR.search(text) is not None
+    return not _MODULE_LINE.search(text) and _MLIR.search(_COMMENT.sub("", text)) is not None
 
 
 def uncompressed(data: bytes, filename: str) -> bytes:

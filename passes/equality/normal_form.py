@@ -43,7 +43,8 @@ NOT_COMPARED = {
 
 _IGNORED = frozenset({"backend_config", "async_execution_thread", "output_to_operand_aliasing", "parameter_replication",
                       "is_composite"})
-_ASPECTS = Aspects(ignored=_IGNORED)
+#: what counts in a normal form
+ASPECTS = Aspects(ignored=_IGNORED)
 #: flags of operations that pass their first operand on
 _LIKE_COPIES = frozenset({"copy", "domain"})
 #: groups that hold all devices are as good as none
@@ -252,7 +253,7 @@ class Expressions:
         for callee in called:
             found, effects = self._lambda(callee, depth + 1)
             inner.extend((*_leaves(found), *effects))
-        counting = _ASPECTS.attributes(i, lambda c: 0)
+        counting = ASPECTS.attributes(i, lambda c: 0)
         kept = [(k, v) for k, v in counting if v not in _EVERYTHING]
         if i.opcode == "custom-call" and (config := config_key(i.attributes.get("backend_config"))):
             kept.append(("backend_config", config))

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import OPS
-from hlotool.passes.equality.normal_form import Expressions, NotComparable
+from hlotool.ops import OPS, Op
+from hlotool.passes.equality.normal_form import ASPECTS, Expressions, NotComparable
 from hlotool.passes.equality.structure import Aspects, module_attributes
 
 #: what two modules may differ in and still be the same to `Simplified`: a name, and how
@@ -29,14 +29,15 @@ SIMPLIFICATIONS = {
     "movements": "reshapes and broadcasts that follow each other, or insert and drop dimensions of size 1",
     "iotas": "whether an iota of several dimensions is one, or a broadcast of one",
     "folded": "whether operations on constants are carried out, or their result written down",
-    "neutral": "operations that leave an operand as it is: conversions to its type, times one, whole slices, reversals "
-               "of nothing",
+    "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
+               "bits set, whole slices, reversals of nothing",
     "loop-order": "the order of what a loop carries",
+    "topk": "whether a topk says that it is stable: StableHLO's always is, and so is what every executor makes of HLO's",
 }
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
-#: the operand that a commutative operation is neutral to; of floats only one, as -0 + 0 is 0
-_NEUTRAL = {"multiply": 1, "add": 0, "or": 0, "xor": 0}
+#: operations whose neutral element changes some floats: -0 + 0 is 0
+_NOT_NEUTRAL_TO_FLOATS = frozenset({"add", "power"})
 #: what a compiler is told about one instruction: it would be lost with the instruction
 _SAID = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
 #: headers of modules that frontends' converters leave out or put in: how results are laid out
@@ -111,12 +112,24 @@ class Simplified(Expressions):
         if opcode == "compare" and i.attributes.get("direction") == "NE" and (truth := arrays[1]) is not None \
                 and truth.dtype == np.bool_ and truth.size and not any(truth.strides) and not truth.reshape(-1)[0]:
             return self._neutral(operands[0], True)
-        neutral = _NEUTRAL.get(opcode)
-        if neutral is None or not (i.shape.dtype.is_integral or opcode == "multiply"):
+        return self._without_neutral(i, record, operands)
+
+    def _without_neutral(self, i: HloInstruction, record: Op, operands: tuple[int, ...]) -> int | None:
+        """The operand beside the operation's neutral element, to the bit: -0 is not 0."""
+        dtype = i.shape.dtype
+        # Of complex numbers, even one changes what is infinite: 0 times infinity is NaN.
+        if record.identity is None or dtype.is_complex or (
+                dtype.is_floating and i.opcode in _NOT_NEUTRAL_TO_FLOATS):
             return None
-        for one, other in ((0, 1), (1, 0)):
-            array = arrays[one]
-            if array is not None and array.size and not any(array.strides) and array.reshape(-1)[0] == neutral:
+        element = record.identity(dtype)
+        written = np.asarray(element).astype(dtype.numpy)
+        if dtype.is_floating and float(written) != element:
+            return None  # small types lack infinities, or zero
+        neutral = written.tobytes()
+        for one, other in ((1, 0), (0, 1)) if "commutative" in record.flags else ((1, 0),):
+            array = self._arrays.get(operands[one])
+            if array is not None and array.size and not any(array.strides) and \
+                    array.reshape(-1)[:1].tobytes() == neutral:
                 return self._neutral(operands[other], True)
         return None
 
@@ -265,6 +278,15 @@ class Simplified(Expressions):
         return Expressions._node(self, ("concatenate", (i.shape.without_layout(),), dimension), tuple(flat), i,
                                  computation)
 
+    def topk(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """A topk that is stable is one."""
+        if not i.attributes.get("is_stable"):
+            return None
+        self.used.add("topk")
+        attributes = tuple([(k, v) for k, v in ASPECTS.attributes(i, lambda c: 0) if k != "is_stable"])
+        own = ("topk", tuple(s.without_layout() for _, s in i.shape.leaves()), attributes, 0)
+        return Expressions._node(self, own, operands, i, computation)
+
     def _neutral(self, operand: int, is_neutral: bool) -> int | None:
         if not is_neutral:
             return None
@@ -302,6 +324,7 @@ _STEPS: dict[str, _Step] = {
     "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
     "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,
     "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
+    "topk": Simplified.topk,
 }
 #: operations whose values are exact, so that every executor folds them to the same bits
 _FOLDABLE = frozenset({"add", "subtract", "multiply", "divide", "negate", "abs", "sign", "and", "or", "xor", "not",

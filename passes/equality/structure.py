@@ -55,6 +55,8 @@ class Aspects:
         if not given:
             return ()
         record = OPS.get(instruction.opcode)
+        if record is not None and record.plain is not None:
+            given = record.plain(instruction)
         found = []
         for name in sorted(given):
             if name in IDLE_ATTRIBUTES or name in self.ignored or name == "control-predecessors":
@@ -125,7 +127,7 @@ class Structure:
     #: computations that act on the world
     effects: set[HloComputation] = field(default_factory=set)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
-    _attributes: dict[tuple[str, int], tuple[Any, Hashable]] = field(default_factory=dict)
+    _attributes: dict[tuple[Hashable, ...], tuple[Any, Hashable]] = field(default_factory=dict)
 
     def add(self, module: HloModule) -> None:
         """Number every computation and instruction of a module."""
@@ -160,8 +162,12 @@ class Structure:
         self.computations[computation] = numbers.setdefault(key, len(numbers))
 
     def _attributes_of(self, instruction: HloInstruction) -> Hashable:
-        # Instructions share their attributes; the record of the opcode decides about defaults.
-        place = instruction.opcode, id(instruction.attributes)
+        # Instructions share their attributes; the record of the opcode decides about defaults, which may depend on
+        # the elements.
+        record = OPS.get(instruction.opcode)
+        elements = instruction.operands[0].shape.element_type if (
+            record is not None and record.plain is not None and instruction.operands) else ""
+        place = instruction.opcode, id(instruction.attributes), elements
         known = self._attributes.get(place)
         if known is None or known[0] is not instruction.attributes:
             key = self.aspects.attributes(instruction, lambda c: self.computations.get(c, -1))

@@ -430,8 +430,8 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     """Arithmetic that leaves its operand as it is: times one, plus zero, and with all bits set.
 
     What it does
-        Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, so its
-        fix counts as unsafe. Maxima with -inf, which frontends write around each softmax, do not count.
+        Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, and
+        one times an infinite complex number is none, so those fixes count as unsafe. Maxima with -inf, which frontends write around each softmax, do not count.
 
     Why
         It says nothing. Often a parameter of the model, a scale or an offset, has its default value.
@@ -466,8 +466,10 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     for value, other in ((lhs, rhs), (rhs, lhs)):
         if (other is rhs or "commutative" in record.flags) and other.opcode in _CONSTANT \
                 and view.constant(other) == neutral and same_value(instruction.shape, value.shape):
-            is_safe = instruction.opcode not in ("add", "power") or not instruction.shape.dtype.is_floating
-            yield _bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", is_safe)
+            dtype = instruction.shape.dtype
+            changes = dtype.is_complex or (dtype.is_floating and (instruction.opcode in ("add", "power") or (
+                instruction.opcode == "subtract" and math.copysign(1, view.constant(other)) < 0)))
+            yield _bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", not changes)
             return
 
 

@@ -95,6 +95,16 @@ def test_a_manual_computation_is_the_calls_that_xla_makes_of_it() -> None:
     assert len(list(from_stablehlo(hlotool.to_stablehlo(module)).instructions())) == len(list(module.instructions()))
 
 
+def test_shardys_rule_of_a_library_call_is_kept_as_xla_keeps_it() -> None:
+    text = """func.func @main(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %0 = stablehlo.custom_call @f(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=3, j=3}, custom>}
+    : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32> }"""
+    entries = _only(from_stablehlo(text), "custom-call").attributes["frontend_attributes"].entries
+    rule = "#sdy.op_sharding_rule<([i, j])->([i, j]) {i=3, j=3}, custom>"
+    assert entries == (("xla.sdy.sharding_rule", f'"{rule}"'),)
+
+
 def test_partners_of_a_send_come_back() -> None:
     text = """func.func @main(%a: tensor<8xf32>, %t: !stablehlo.token) -> !stablehlo.token {
   %0 = "stablehlo.send"(%a, %t) {channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>,
