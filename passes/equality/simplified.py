@@ -32,7 +32,7 @@ SIMPLIFICATIONS = {
     "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
                "bits set, whole slices, reversals of nothing",
     "loop-order": "the order of what a loop carries",
-    "topk": "whether a topk says that it is stable: StableHLO's always is, and so is what every executor makes of HLO's",
+    "topk": "whether a topk says that it is stable: StableHLO's is, and so is what every executor makes of HLO's",
 }
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}

@@ -430,8 +430,9 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     """Arithmetic that leaves its operand as it is: times one, plus zero, and with all bits set.
 
     What it does
-        Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, and
-        one times an infinite complex number is none, so those fixes count as unsafe. Maxima with -inf, which frontends write around each softmax, do not count.
+        Finds operations with a constant that is their neutral element. Adding +0 to floats turns -0 into 0, and an
+        infinite complex number times one is none, so those fixes count as unsafe. Maxima with -inf, which frontends
+        write around each softmax, do not count.
 
     Why
         It says nothing. Often a parameter of the model, a scale or an offset, has its default value.
