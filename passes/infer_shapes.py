@@ -10,7 +10,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, callees_first, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.codes import NO_SHAPE
-from hlotool.passes.instruction_findings import report
+from hlotool.passes.instruction_findings import constraint_part, report
 
 
 def infer_shapes(module: HloModule) -> list[Diagnostic]:
@@ -45,6 +45,6 @@ def _infer(module: HloModule, instruction: HloInstruction) -> Diagnostic | None:
         instruction.shape = record.infer_instruction(instruction)
     except ConstraintError as error:
         code = NO_SHAPE if error.label == f"{opcode}-shape" else error.label
-        return report(module, instruction, code, error.message, help=f"write the result shape before {opcode}"
-                      if code == NO_SHAPE else "")
+        return report(module, instruction, code, error.message, part=constraint_part(instruction, error),
+                      help=f"write the result shape before {opcode}" if code == NO_SHAPE else error.help)
     return None

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Position
+from hlotool.ops import ConstraintError
+from hlotool.passes.faulty_attribute import faulty_attribute
 from hlotool.passes.origins import origin_of
 
 _NEXT_STATEMENT = re.compile(r"\n\s*+(?:(?:ROOT\s++)?%?[\w.\-]++\s*+=|\}\s*+(?:\n|$))")
@@ -45,6 +47,19 @@ def report_finding(module: HloModule, instruction: HloInstruction, finding: Find
         start, end = map(module.source.position, span)
         fixes = (Fix(f"write {replacement}", start, end, replacement, is_safe=is_certain),)
     return report(module, instruction, code, message, part=part, help=help, severity=severity, fixes=fixes)
+
+
+def opcode_pattern(opcode: str) -> str:
+    """A pattern of the opcode where it is applied to operands."""
+    return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
+
+
+def constraint_part(instruction: HloInstruction, error: ConstraintError) -> str:
+    """A pattern of what a constraint finds fault with: the attribute that it speaks of, otherwise the opcode."""
+    name = error.attribute or faulty_attribute(error.message, instruction)
+    if not name:
+        return opcode_pattern(instruction.opcode)
+    return rf"\b{re.escape(name)}\s*=\s*(?:\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}}|[^\s,]+)"
 
 
 #: the result shape in a statement

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hlotool.diagnostics.codes import find_code
 from hlotool.diagnostics.escaping import visible
+from hlotool.diagnostics.wording import agreed
 from hlotool.ir import Position, Source
 
 
@@ -132,10 +133,11 @@ class Diagnostic:
 
 
 def _show(owner: Fix | Note | Diagnostic, field: str) -> None:
-    """Make a text for people one that a terminal only shows."""
+    """Make a text for people one that a terminal only shows, and whose nouns agree with their numbers."""
     text = getattr(owner, field)
-    if not text.isprintable():
-        object.__setattr__(owner, field, visible(text))
+    shown = agreed(text if text.isprintable() else visible(text))
+    if shown is not text:
+        object.__setattr__(owner, field, shown)
 
 
 def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,

@@ -15,6 +15,7 @@ from hlotool.ir import (
     HloModule,
     Literal,
     Shape,
+    Sharding,
     callees_first,
     no_collection,
 )
@@ -253,27 +254,30 @@ class Importer:
         self._computations.append(computation)
         return computation
 
-    def closures(self, reader: OperationReader, regions: Sequence[Any], carrying: Sequence[bool], hint: str
-                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
-        """Regions as computations of one tuple parameter: arguments, then what any of them captures."""
+    def closures(self, reader: OperationReader, regions: Sequence[Any], carrying: Sequence[bool], hint: str,
+                 is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Regions as computations of one parameter: arguments, then what any of them captures; several are a tuple."""
         blocks = [self._only_block(reader, region) for region in regions]
         captured = list(dict.fromkeys(v for block in blocks for v in _captures(block, self._captured_by)))
         outer = tuple(self.resolve(reader.scope, value) for value in captured)
-        return tuple(self._closed(block, captured, outer, carries, hint)
+        is_bare = not is_tuple and len(captured) + len(blocks[0].arguments) == 1
+        return tuple(self._closed(block, captured, outer, carries, hint, is_bare)
                      for block, carries in zip(blocks, carrying, strict=True)), outer
 
     def _closed(self, block: Any, captured: Sequence[Any], outer: Sequence[HloInstruction], carries: bool,
-                hint: str) -> HloComputation:
+                hint: str, is_bare: bool) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, hint))
         scope = Scope(computation)
         inside = [*block.arguments, *captured]
         shapes = [*(self._shape(a.type) for a in block.arguments), *(i.shape for i in outer)]
-        parameter = self.append(scope, "parameter", Shape.tuple(*shapes), (), {"parameter_number": 0})
-        parameter.name = self._unique(self._names, "arg_tuple")
-        scope.values.update((value, (parameter, i)) for i, value in enumerate(inside))
+        shape = shapes[0] if is_bare else Shape.tuple(*shapes)
+        parameter = self.append(scope, "parameter", shape, (), {"parameter_number": 0})
+        parameter.name = self._unique(self._names, "arg" if is_bare else "arg_tuple")
+        scope.values.update((value, parameter if is_bare else (parameter, i)) for i, value in enumerate(inside))
         results = self._block(scope, block)
         if carries:
             results = [*results, *(self.resolve(scope, value) for value in captured)]
+        if carries and not is_bare:
             root = self.append(scope, "tuple", Shape.tuple(*(r.shape for r in results)), results, {})
             root.name = self._unique(self._names, "tuple")
             computation.root = root
@@ -335,7 +339,7 @@ class Importer:
             instruction.name = self._unique(self._names, wanted)
         if bearer in added:
             if marks := instruction_attributes(operation):
-                bearer.attributes = joined_attributes(bearer.attributes, marks)
+                bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
             self._restorer.restore(operation.attributes, bearer, scope.computation)
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
@@ -430,6 +434,15 @@ class Importer:
         name = "" if location is None else self._locations.read(location)[0]
         self.diagnostics.append(Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column,
                                            end_line=line, end_column=column + 1 if column else 0))
+
+
+def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
+    """The marks of an operation of one value: a sharding for a tuple of one is that of the value."""
+    sharding = marks.get("sharding")
+    is_of_tuple = isinstance(sharding, Sharding) and sharding.kind == "tuple"
+    if is_of_tuple and not shape.is_tuple and len(sharding.elements) == 1:
+        return {**marks, "sharding": sharding.elements[0]}
+    return marks
 
 
 def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:

@@ -81,8 +81,8 @@ class LiftedBack(OperationReader):
         """What the region will hold."""
         return self._computations[region]
 
-    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region"
-                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region",
+                 is_tuple: builtins.bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
         """What the regions will hold; what they capture is no attribute."""
         return tuple(self._computations[i] for i in regions), ()
 

@@ -118,15 +118,15 @@ class OperationReader:
         return self.importer.region(self, self._operation.regions[region], hint)
 
     def closure(self, region: builtins.int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
-        """The region as a computation of one tuple parameter: its arguments, then what it captures."""
+        """The region as a computation of one parameter: arguments, then captures; several are a tuple."""
         (computation,), captured = self.closures((region,), (), hint)
         return computation, captured
 
-    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region"
-                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
-        """Several regions as computations of one and the same tuple parameter."""
+    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region",
+                 is_tuple: builtins.bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Several regions as computations of one and the same parameter, a tuple unless it is one value."""
         return self.importer.closures(self, [self._operation.regions[i] for i in regions],
-                                      [i in carrying for i in regions], hint)
+                                      [i in carrying for i in regions], hint, is_tuple)
 
     def called(self, attribute: str = "callee") -> HloComputation:
         """The function that a symbol attribute names, as a computation."""

@@ -257,19 +257,28 @@ def while_shape(init: Shape, *, condition: HloComputation, body: HloComputation)
     return init
 
 
+#: a loop of one value whose state is a tuple all the same; elsewhere that value is the state, as XLA has it
+_ONE_TUPLE = "hlotool.one_tuple"
+
+
 def _emit_while(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    attributes = instruction.attributes
-    return e.op("stablehlo.while", operands, instruction.shape, {},
+    attributes, shape = instruction.attributes, instruction.shape
+    marks = {_ONE_TUPLE: "unit"} if shape.is_tuple and len(shape.elements) == 1 else {}
+    return e.op("stablehlo.while", operands, shape, marks,
                 [e.region(attributes["condition"]), e.region(attributes["body"])])
 
 
 def _lift_while(r: Reader) -> HloInstruction:
-    (condition, body), captured = r.closures((0, 1), (1,), "while")
+    is_tuple = r.has(_ONE_TUPLE)
+    (condition, body), captured = r.closures((0, 1), (1,), "while", is_tuple)
     members = (*r.operands(), *captured)
+    calls, found = {"condition": condition, "body": body}, r.shape()
+    is_bare = len(members) == 1 and not is_tuple
+    if is_bare and not captured:
+        return r.add("while", members[0].shape, members, calls)
     shape = Shape.tuple(*(m.shape for m in members))
-    init = r.add("tuple", shape, members)
-    loop = r.add("while", shape, (init,), {"condition": condition, "body": body})
-    found = r.shape()
+    init = members[0] if is_bare else r.add("tuple", shape, members)
+    loop = r.add("while", init.shape, (init,), calls)
     if found.is_tuple and not captured:
         return loop
     results = [r.add("get-tuple-element", m.shape, (loop,), {"index": i}) for i, m in enumerate(r.operands())]
@@ -358,7 +367,8 @@ def _lift_conditional(r: Reader) -> HloInstruction:
         found = [r.closure(i, "branch") for i in range(r.region_count())]
         names = {"branch_computations": tuple(c for c, _ in found)}
     for _, captured in found:
-        operands.append(r.add("tuple", Shape.tuple(*(c.shape for c in captured)), captured))
+        operands.append(captured[0] if len(captured) == 1
+                        else r.add("tuple", Shape.tuple(*(c.shape for c in captured)), captured))
     return r.add("conditional", r.shape(), operands, names)
 
 
@@ -418,7 +428,7 @@ def require_aliasing(operands: Sequence[Shape], result: Shape, pairs: Sequence[A
     """Every pair names an operand and leaves of one shape on both sides."""
     for pair in pairs:
         require(0 <= pair.parameter < len(operands), label,
-                f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)}")
+                f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)} operands")
         inside, outside = operands[pair.parameter].at(pair.parameter_index), result.at(pair.output_index)
         require(inside is not None and outside is not None, label,
                 f"output_to_operand_aliasing pairs output {list(pair.output_index)} with index "

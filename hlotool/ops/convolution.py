@@ -115,7 +115,7 @@ def _require_gradient(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles],
         features, outer = lhs.dims[image.second], rhs.dims[kernel.second]
         require(UNBOUNDED in (features, outer) or features == groups[0] * outer, "convolution-c20",
                 f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} gives {outer} "
-                f"in each of {groups[0]} groups")
+                f"in each group; feature_group_count is {groups[0]}")
     else:
         # Which of rhs's two named dimensions holds the batch differs between versions.
         batch, right = lhs.dims[image.first], (rhs.dims[kernel.first], rhs.dims[kernel.second])
@@ -174,7 +174,7 @@ def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], g
         inner = dense_size(inner, roles[1].first, sparsity.rhs)
     require(UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
             f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
-            f"in each of {feature_groups} groups")
+            f"in each group; feature_group_count is {feature_groups}")
     require(not rhs.is_dynamic_dim(roles[1].second), "convolution-c15",
             f"the kernel is {rhs.text(False)}: its output features are dynamic")
     for count, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):

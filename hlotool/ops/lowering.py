@@ -103,13 +103,19 @@ class Reader(Protocol):
         """
 
     def closure(self, region: builtins.int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
-        """The region as a computation of one tuple parameter: its arguments, then the values that it captures."""
+        """The region as a computation of one parameter: its arguments, then the values that it captures.
 
-    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region"
-                 ) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
-        """Several regions as computations of one and the same tuple parameter: arguments, then all captures.
+        One value is the parameter itself, as XLA has it; none or several are a tuple.
+        """
 
-        The roots of the regions in `carrying` are tuples that end with the captured values (a loop's body).
+    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region",
+                 is_tuple: builtins.bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Several regions as computations of one and the same parameter: arguments, then all captures.
+
+        Several values are a tuple, and one with `is_tuple`.
+
+        The roots of the regions in `carrying` (a loop's body) end with the captured values; they are tuples where
+        the parameter is one.
         """
 
     def region_count(self) -> builtins.int:

@@ -388,7 +388,9 @@ def map_shape(*operands: Shape, dimensions: Ints | None = None, to_apply: HloCom
     require(len(found) == len(operands), "map-c4",
             f"to_apply {to_apply.name} takes {len(found)} parameters, map has {len(operands)} operands")
     for i, (parameter, shape) in enumerate(zip(found, operands, strict=True)):
-        require(parameter.is_scalar and same_up_to_precision(parameter, scalar(shape)), "map-c4",
+        require(parameter.is_scalar, "map-c4", f"parameter {i} of {to_apply.name} is {parameter.text(False)}; it must "
+                "be a scalar, for map applies to_apply to each element")
+        require(same_up_to_precision(parameter, scalar(shape)), "map-c4",
                 f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand {i} is {shape.text(False)}")
     require(root.is_scalar, "map-c4", f"to_apply {to_apply.name} gives {root.text(False)}; it must give a scalar")
     return Shape.array(root.element_type, widest.dims, None, widest.dynamic)

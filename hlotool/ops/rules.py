@@ -54,7 +54,7 @@ def require_in_range(values: Iterable[int], limit: int, label: str, what: str) -
 def require_unique(values: Sequence[int], label: str, what: str) -> None:
     """No value is listed twice."""
     for i, value in enumerate(values):
-        require(value not in values[:i], label, f"{what} {{{listed(values)}}} names {value} twice")
+        require(value not in values[:i], label, f"{value} stands twice in {what} {{{listed(values)}}}")
 
 
 def require_sorted(values: Sequence[int], label: str, what: str) -> None:

@@ -32,7 +32,7 @@ from hlotool.passes.codes import (
     WARNINGS,
     WRONG_SHAPE,
 )
-from hlotool.passes.instruction_findings import SHAPE_PART, Finding, report_finding
+from hlotool.passes.instruction_findings import SHAPE_PART, Finding, constraint_part, opcode_pattern, report_finding
 from hlotool.passes.verify.async_checks import verify_async
 from hlotool.passes.verify.buffer_checks import verify_buffers
 from hlotool.passes.verify.call_checks import verify_calls
@@ -181,11 +181,6 @@ class _Checker:
         yield from verify_sharding(instruction, self._partitions)
 
 
-def opcode_pattern(opcode: str) -> str:
-    """A pattern of the opcode where it is applied to operands."""
-    return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
-
-
 def unknown_opcode(opcode: str) -> Finding:
     """The finding about an opcode that there is not, or no more."""
     message, part = f"there is no operation {opcode}", opcode_pattern(opcode)
@@ -220,8 +215,7 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         if _agrees_in_f32(record, instruction):
             return
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
-        part = rf"\b{error.attribute}\s*=\s*(?:\{{[^}}]*\}}|[^\s,]+)" if error.attribute else ""
-        yield Finding(code, error.message, part or opcode_pattern(record.opcode), error.help, culprit=error.culprit)
+        yield Finding(code, error.message, constraint_part(instruction, error), error.help, culprit=error.culprit)
         return
     if instruction.shape is None:
         return

@@ -53,7 +53,7 @@ def test_open_dimensions_take_the_arguments_shapes(given):
 
 
 @pytest.mark.parametrize("given, message", [
-    ([], "takes 1 arguments, 0 shapes"), (["f32[3,5]"], "f32[3,5] is given for f32[?,4]"),
+    ([], "takes 1 argument, 0 shapes"), (["f32[3,5]"], "f32[3,5] is given for f32[?,4]"),
     (["s32[3,4]"], "s32[3,4] is given"), (["nothing"], "is no shape"), (["f32[0,4]"], "too few rows: 0")])
 def test_shapes_that_do_not_fit(given, message):
     with pytest.raises(HloError) as raised:
@@ -297,7 +297,7 @@ REFUSED = {
                           "(tensor<4x8xf32>, tensor<4x1xi32>, tensor<8x4xf32>) -> tensor<4x8xf32>",
                           "dimension 0 stands"),
     "a bound too few": ('"stablehlo.abs"(%a)',
-                        "(tensor<4x8xf32>) -> tensor<?x?xf32, #stablehlo.bounds<4>>", "1 bounds"),
+                        "(tensor<4x8xf32>) -> tensor<?x?xf32, #stablehlo.bounds<4>>", "1 bound"),
 }
 
 
@@ -484,3 +484,42 @@ def test_quantised_types_are_known_in_bytecode_too() -> None:
     out = io.BytesIO()
     read_program(text).operation.write_bytecode(out)
     assert str(hlotool.from_stablehlo(out.getvalue())) == str(hlotool.from_stablehlo(text))
+
+
+_COUNTING = """HloModule m
+c {{ {parameter} parameter(0)
+  {value}
+  k = s32[] constant(5)
+  ROOT lt = pred[] compare(x, k), direction=LT }}
+b {{ {parameter} parameter(0)
+  {value}
+  k = s32[] constant(1)
+  {root} }}
+ENTRY e {{ p = s32[] parameter(0)
+  {loop} }}
+"""
+_BARE = _COUNTING.format(parameter="x = s32[]", value="", root="ROOT y = s32[] add(x, k)",
+                         loop="ROOT w = s32[] while(p), condition=c, body=b, sharding={replicated}")
+_TUPLE = _COUNTING.format(
+    parameter="s = (s32[])", value="x = s32[] get-tuple-element(s), index=0",
+    root="y = s32[] add(x, k)\n  ROOT t = (s32[]) tuple(y)",
+    loop="i = (s32[]) tuple(p)\n  w = (s32[]) while(i), condition=c, body=b, sharding={{replicated}}\n"
+         "  ROOT r = s32[] get-tuple-element(w), index=0")
+
+
+@pytest.mark.parametrize("text", [_BARE, _TUPLE])
+def test_a_loop_of_one_value_keeps_the_form_of_its_state(text):
+    module = hlotool.parse(text)
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    assert hlotool.diff(module, back).is_equal
+    assert not [d for d in hlotool.verify(back) if d.severity == "error"]
+
+
+def test_a_single_captured_value_is_the_parameter_of_a_branch():
+    module = hlotool.from_stablehlo('''func.func @main(%p: tensor<i1>, %a: tensor<i32>) -> tensor<i32> {
+      %b = "stablehlo.if"(%p) ({ %n = stablehlo.negate %a : tensor<i32>
+          stablehlo.return %n : tensor<i32> }, { stablehlo.return %a : tensor<i32> }) : (tensor<i1>) -> tensor<i32>
+      return %b : tensor<i32> }''')
+    branches = module.entry.root.called_computations()
+    assert [str(b.parameters()[0].shape) for b in branches] == ["s32[]", "s32[]"]
+    assert int(hlotool.execute(module, [np.bool_(True), np.int32(3)], executor="reference")[0]) == -3

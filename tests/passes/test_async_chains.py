@@ -47,7 +47,7 @@ ENTRY e {
   u = ((f32[2], f32[2]), f32[2], u32[]) async-update(s, x)
   ROOT y = f32[2] async-done(u)
 }"""
-    assert [d.message for d in hlotool.verify(hlotool.parse(text))] == ["c takes 1 operands, 2 are bound here"]
+    assert [d.message for d in hlotool.verify(hlotool.parse(text))] == ["c takes 1 operand, 2 are bound here"]
 
 
 LATER = """HloModule m

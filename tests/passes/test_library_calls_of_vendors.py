@@ -35,7 +35,7 @@ def test_a_lifted_call_computes_what_its_proof_says(target: str, executor: str) 
 
 @pytest.mark.parametrize("target, operands, config, why", [
     ("AwsNeuronSoftmax", "x", "7", "no dimension"), ("AwsNeuronSoftmax", "x", "", "no dimension"),
-    ("AwsNeuronSoftmaxBackward", "x", "1", "1 operands"), ("AwsNeuronRmsNorm", "x", "1", "x, weights, epsilon"),
+    ("AwsNeuronSoftmaxBackward", "x", "1", "1 operand"), ("AwsNeuronRmsNorm", "x", "1", "x, weights, epsilon"),
     ("AwsNeuronGelu", "x, x", "", "2 operands")])
 def test_a_call_that_is_not_as_the_compiler_writes_it_stays(target: str, operands: str, config: str, why: str) -> None:
     module = hlotool.parse(f"""ENTRY e {{ x = f32[3,5] parameter(0)

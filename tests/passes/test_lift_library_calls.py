@@ -118,7 +118,7 @@ def test_scales_of_eight_bit_floats() -> None:
     (GEMM | {"beta": 1}, "f32[2,3] f32[3,4]", "beta multiplies is missing"),
     (GEMM | {"epilogue": "SWIGLU"}, "f32[2,3] f32[3,4]", "SWIGLU is not known"),
     (GEMM, "f32[2,3] f32[3,5]", "the product is f32[2,5]"),
-    (GEMM, "f32[2,3] f32[3,4] f32[4]", "1 operands are more"),
+    (GEMM, "f32[2,3] f32[3,4] f32[4]", "1 operand is more"),
     ("{oops", "f32[2,3] f32[3,4]", "cannot be read"),
 ])
 def test_what_is_not_said_stays_a_call_with_the_reason(config: Any, operands: str, reason: str) -> None:

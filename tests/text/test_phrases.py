@@ -71,7 +71,7 @@ def test_shapes_of_other_times(text: str, same: str, code: str) -> None:
 @pytest.mark.parametrize(("text", "code", "words"), [
     ("float32[4]", "P102", "did you mean f32?"), ("Float[4]", "P102", "did you mean f32?"),
     ("TYPE[]", "P104", "placeholder"), ("<<F8E4M3>>[2]", "P104", "placeholder"), ("f32[2", "P101", "']'"),
-    ("f32[2]{1,0}", "P103", "1 dimensions"), ("f32[-1]", "P101", "size -1"), ("f32[2y3]", "P101", "found 'y3'"),
+    ("f32[2]{1,0}", "P103", "1 dimension"), ("f32[-1]", "P101", "size -1"), ("f32[2y3]", "P101", "found 'y3'"),
     ("f32[2]{0:S(1)T(2)}", "P101", "found 'T'"), ("(f32[]", "P101", "')'"), ("f32[2,]", "P101", "a number"),
     ("f32[9999999999999999999]", "P101", "too large"), ("f32[4]{0:#(s32)}", "P103", "unsigned"), ("", "P101", ""),
 ])

@@ -47,14 +47,21 @@ def _shapes(given: list[XlaOp]) -> str:
     return ", ".join(o.shape.text(False) for o in given)
 
 
-def _letters(subscripts: str, given: list[XlaOp]) -> tuple[list[str], str]:
+def _letters(subscripts: Any, given: list[XlaOp]) -> tuple[list[str], str]:
     """A letter for each dimension of each operand, and those of the result."""
+    demand(isinstance(subscripts, str), ARGUMENTS,
+           f"the subscripts are {type(subscripts).__name__}; they are a text such as 'ij,jk->ik'")
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     parts = inputs.split(",")
-    fits = len(parts) == len(given) and all(p.count("...") <= 1 for p in (*parts, output)) and all(
-        c in string.ascii_letters for p in (*parts, output) for c in p.replace("...", ""))
-    demand(fits, ARGUMENTS, f"{subscripts!r} does not fit {_shapes(given)}",
-           "letters stand for dimensions, `...` for any number of them, and a comma between the operands")
+    demand(len(parts) <= 2, ARGUMENTS, f"{subscripts!r} names {len(parts)} operands; sums of more than two are not "
+           "supported", "contract two at a time")
+    demand(len(parts) == len(given), ARGUMENTS,
+           f"{subscripts!r} names {len(parts)} operands, {len(given)} are given: {_shapes(given)}")
+    for part in (*parts, output):
+        strange = sorted(set(part.replace("...", "", 1)) - set(string.ascii_letters))
+        demand(not strange, ARGUMENTS, f"{subscripts!r}: {part!r} holds {', '.join(map(repr, strange))}, a form that "
+               "is not supported", "letters stand for dimensions, one `...` for any number of them, a comma stands "
+               "between the operands, and `->` in front of the result")
     free = [c for c in reversed(string.ascii_letters) if c not in subscripts]
     hidden = max((o.rank - len(p) + 3 for o, p in zip(given, parts, strict=True) if "..." in p), default=0)
     spread = free[:max(hidden, 0)]
@@ -62,8 +69,9 @@ def _letters(subscripts: str, given: list[XlaOp]) -> tuple[list[str], str]:
     for operand, part in zip(given, parts, strict=True):
         own = operand.rank - len(part) + 3 if "..." in part else 0
         whole = part.replace("...", "".join(spread[len(spread) - own:]) if own > 0 else "")
-        demand(own >= 0 and len(whole) == operand.rank, ARGUMENTS, f"{subscripts!r} does not fit {_shapes(given)}",
-               "an operand has one letter a dimension")
+        demand(own >= 0 and len(whole) == operand.rank, ARGUMENTS,
+               f"{subscripts!r}: {part!r} is for an operand of shape {operand.shape.text(False)}, which has "
+               f"{operand.rank} dimensions", "an operand has one letter for each dimension")
         found.append(whole)
     if not arrow:
         named = "".join(found)
@@ -71,7 +79,8 @@ def _letters(subscripts: str, given: list[XlaOp]) -> tuple[list[str], str]:
     else:
         output = output.replace("...", "".join(spread))
     demand(len(set(output)) == len(output) and set(output) <= set("".join(found)), ARGUMENTS,
-           f"{subscripts!r}: the result takes each letter once, of those that the operands have")
+           f"{subscripts!r}: the result {output!r} is not supported; it takes each letter once, of those that the "
+           "operands have")
     return found, output
 
 

@@ -1,0 +1,38 @@
+"""Number and verb of messages: "1 dimension is given", where a sentence was made for any number."""
+
+from __future__ import annotations
+
+import re
+
+#: what messages count, as they write it for several
+_NOUNS = {plural: singular for singular, plural in (
+    *((noun, noun + "s") for noun in (
+        "argument", "array", "attribute", "bit", "block", "bound", "buffer", "byte", "channel", "character",
+        "computation", "device", "dimension", "element", "feature", "group", "instruction", "letter", "level", "member",
+        "number", "one", "operand", "pair", "parameter", "partition", "place", "range", "region",
+        "replica", "result", "row", "scalar", "shape", "sharding", "size", "stride", "tile", "time", "token", "update",
+        "value", "window")),
+    ("axis", "axes"), ("batch", "batches"), ("branch", "branches"), ("entry", "entries"), ("index", "indices"),
+    ("leaf", "leaves"))}
+_VERBS = {"are": "is", "have": "has", "give": "gives", "take": "takes", "need": "needs", "follow": "follows",
+          "match": "matches", "do": "does", "were": "was"}
+#: a 1 that counts: no part of a shape, a range, a name or a larger number
+_ONE = re.compile(
+    r"(there are )?(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
+    + "|".join(sorted(_NOUNS, key=len, reverse=True)) + r")\b(?: (" + "|".join(_VERBS) + r")\b)?")
+
+
+def agreed(message: str) -> str:
+    """The message with "1 dimensions are" as "1 dimension is".
+
+        >>> agreed("slice has 2 ranges, the operand f32[3] has 1 dimensions")
+        'slice has 2 ranges, the operand f32[3] has 1 dimension'
+        >>> agreed("1 start indices are given")
+        '1 start index is given'
+    """
+    return _ONE.sub(_singular, message) if "1 " in message else message
+
+
+def _singular(found: re.Match[str]) -> str:
+    there, adjective, noun, verb = found.groups(default="")
+    return f"{'there is ' if there else ''}1 {adjective}{_NOUNS[noun]}{f' {_VERBS[verb]}' if verb else ''}"
