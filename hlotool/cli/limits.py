@@ -34,7 +34,13 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
     def work() -> int:
         if is_process or args.memory_limit is not None:
             limit_memory(args.memory_limit)
-        return run(args)
+        seconds = getattr(args, "time_limit", None)
+        if not isinstance(seconds, float):
+            return run(args)
+        from hlotool.execution import run_limit
+
+        with run_limit(seconds):
+            return run(args)
 
     if not is_process or command in _ENDLESS or not can_supervise():
         return work()

@@ -16,6 +16,7 @@ from hlotool.execution.executors import executor_name, executor_named, executor_
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.program import Program, fitted, flat, nested
 from hlotool.execution.rounding import LEAST_ULPS, RandomRounding, Samples, mantissa_bits, sample_program, ulp_of
+from hlotool.execution.run_limits import OutOfTime, run_limit
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves
 from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
@@ -23,9 +24,9 @@ from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
     "ARGUMENTS", "CRASH", "DIFFERENCE", "LEAST_ULPS", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor",
-    "InstructionRuns", "Moment", "Observer", "Options", "Path", "Program", "RandomRounding", "Rebinding", "Samples",
-    "arguments_for", "ask_each", "describe_executor", "evaluate_program", "execute", "executor_name",
+    "InstructionRuns", "Moment", "Observer", "Options", "OutOfTime", "Path", "Program", "RandomRounding", "Rebinding",
+    "Samples", "arguments_for", "ask_each", "describe_executor", "evaluate_program", "execute", "executor_name",
     "executor_named", "executor_names", "fitted", "flat", "is_nan", "leaves", "library_versions", "mantissa_bits",
-    "nested", "own", "random_arguments", "read_module", "run_program", "run_text", "sample_program", "shadow_program",
-    "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
+    "nested", "own", "random_arguments", "read_module", "run_limit", "run_program", "run_text", "sample_program",
+    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
 ]

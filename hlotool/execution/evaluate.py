@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution.codes import MEMORY, MISREAD, UNDEFINED, UNSUPPORTED
+from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
+from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.isolation import OutOfMemory, format_bytes
@@ -77,7 +78,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
 
     `observer` sees the values of every device, each on a thread of its own; `queues` hold what infeed and the host give
     to each device; `rebind` may put another function in the place of an operation's own, in every computation: another
-    precision, a fault on purpose. Results then need not have the declared element types.
+    precision, a fault on purpose. Results then need not have the declared element types. Limits: run_limits.py.
     """
     import numpy as np
 
@@ -86,11 +87,12 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     if is_whole:
         _refuse_manual_regions(program.module)
     meeting = Meeting(program.replicas, 1 if is_whole else program.partitions)
+    limits = RunLimits.now()
 
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"):
             world = World(meeting, device, queues[device] if queues is not None else None)
-            evaluation = _Evaluation(program.module, world, observer, rebind)
+            evaluation = _Evaluation(program.module, world, observer, rebind, limits)
             entry, values = program.module.entry, iter(arguments[device])
             given = [nested(p.shape, values) for p in entry.parameters()]
             result = evaluation.call(entry, given)
@@ -101,6 +103,8 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
         return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
     except OutOfMemory as error:
         raise HloError([_problem(program.module, None, MEMORY, str(error))]) from error
+    except OutOfTime as error:
+        raise HloError([_problem(program.module, None, TIMEOUT, str(error))]) from error
 
 
 def _refuse_manual_regions(module: HloModule) -> None:
@@ -165,6 +169,8 @@ class _Step:
     callees: tuple[_Callee, ...]
     #: places of operands that have one size, where a bounded dimension is among them
     one_size: Sequence[Sequence[Place]] = ()
+    #: whether the value is so large that time and memory are looked at before it is made
+    is_large: bool = False
 
     def again(self, *operands: Any) -> Any:
         """The value for other operands."""
@@ -208,8 +214,9 @@ class _Evaluation:
     """One device's run of a module."""
 
     def __init__(self, module: HloModule, world: World, observer: Observer | None,
-                 rebind: Rebinding | None) -> None:
+                 rebind: Rebinding | None, limits: RunLimits) -> None:
         self.module = module
+        self.limits = limits
         self.world = world
         self.observer = observer
         self.rebind = rebind
@@ -220,6 +227,7 @@ class _Evaluation:
         plan = self.plans.get(computation)
         if plan is None:
             plan = self.plans[computation] = self._plan(computation)
+        self.limits.check_time()
         if self.observer is not None:
             arguments = [self.observer(Moment(self.world.device, path, p, (), a, lambda a=a: a))
                          for p, a in zip(computation.parameters(), arguments, strict=True)]
@@ -240,6 +248,8 @@ class _Evaluation:
         """The value of one instruction. Raises HloError where it has none."""
         for callee in step.callees:
             callee.begin(path)
+        if step.is_large:
+            self._check_large(step)
         try:
             if step.one_size:
                 operands[:] = cut_to_one_size(operands, step.one_size)
@@ -254,6 +264,12 @@ class _Evaluation:
             raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
         except _MISREADINGS as error:
             raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
+
+    def _check_large(self, step: _Step) -> None:
+        """Raise OutOfTime, and HloError for a value that finds no room; the shadow's are twice as wide."""
+        self.limits.check_time()
+        if problem := memory_problem(step.instruction, 1 if self.rebind is None else 2):
+            raise HloError([self._refused(step, problem, MEMORY)])
 
     def _size_of(self, step: _Step) -> str:
         """Why there may not be enough memory for what NumPy does on its way to a value."""
@@ -282,7 +298,10 @@ class _Evaluation:
         function, keywords = self._bound(instruction)
         callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
                         if isinstance(c, _Callee))
-        return _Step(instruction, function, operands, keywords, spent, callees, _one_size(instruction))
+        if not too_large(instruction.shape):  # which it refuses
+            self.limits.check_work(instruction)
+        return _Step(instruction, function, operands, keywords, spent, callees, _one_size(instruction),
+                     is_large(instruction))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
@@ -316,13 +335,15 @@ class InstructionRuns:
     """The instructions of a module for one device, run one at a time by a caller who keeps their values."""
 
     def __init__(self, program: Program, rebind: Rebinding | None = None) -> None:
-        self._evaluation = _Evaluation(program.module, World(Meeting(1, 1), 0, None), None, rebind)
+        self._evaluation = _Evaluation(program.module, World(Meeting(1, 1), 0, None), None, rebind,
+                                       RunLimits.now())
         self._steps: dict[HloInstruction, _Step] = {}
 
     def run(self, instruction: HloInstruction, operands: list[Any]) -> Any:
-        """The value of an instruction for the values of its operands. Raises HloError where it has none."""
+        """The value of an instruction for the values of its operands. Raises HloError where it has none; OutOfTime."""
         import numpy as np
 
+        self._evaluation.limits = RunLimits.now()
         with np.errstate(all="ignore"):
             step = self._steps.get(instruction)
             if step is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.execution import DIFFERENCE, Program, executor_named, read_module
+from hlotool.execution import DIFFERENCE, Program, executor_named, read_module, run_limit
 from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.places import Place, result_maker
@@ -54,7 +54,8 @@ def _look_behind_open(found: Comparison, one: Program, other: Program | None) ->
     if found.verdict != "none" or other is not None or side is None or found.open_arguments is None:
         return
     try:
-        wrong = blame(one, found.open_arguments, executor_named(side), seconds=_LOCATE)
+        with run_limit(_LOCATE):
+            wrong = blame(one, found.open_arguments, executor_named(side), seconds=_LOCATE)
     except HloError:
         return
     if wrong is not None:
@@ -69,7 +70,8 @@ def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) ->
 
     def locate(doubt: Doubt) -> bool | None:
         try:
-            return _is_cause(one, other, doubt, seconds)
+            with run_limit(seconds):
+                return _is_cause(one, other, doubt, seconds)
         except HloError:
             return None
 
@@ -103,7 +105,8 @@ def name_instruction(found: Comparison, one: Program, other: Program | None, *, 
         _name_refused(found, one, other, seconds)
         return
     try:
-        named = _searched(found, one, other, seconds)
+        with run_limit(seconds):
+            named = _searched(found, one, other, seconds)
     except HloError as error:
         named = None
         found.diagnostics.extend(d for d in error.diagnostics if d not in found.diagnostics)

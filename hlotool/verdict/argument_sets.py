@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -47,6 +48,8 @@ _DOMAINS = {"sqrt": "positive", "rsqrt": "positive", "log": "positive", "log-plu
             "divide": "positive", "remainder": "positive", "acos": "unit", "asin": "unit", "atanh": "unit",
             "acosh": "positive", "cholesky": "definite", "triangular-solve": "positive"}
 _TRIALS = 8
+#: seconds that such a run may take
+_TRIAL_SECONDS = 10.0
 #: plain floats are not made smaller than by this factor
 _LEAST_SCALE = 1e-3
 
@@ -248,7 +251,7 @@ class ArgumentSearch:
         self._is_tried = True
         wishes = Wishes(self.program)
         for trial in range(_TRIALS):
-            watch = Watch(is_after_origins=True)
+            watch = Watch(is_after_origins=True, until=time.monotonic() + _TRIAL_SECONDS)
             try:
                 results = watch.run(self.program, self.make("plain", trial).values)
             except (OutOfTime, HloError):

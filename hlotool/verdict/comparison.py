@@ -12,6 +12,7 @@ them. What the first module allows (hlotool.verdict.judgement) is what the secon
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from typing import Any, Literal, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
     ARGUMENTS,
+    TIMEOUT,
     UNSUPPORTED,
     Executor,
     Program,
@@ -28,6 +30,7 @@ from hlotool.execution import (
     fitted,
     is_nan,
     read_module,
+    run_limit,
     sample_program,
     shadow_program,
 )
@@ -187,7 +190,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
                  counts_extremes, locate)
     started = time.monotonic()
     try:
-        work.compare(_sets(one, other, arguments, inputs, seed))
+        with run_limit(time_limit):
+            work.compare(_sets(one, other, arguments, inputs, seed))
     except HloError as error:
         work.found.diagnostics.extend(error.diagnostics)
     work.found.seconds = time.monotonic() - started
@@ -223,12 +227,21 @@ class _Case:
     number: int
     #: None where the reference cannot run the program, until another executor takes its place
     reference: list[list[Array]] | None
+    #: seconds in which the evidence is had, all of it
+    seconds: float = math.inf
+    _until: float = math.inf
     _shadow: list[list[Array]] | None = None
     _samples: list[list[list[Array]]] = field(default_factory=list)
     _strict: list[list[list[Array]]] = field(default_factory=list)
 
     def evidence(self, device: int, result: int, samples: int = _SAMPLES) -> Evidence:
-        """What is known of one result."""
+        """What is known of one result. Raises HloError where that takes too long or too much memory."""
+        if self._shadow is None:
+            self._until = time.monotonic() + self.seconds
+        with run_limit(self._until - time.monotonic()):
+            return self._evidence(device, result, samples)
+
+    def _evidence(self, device: int, result: int, samples: int) -> Evidence:
         values = self.arguments.values
         if self._shadow is None:
             self._shadow = shadow_program(self.program, values)
@@ -239,7 +252,8 @@ class _Case:
 
         def strict() -> list[Array]:
             if not self._strict:
-                self._strict = [sample_program(self.program, values, n, strict=True) for n in range(8)]
+                with run_limit(self.seconds):
+                    self._strict = [sample_program(self.program, values, n, strict=True) for n in range(8)]
             return [s[device][result] for s in self._strict]
 
         return Evidence(self.reference[device][result], self._shadow[device][result],
@@ -307,16 +321,18 @@ class _Work:
         for number, chosen in sets:
             is_first = number == 0
             # The first sets, one of each kind, are not left out because a machine is busy.
-            until = self.until + (len(KINDS) > number) * _GRACE
+            until = self.until + (len(KINDS) > number) * min(_GRACE, self.time_limit)
             if not is_first and time.monotonic() > until:
                 break
             if self.has_no_reference:
                 cases.append(_Case(self.one, chosen, number, None))
                 continue
-            watch = Watch(self.coverage, until=max(until, time.monotonic() + (_LONGEST_RUN if is_first else 0)))
+            watch = Watch(self.coverage, until=max(until, time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)))
             try:
-                cases.append(_Case(self.one, chosen, number, watch.run(self.one, chosen.values)))
-            except OutOfTime:
+                cases.append(_Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit))
+            except OutOfTime as error:
+                if is_first:
+                    self._note_late(error)
                 continue
             except HloError as error:
                 if not is_first and chosen.name != "given":
@@ -328,6 +344,12 @@ class _Work:
                 self.found.diagnostics.extend(error.diagnostics)
                 cases.append(_Case(self.one, chosen, number, None))
         return cases
+
+    def _note_late(self, error: OutOfTime) -> None:
+        """Say that the reference takes too long, for what may be left without a verdict."""
+        source = self.one.module.source
+        self.found.diagnostics.append(Diagnostic(TIMEOUT, str(error) or "the reference does not end",
+                                                 filename=source.filename if source else "<module>"))
 
     def _compare_batch(self, cases: list[_Case]) -> None:
         values = [c.arguments.values for c in cases]

@@ -5,12 +5,14 @@ A watch is a rebinding for `evaluate_program`: it puts a function that looks in 
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Program, evaluate_program
+from hlotool.diagnostics import HloError
+from hlotool.execution import TIMEOUT, OutOfTime, Program, evaluate_program, run_limit
 from hlotool.ir import HloInstruction
 
 Array: TypeAlias = Any
@@ -20,10 +22,6 @@ Function: TypeAlias = Callable[..., Any]
 MOST_ROUNDS = 20_000
 #: choices -> the names of their sides
 SIDES = {"select": ("on_true", "on_false"), "clamp": ("below min", "between", "above max"), "while": ("body",)}
-
-
-class OutOfTime(Exception):
-    """The run takes longer than it may."""
 
 
 @dataclass
@@ -61,7 +59,14 @@ class Watch:
 
     def run(self, program: Program, arguments: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of the reference. Raises OutOfTime, and HloError as it does."""
-        return evaluate_program(program, arguments, rebind=self.rebind)
+        limit = contextlib.nullcontext() if self.until is None else run_limit(self.until - time.monotonic())
+        with limit:
+            try:
+                return evaluate_program(program, arguments, rebind=self.rebind)
+            except HloError as error:
+                if any(d.code == TIMEOUT for d in error.diagnostics):
+                    raise OutOfTime(str(error)) from error
+                raise
 
     def rebind(self, instruction: HloInstruction, function: Function,
                keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -111,7 +116,7 @@ class Watch:
                 if self.coverage is not None:
                     self.coverage.take(instruction, 0)
                 if self.rounds > MOST_ROUNDS or (self.until is not None and time.monotonic() > self.until):
-                    raise OutOfTime
+                    raise OutOfTime(f"while {instruction.name} does not end within {self.rounds - 1:,} rounds")
                 return body(state)
 
             return function(init, condition=condition, body=counted)

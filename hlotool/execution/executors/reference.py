@@ -8,6 +8,7 @@ from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.program import Program
+from hlotool.execution.run_limits import run_limit
 from hlotool.ops import is_any_foreign
 
 
@@ -21,7 +22,8 @@ class Reference(Executor):
         return self.options.in_process or is_any_foreign(program.module.instructions())
 
     def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
-        return [evaluate_program(work, arguments, queues=fed(infeed)) for arguments in argument_sets]
+        with run_limit(self.options.time_limit):
+            return [evaluate_program(work, arguments, queues=fed(infeed)) for arguments in argument_sets]
 
     def facts(self) -> dict[str, str]:
         return {**library_versions(), "platform": "numpy"}

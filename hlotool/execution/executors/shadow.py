@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.higher_precision import own, shadow_program
 from hlotool.execution.program import Program
+from hlotool.execution.run_limits import run_limit
 
 
 class Shadow(Executor):
@@ -19,8 +20,9 @@ class Shadow(Executor):
         return self.options.in_process
 
     def compute(self, work: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
-        return [[[own(leaf, shape) for leaf, shape in zip(row, work.results, strict=True)]
-                 for row in shadow_program(work, arguments)] for arguments in argument_sets]
+        with run_limit(self.options.time_limit):
+            return [[[own(leaf, shape) for leaf, shape in zip(row, work.results, strict=True)]
+                     for row in shadow_program(work, arguments)] for arguments in argument_sets]
 
     def facts(self) -> dict[str, str]:
         import numpy as np

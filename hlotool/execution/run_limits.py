@@ -1,0 +1,108 @@
+"""Limits of what is evaluated in the caller's own process, where nobody can end it from outside.
+
+Time is looked at between instructions, at every call of a computation. A single instruction whose arithmetic alone
+takes longer than the limit on any machine is refused before it begins; so is one whose value, beside what the process
+holds already, would take more memory than there may be.
+
+    with run_limit(10.0):
+        evaluate_program(program, arguments)      # HloError E105 after ten seconds
+
+Without `run_limit` the limit of every evaluation is that of an executor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from hlotool.execution.sizes import bytes_of, leaves
+from hlotool.ir import HloComputation, HloInstruction
+from hlotool.isolation import available_memory, format_bytes, taken_memory
+from hlotool.ops import OPS, Cost
+
+#: seconds for one evaluation where nobody says otherwise
+DEFAULT_SECONDS = 60.0
+#: arithmetic in a second that no machine's NumPy reaches: products of floats are a library's, the rest is not
+_FASTEST_PRODUCTS, _FASTEST = 2e12, 1e10
+#: operands times results of an instruction below which its arithmetic is not counted
+_WORTH_COUNTING = 1e10
+#: bytes of a value below which memory is not looked at
+_WORTH_LOOKING = 1 << 26
+
+_SECONDS: ContextVar[float] = ContextVar("seconds of one evaluation", default=DEFAULT_SECONDS)
+
+
+@contextlib.contextmanager
+def run_limit(seconds: float) -> Iterator[None]:
+    """Within it every evaluation on this thread ends after so many seconds; math.inf: whenever it likes."""
+    token = _SECONDS.set(seconds)
+    try:
+        yield
+    finally:
+        _SECONDS.reset(token)
+
+
+class OutOfTime(Exception):
+    """An evaluation takes longer than it may."""
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """The limits of one evaluation, which all of its devices share."""
+
+    seconds: float
+    until: float
+
+    @classmethod
+    def now(cls) -> RunLimits:
+        """Those that hold on this thread, for what begins now."""
+        seconds = _SECONDS.get()
+        return cls(seconds, time.monotonic() + seconds)
+
+    def check_time(self) -> None:
+        """Raise OutOfTime where time is over."""
+        if time.monotonic() > self.until:
+            raise OutOfTime(f"the reference does not end within {self.seconds:.3g} s")
+
+    def check_work(self, instruction: HloInstruction) -> None:
+        """Raise OutOfTime for an instruction that takes longer by itself, on any machine."""
+        size = max((s.size for s in leaves(instruction.shape) if s.is_array), default=0)
+        given = max((s.size for o in instruction.operands for s in leaves(o.shape) if s.is_array), default=0)
+        if size * given < _WORTH_COUNTING or instruction.opcode not in OPS or math.isinf(self.seconds):
+            return
+        record = OPS[instruction.opcode]
+        work = record.cost_of(instruction, _EachInstruction()).flops
+        is_product = "sums" in record.flags and instruction.shape.is_array and not instruction.shape.dtype.is_integral
+        if work > (_FASTEST_PRODUCTS if is_product else _FASTEST) * self.seconds:
+            raise OutOfTime(f"{instruction.opcode} {instruction.name} takes {work:.2g} operations, more than the "
+                            f"reference does within {self.seconds:.3g} s")
+
+
+class _EachInstruction:
+    """Called computations as the rules of costs ask about them: one operation for each instruction, one round."""
+
+    def __call__(self, computation: HloComputation) -> Cost:
+        return Cost(flops=max(1, len(computation.instructions) - len(computation.parameters())))
+
+    def trips(self, loop: HloInstruction) -> int:
+        """Loops are ended by the clock."""
+        return 1
+
+
+def is_large(instruction: HloInstruction) -> bool:
+    """Whether making the value of an instruction is worth a look at time and memory."""
+    return sum(map(bytes_of, leaves(instruction.shape))) >= _WORTH_LOOKING
+
+
+def memory_problem(instruction: HloInstruction, widening: int = 1) -> str:
+    """Why the value of an instruction finds no room beside what the process holds; empty where it does."""
+    size = widening * sum(map(bytes_of, leaves(instruction.shape)))
+    taken, available = taken_memory(), available_memory()
+    if taken + size <= available:
+        return ""
+    return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)} beside the "
+            f"{format_bytes(taken)} that are taken, and {format_bytes(available)} may be taken")

@@ -1,0 +1,109 @@
+"""Limits of what is evaluated in the caller's own process: hostile modules end with a diagnostic, soon."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlotool
+from hlotool.diagnostics import HloError
+from hlotool.execution import Program, evaluate_program, run_limit, sample_program, shadow_program
+from hlotool.triage import find_nonfinite
+
+HUGE = """HloModule huge
+ENTRY e {
+  p = f32[] parameter(0)
+  i = f32[10000000000000] iota(), iota_dimension=0
+  b = f32[10000000000000] broadcast(p), dimensions={}
+  a = f32[10000000000000] add(i, b)
+  ROOT s = f32[1] slice(a), slice={[7:8]}
+}
+"""
+PRODUCT = """HloModule product
+ENTRY e {
+  p = TYPE[] parameter(0)
+  a = TYPE[20000,20000] broadcast(p), dimensions={}
+  d = TYPE[20000,20000] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT s = TYPE[1,1] slice(d), slice={[7:8],[0:1]}
+}
+"""
+ENDLESS = """HloModule endless
+cond {
+  s = f32[] parameter(0)
+  ROOT t = pred[] constant(true)
+}
+body {
+  s = f32[] parameter(0)
+  half = f32[] constant(0.5)
+  ROOT m = f32[] multiply(s, half)
+}
+ENTRY e {
+  p = f32[] parameter(0)
+  ROOT w = f32[] while(p), condition=cond, body=body
+}
+"""
+
+
+def fan(depth: int) -> str:
+    """Calls that double at each level."""
+    text = ["HloModule fan", "c0 {\n  x = f32[] parameter(0)\n  ROOT y = f32[] sine(x)\n}"]
+    for n in range(1, depth):
+        text.append(f"c{n} {{\n  x = f32[] parameter(0)\n  y = f32[] call(x), to_apply=c{n - 1}\n"
+                    f"  ROOT z = f32[] call(y), to_apply=c{n - 1}\n}}")
+    return "\n".join([*text, f"ENTRY e {{\n  x = f32[] parameter(0)\n  ROOT z = f32[] call(x), to_apply=c{depth - 1}\n}}"])
+
+
+def codes(error: pytest.ExceptionInfo[HloError]) -> set[str]:
+    return {d.code for d in error.value.diagnostics}
+
+
+@pytest.mark.parametrize("text", [ENDLESS, fan(60)])
+@pytest.mark.parametrize("evaluate", [evaluate_program, shadow_program, lambda p, a: sample_program(p, a, 1)])
+def test_an_evaluation_ends_in_time(text, evaluate):
+    import numpy as np
+
+    program = Program(hlotool.parse(text))
+    with pytest.raises(HloError) as error, run_limit(0.2):
+        evaluate(program, [[np.float32(1)]])
+    assert codes(error) == {"E105"}
+
+
+@pytest.mark.parametrize("kind", ["s32", "f32"])
+def test_a_product_that_no_machine_computes_in_time_does_not_begin(kind):
+    import numpy as np
+
+    program = Program(hlotool.parse(PRODUCT.replace("TYPE", kind)))
+    with pytest.raises(HloError) as error, run_limit(2.0):
+        evaluate_program(program, [[np.ones((), kind.replace("s32", "int32").replace("f32", "float32"))]])
+    assert codes(error) == {"E105"} and "operations" in str(error.value)
+
+
+def test_values_beside_those_that_are_taken(monkeypatch):
+    import numpy as np
+
+    from hlotool.execution import run_limits
+
+    text = PRODUCT.replace("TYPE", "f32").replace("20000", "5000")
+    monkeypatch.setattr(run_limits, "available_memory", lambda: 150_000_000)
+    monkeypatch.setattr(run_limits, "taken_memory", lambda: 100_000_000)
+    with pytest.raises(HloError) as error:
+        evaluate_program(Program(hlotool.parse(text)), [[np.float32(1)]])
+    assert codes(error) == {"E112"} and "beside" in str(error.value)
+
+
+def test_no_value_is_made_that_fits_into_no_memory():
+    import numpy as np
+
+    for search in (find_nonfinite, shadow_program):
+        with pytest.raises(HloError) as error:
+            search(Program(hlotool.parse(HUGE)), [[np.float32(1)]])
+        assert codes(error) == {"E112"}
+
+
+def test_compare_says_why_there_is_no_verdict():
+    for text, code in ((HUGE, "E112"), (fan(60), "E105"), (PRODUCT.replace("TYPE", "s32"), "E105")):
+        try:
+            found = hlotool.compare(text, executors=("reference",), time_limit=0.5, time_budget=0.1)
+        except HloError as error:
+            assert {d.code for d in error.diagnostics} == {code}
+            continue
+        assert found.verdict == "none" and code in {d.code for d in found.diagnostics}, found
