@@ -28,5 +28,6 @@ __all__ = [
     "Samples", "arguments_for", "ask_each", "describe_executor", "evaluate_program", "execute", "executor_name",
     "executor_named", "executor_names", "fitted", "flat", "is_nan", "leaves", "library_versions", "mantissa_bits",
     "nested", "own", "random_arguments", "read_module", "run_limit", "run_program", "run_text", "sample_program",
-    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
+    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of",
+    "widened",
 ]

@@ -33,13 +33,14 @@ _WORTH_COUNTING = 1e10
 #: bytes of a value below which memory is not looked at
 _WORTH_LOOKING = 1 << 26
 
-_SECONDS: ContextVar[float] = ContextVar("seconds of one evaluation", default=DEFAULT_SECONDS)
+_SECONDS: ContextVar[float | None] = ContextVar("seconds of one evaluation", default=None)
 
 
 @contextlib.contextmanager
 def run_limit(seconds: float) -> Iterator[None]:
-    """Within it every evaluation on this thread ends after so many seconds; math.inf: whenever it likes."""
-    token = _SECONDS.set(seconds)
+    """Within it every evaluation on this thread ends after so many seconds, or sooner where that is said around it."""
+    around = _SECONDS.get()
+    token = _SECONDS.set(seconds if around is None else min(seconds, around))
     try:
         yield
     finally:
@@ -60,7 +61,8 @@ class RunLimits:
     @classmethod
     def now(cls) -> RunLimits:
         """Those that hold on this thread, for what begins now."""
-        seconds = _SECONDS.get()
+        given = _SECONDS.get()
+        seconds = DEFAULT_SECONDS if given is None else given
         return cls(seconds, time.monotonic() + seconds)
 
     def check_time(self) -> None:

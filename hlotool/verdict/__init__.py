@@ -1,5 +1,6 @@
 """The verdict on values: what a difference between two executions means, and arguments that show one."""
 
+from hlotool.execution import OutOfTime
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.comparison import TIME_BUDGET, Comparison, Finding, compare
 from hlotool.verdict.comparison_report import comparison_json, comparison_schema
@@ -8,7 +9,7 @@ from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundi
 from hlotool.verdict.results import ResultJudgement, judge_results, settled_results, worst_of
 from hlotool.verdict.tolerance import PRESETS, Tolerance
 from hlotool.verdict.unsampled import assumed_ulps, terms
-from hlotool.verdict.watching import Coverage, OutOfTime, Watch, is_finite
+from hlotool.verdict.watching import Coverage, Watch, is_finite
 from hlotool.verdict.who_is_right import who_is_right
 
 __all__ = [

@@ -25,6 +25,7 @@ from hlotool.execution import (
     TIMEOUT,
     UNSUPPORTED,
     Executor,
+    OutOfTime,
     Program,
     executor_named,
     fitted,
@@ -44,7 +45,7 @@ from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.tolerance import Tolerance
 from hlotool.verdict.unsampled import assumed_ulps
-from hlotool.verdict.watching import Coverage, OutOfTime, Watch, sides_of
+from hlotool.verdict.watching import Coverage, Watch, sides_of
 from hlotool.verdict.who_is_right import who_is_right
 
 Array: TypeAlias = Any
@@ -327,7 +328,8 @@ class _Work:
             if self.has_no_reference:
                 cases.append(_Case(self.one, chosen, number, None))
                 continue
-            watch = Watch(self.coverage, until=max(until, time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)))
+            longest = time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
+            watch = Watch(self.coverage, until=max(until, longest))
             try:
                 cases.append(_Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit))
             except OutOfTime as error:

@@ -49,7 +49,8 @@ def fan(depth: int) -> str:
     for n in range(1, depth):
         text.append(f"c{n} {{\n  x = f32[] parameter(0)\n  y = f32[] call(x), to_apply=c{n - 1}\n"
                     f"  ROOT z = f32[] call(y), to_apply=c{n - 1}\n}}")
-    return "\n".join([*text, f"ENTRY e {{\n  x = f32[] parameter(0)\n  ROOT z = f32[] call(x), to_apply=c{depth - 1}\n}}"])
+    text.append(f"ENTRY e {{\n  x = f32[] parameter(0)\n  ROOT z = f32[] call(x), to_apply=c{depth - 1}\n}}")
+    return "\n".join(text)
 
 
 def codes(error: pytest.ExceptionInfo[HloError]) -> set[str]:
