@@ -1,7 +1,7 @@
 """Which pass of a compiler changes what a module computes: folders of dumps."""
 
 from hlotool.bisect.chain_judge import Options, judge_chain
-from hlotool.bisect.codes import NO_CHAIN, NO_VERDICT, NOT_A_DUMP, PASS_IS_WRONG
+from hlotool.bisect.codes import NO_CHAIN, NO_VERDICT, NOT_A_DUMP, PASS_IS_WRONG, UNLIKE_FOLDERS
 from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader, read_folder
 from hlotool.bisect.dump_names import DumpName, dump_name
 from hlotool.bisect.pass_report import bisect_schema, folder_record, folder_verdict, text_report
@@ -10,8 +10,8 @@ from hlotool.bisect.timeline_page import folder_page
 from hlotool.bisect.two_folders import Parting, compare_folders, partings_record, partings_text
 
 __all__ = [
-    "NOT_A_DUMP", "NO_CHAIN", "NO_VERDICT", "PASS_IS_WRONG", "Chain", "ChainVerdict", "Difference", "Dump",
-    "DumpName", "Folder", "Options", "Parting", "PassVerdict", "Reader", "bisect_schema", "compare_folders",
+    "NOT_A_DUMP", "NO_CHAIN", "NO_VERDICT", "PASS_IS_WRONG", "UNLIKE_FOLDERS", "Chain", "ChainVerdict", "Difference",
+    "Dump", "DumpName", "Folder", "Options", "Parting", "PassVerdict", "Reader", "bisect_schema", "compare_folders",
     "dump_name", "folder_page", "folder_record", "folder_verdict", "judge_chain", "partings_record", "partings_text",
     "read_folder", "text_report",
 ]

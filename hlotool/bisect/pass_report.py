@@ -30,13 +30,13 @@ def text_report(found: Sequence[ChainVerdict], *, shows_all: bool = False) -> st
     lines = [line for chain in found for line in _chain_lines(chain, shows_all)]
     counts: Counter[str] = Counter(p.verdict for c in found for p in c.passes)
     if len(found) > 1:
-        lines.append(f"{len(found)} modules, {sum(counts.values())} passes: {counted(counts)}")
+        lines += wrapped(f"{len(found)} modules, {sum(counts.values())} passes: {counted(counts)}")
     return "\n".join(visible(line) for line in lines)
 
 
 def _chain_lines(found: ChainVerdict, shows_all: bool) -> Iterator[str]:
     counts: Counter[str] = Counter(p.verdict for p in found.passes)
-    yield f"{found.chain.name}: {len(found.chain.dumps)} dumps; passes: {counted(counts)}"
+    yield from wrapped(f"{found.chain.name}: {len(found.chain.dumps)} dumps; passes: {counted(counts)}")
     last = ""
     for verdict in found.passes:
         if verdict.verdict == "equal" and not shows_all:
@@ -46,13 +46,13 @@ def _chain_lines(found: ChainVerdict, shows_all: bool) -> Iterator[str]:
             yield f"  {pipeline}"
         last = pipeline
         mark = f"{MARKS[verdict.verdict]} {_number(verdict)}"
-        yield from _wrapped(f"    {mark}{verdict.changed_by}: {sentence(verdict)}", 11)
+        yield from wrapped(f"    {mark}{verdict.changed_by}: {sentence(verdict)}", 11)
     for wrong in found.wrong[:1]:
         where = f" ({wrong.after.name.pipeline})" if wrong.after.name.pipeline else ""
-        yield from _wrapped(f"  The first pass that is wrong: {wrong.changed_by}{where}")
+        yield from wrapped(f"  The first pass that is wrong: {wrong.changed_by}{where}")
         yield from (f"    {line}" for line in guilt(wrong))
     if found.whole is not None and not found.wrong and found.whole.verdict != "equal":
-        yield from _wrapped(f"  The first dump against the last: {sentence(found.whole)}")
+        yield from wrapped(f"  The first dump against the last: {sentence(found.whole)}")
 
 
 def guilt(verdict: PassVerdict) -> Iterator[str]:
@@ -108,7 +108,8 @@ def _number(verdict: PassVerdict) -> str:
     return f"{rank[1]:04d} " if rank[0] == 1 and len(rank) == 2 else ""
 
 
-def _wrapped(text: str, indent: int = 6) -> list[str]:
+def wrapped(text: str, indent: int = 6) -> list[str]:
+    """Lines of the report's width, as far as words allow; the second on have that indent, or a deeper one."""
     start = len(text) - len(text.lstrip())
     return textwrap.wrap(text.strip(), _WIDTH - 2, initial_indent=" " * start, subsequent_indent=" " * (
         indent if indent > start else start + 2), break_long_words=False, break_on_hyphens=False)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hlotool.bisect.chain_judge import Options, judge_pairs
 from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader
-from hlotool.bisect.pass_report import pass_record, sentence
+from hlotool.bisect.pass_report import pass_record, sentence, wrapped
 from hlotool.bisect.pass_verdicts import PassVerdict
 from hlotool.passes.equality import diff
 
@@ -99,7 +99,7 @@ def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
             only = [label for label, where in each.alone if where == side]
             if only:
                 lines.append(f"  only {side}: {', '.join(only[:6])}{', ...' if len(only) > 6 else ''}")
-    return "\n".join([*lines, *alone])
+    return "\n".join(short for line in (*lines, *alone) for short in wrapped(line))
 
 
 def partings_record(found: Sequence[Parting], alone: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@
     hlotool bisect DUMPS                        every pass of every module
     hlotool bisect DUMPS --module jit_step --args x.npz
     hlotool bisect DUMPS --html page.html       the time line of passes as a page
+    hlotool bisect DUMPS --save-pair before.hlo after.hlo    the guilty pass as two modules, for `hlotool reduce`
     hlotool bisect DUMPS --against OTHERS       two versions, hosts or flags: the first pass after which they part
 
 Each pass is equal (proved), agrees (on all arguments that were tried), is wrong, or has no verdict. Exit code 0: all
@@ -22,11 +23,11 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.whole_files import write_whole
-from hlotool.diagnostics import Severity, visible, visible_lines
+from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.bisect import Chain, ChainVerdict, Folder, Options, Reader
+    from hlotool.bisect import Chain, ChainVerdict, Folder, Options, PassVerdict, Reader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count differences at the ends of the range (default: in small programs)")
     parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the first fault")
+    parser.add_argument("--save-pair", nargs=2, metavar=("BEFORE", "AFTER"),
+                        help="write the modules before and after the first pass that is wrong: "
+                             "`hlotool reduce BEFORE AFTER` makes them small")
     parser.add_argument("--html", metavar="FILE", help="write a page with the time line")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
@@ -70,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
     """Hold two folders against each other."""
-    from hlotool.bisect import compare_folders, partings_record, partings_text, read_folder
+    from hlotool.bisect import UNLIKE_FOLDERS, compare_folders, partings_record, partings_text, read_folder
 
     other = read_folder(args.against)
     wanted = args.module
@@ -82,6 +86,8 @@ def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
     else:
         print(visible_lines(partings_text(found, alone)), flush=True)
     if not any(p.pairs for p in found):
+        report([Diagnostic(UNLIKE_FOLDERS, "no dump of one is of the same module, and after the same pass, as one of "
+                                           "the other", filename=args.against)])
         return 2
     return int(any(pair.verdict in ("wrong", "none") for p in found for pair in p.pairs))
 
@@ -140,7 +146,20 @@ def _write(args: argparse.Namespace, found: list[ChainVerdict]) -> None:
             complain("--save-arguments: no pass is wrong, so there is nothing to write")
         else:
             write_arguments(Path(args.save_arguments), wrong.difference.arguments[0])
+    if args.save_pair is not None:
+        _write_pair(args.save_pair, wrong)
     if args.html is not None:
         from hlotool.bisect import folder_page
 
         write_whole(Path(args.html), folder_page(args.folder, found).encode("utf-8", "backslashreplace"))
+
+
+def _write_pair(names: list[str], wrong: PassVerdict | None) -> None:
+    """The modules around a guilty pass, in the form that the files' names ask for."""
+    from hlotool.reduction import Candidate, form_of
+
+    if wrong is None or wrong.before.module is None or wrong.after.module is None:
+        complain("--save-pair: no pass is wrong, so there is nothing to write")
+        return
+    for name, module in zip(names, (wrong.before.module, wrong.after.module), strict=True):
+        write_whole(Path(name), form_of(Candidate(module), Path(name).suffix))

@@ -6,7 +6,6 @@ as its sign is that of the original.
     Timeout      an executor gives no answer in time
     Finding      linting, lifting or an executor reports a code
     Command      a program of the user's ends with exit code 0 (1: not interesting, 125: it cannot say)
-    GuiltyPass   a function names the pass of a compiler that is guilty
 
 A test is a small frozen value: it goes to the child processes that ask it.
 """

@@ -213,3 +213,47 @@ def test_two_folders_part_after_a_pass(capsys):
 def test_a_folder_against_itself_is_the_same(capsys):
     assert main(["bisect", str(DUMPS / "scaled_softmax"), "--against", str(DUMPS / "scaled_softmax")]) == 0
     assert "the same after every pass" in capsys.readouterr().out
+
+
+def test_folders_of_nothing_alike_are_said(tmp_path, capsys):
+    other = chain_of(tmp_path, module(f"{X}ROOT y = f32[4] sine(x)"), module(f"{X}ROOT y = f32[4] sine(x)"))
+    assert main(["bisect", str(DUMPS / "scaled_softmax"), "--against", str(other)]) == 2
+    said = capsys.readouterr()
+    assert "E164" in said.err and "only in" in said.out
+
+
+def test_reports_stay_within_their_width(tmp_path, capsys):
+    folders = []
+    for number, opcode in enumerate(("sine", "cosine")):
+        folder = tmp_path / f"a_folder_whose_name_is_not_short_{number}"
+        folder.mkdir()
+        name = "instruction.with.a.long.name.of.its.own"
+        folders.append(str(chain_of(folder, module(f"{X}ROOT {name} = f32[4] sine(x)"),
+                                    module(f"{X}ROOT {name}.{number} = f32[4] {opcode}(x)"),
+                                    module(f"{X}ROOT {name}.{number} = f32[4] {opcode}(x)"))))
+    main(["bisect", folders[0], "--against", folders[1]])
+    said = capsys.readouterr().out
+    assert "parts" in said or "part after" in said
+    assert all(len(line) <= 80 for line in said.splitlines())
+
+
+def test_the_pair_around_a_guilty_pass_is_reduced(tmp_path, capsys):
+    """What lies around the fault goes, and what a sound part of the pass has changed as well."""
+    body = (f"{X}w = f32[4] parameter(1)\na = f32[4] multiply(x, w)\nb = f32[4] sine(a)\nc = f32[4] %s(b)\n"
+            "d = f32[4] add(%s)\ne = f32[4] multiply(d, d)\nROOT f = f32[4] tanh(e)")
+    (tmp_path / "dumps").mkdir()
+    folder = chain_of(tmp_path / "dumps", module(body % ("floor", "c, w")), module(body % ("ceil", "w, c")))
+    pair = [str(tmp_path / "before.hlo"), str(tmp_path / "after.hlo")]
+    assert main(["bisect", str(folder), "--save-pair", *pair, "--save-arguments", str(tmp_path / "x.npz")]) == 1
+    capsys.readouterr()
+    assert main(["reduce", *pair, "--args", str(tmp_path / "x.npz"), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["instructions_before"], found["instructions"]) == (16, 4)
+    assert "floor(%p0)" in found["text"] and "ceil(%p0)" in found["other"]
+    assert main(["reduce", *pair, "--format", "json"]) == 0  # arguments are searched where none are given
+
+
+def test_no_pair_is_written_where_no_pass_is_wrong(tmp_path, capsys):
+    pair = [str(tmp_path / "before.hlo"), str(tmp_path / "after.hlo")]
+    assert main(["bisect", str(DUMPS / "scaled_softmax"), "--save-pair", *pair]) == 0
+    assert "--save-pair: no pass is wrong" in capsys.readouterr().err and not (tmp_path / "before.hlo").exists()
