@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from hlotool.mlir import from_stablehlo, read, read_all, to_stablehlo
     from hlotool.ops import OPS
     from hlotool.passes.cost import module_cost, peak_memory
-    from hlotool.passes.equality import diff
+    from hlotool.passes.editing import Editing, editing
+    from hlotool.passes.equality import diff, fingerprint
     from hlotool.passes.infer_shapes import infer_shapes
+    from hlotool.passes.module_tables import to_networkx, to_records
+    from hlotool.passes.origins import origin_of
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
     from hlotool.text import PrintOptions, print_module
@@ -47,6 +50,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "OPS": ("hlotool.ops", "OPS"),
     "Diagnostic": ("hlotool.diagnostics", "Diagnostic"),
+    "Editing": ("hlotool.passes.editing", "Editing"),
     "Fix": ("hlotool.diagnostics", "Fix"),
     "HloComputation": ("hlotool.ir", "HloComputation"),
     "HloError": ("hlotool.diagnostics", "HloError"),
@@ -58,30 +62,37 @@ _PUBLIC = {
     "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
     "compare": ("hlotool.triage", "compare"),
     "diff": ("hlotool.passes.equality", "diff"),
+    "editing": ("hlotool.passes.editing", "editing"),
     "execute": ("hlotool.execution", "execute"),
+    "fingerprint": ("hlotool.passes.equality", "fingerprint"),
     "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
     "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
     "lint": ("hlotool.linting", "lint"),
     "module_cost": ("hlotool.passes.cost", "module_cost"),
+    "origin_of": ("hlotool.passes.origins", "origin_of"),
     "parse": ("hlotool.passes.read", "parse"),
     "peak_memory": ("hlotool.passes.cost", "peak_memory"),
     "print_module": ("hlotool.text", "print_module"),
     "read": ("hlotool.mlir", "read"),
     "read_all": ("hlotool.mlir", "read_all"),
+    "to_networkx": ("hlotool.passes.module_tables", "to_networkx"),
+    "to_records": ("hlotool.passes.module_tables", "to_records"),
     "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
     "verify": ("hlotool.passes.verify", "verify"),
 }
 
 __all__ = [
-    "OPS", "Diagnostic", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule", "PrintOptions", "Severity",
-    "Shape", "XlaBuilder", "compare", "diff", "execute", "from_stablehlo", "infer_shapes", "lint", "module_cost",
-    "parse", "peak_memory", "print_module", "read", "read_all", "to_stablehlo", "verify",
+    "OPS", "Diagnostic", "Editing", "Fix", "HloComputation", "HloError", "HloInstruction", "HloModule",
+    "PrintOptions", "Severity", "Shape", "XlaBuilder", "compare", "diff", "editing", "execute", "fingerprint",
+    "from_stablehlo", "infer_shapes", "lint", "module_cost", "origin_of", "parse", "peak_memory", "print_module",
+    "read", "read_all", "to_networkx", "to_records", "to_stablehlo", "verify",
 ]
 
 
 #: functions whose first arguments may be whatever hlotool.read takes: name -> how many of them
-_TAKING_PROGRAMS = {"diff": 2, "infer_shapes": 1, "module_cost": 1, "peak_memory": 1, "print_module": 1,
-                    "to_stablehlo": 1, "verify": 1}
+_TAKING_PROGRAMS = {
+    "diff": 2, "fingerprint": 1, "infer_shapes": 1, "module_cost": 1, "peak_memory": 1, "print_module": 1,
+    "to_networkx": 1, "to_records": 1, "to_stablehlo": 1, "verify": 1}
 
 
 def __getattr__(name: str) -> Any:

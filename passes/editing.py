@@ -1,20 +1,21 @@
 """Edits of a module by hand: uses replaced, instructions inserted, erased and renamed, calls inlined, shapes renewed.
 
-    edit = Editing(module)
-    zero = edit.zeros(module.entry, dot.shape, before=dot)
-    edit.replace_uses({dot: zero})
-    edit.sweep()                          # the dot, and what only it used, is gone
-    problems = edit.finish()              # shapes are inferred again, and the module is verified
+    with editing(module) as edit:
+        zero = edit.zeros(module.entry, dot.shape, before=dot)
+        edit.replace_uses({dot: zero})
+        edit.sweep()                      # the dot, and what only it used, is gone
+                                          # here shapes are inferred again, and the module is verified
 
 Nothing is verified between two edits, so that several may lead from one valid module to another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Attributes,
@@ -33,6 +34,19 @@ from hlotool.ops import OPS, ConstraintError
 
 #: elements up to which a constant of one value is written out
 _DENSE = 64
+
+
+@contextlib.contextmanager
+def editing(module: HloModule) -> Iterator[Editing]:
+    """Edits of a module, in place, put in order and verified where the block ends.
+
+    Raises HloError with the findings of verification, and leaves the module as it was edited.
+    """
+    edit = Editing(module)
+    yield edit
+    problems = [d for d in edit.finish() if d.severity is Severity.ERROR]
+    if problems:
+        raise HloError(problems)
 
 
 class Editing:

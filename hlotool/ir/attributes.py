@@ -170,6 +170,13 @@ class BackendConfig(metaclass=Interned):
     text: str
     quoted: bool = False
 
+    @property
+    def json(self) -> Any:
+        """The configuration as JSON values. Raises ValueError where the text is no JSON."""
+        import json
+
+        return json.loads(self.text)
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Statistics(metaclass=Interned):
@@ -195,6 +202,9 @@ class Metadata:
         #: with its braces
         self.text = text
         self._fields: dict[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<metadata {self.text}>"
 
     @property
     def fields(self) -> dict[str, str]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from hlotool.ir.shapes import Shape
 
+#: elements of a literal that its repr shows
+_SHOWN = 16
+
 
 class Literal:
     """The value of a constant.
@@ -44,6 +47,16 @@ class Literal:
     def has_elided(self) -> bool:
         """Whether values are missing, here or in an element of the tuple."""
         return self.is_elided or any(e.has_elided for e in self.elements)
+
+    def __repr__(self) -> str:
+        if self.is_elided:
+            return f"{self.shape.text(False)} {{...}}"
+        if self.elements:
+            return f"({', '.join(map(repr, self.elements))})"
+        if self.shape.element_type == "token" or self.shape.size > _SHOWN:
+            return f"{self.shape.text(False)} ..."
+        value = self.array.tolist()
+        return str(value if self.shape.dims else self.array[()])
 
     @staticmethod
     def of(array: Any) -> Literal:

@@ -11,7 +11,7 @@ from hlotool.ir.attributes import NO_ATTRIBUTES, Attributes, Metadata
 from hlotool.ir.literals import Literal
 from hlotool.ir.shapes import Shape
 from hlotool.ir.source import Position, Source
-from hlotool.ir.walk import callees_first, post_order
+from hlotool.ir.walk import callees_first, post_order, uses
 
 
 class HloInstruction:
@@ -65,8 +65,12 @@ class HloInstruction:
         return value
 
     def __repr__(self) -> str:
-        operands = ", ".join(o.name for o in self.operands)
-        return f"<{self.name} = {self.shape} {self.opcode}({operands})>"
+        inside = ", ".join(o.name for o in self.operands)
+        if self.opcode == "parameter":
+            inside = str(self.attributes.get("parameter_number", "?"))
+        elif self.opcode == "constant":
+            inside = repr(self.attributes.get("literal"))
+        return f"<{self.name} = {self.shape} {self.opcode}({inside})>"
 
 
 def _called(attributes: Attributes) -> tuple[HloComputation, ...]:
@@ -104,11 +108,30 @@ class HloComputation:
         found = [i for i in self.instructions if i.opcode == "parameter"]
         return sorted(found, key=lambda p: p.parameter_number)
 
+    def __getitem__(self, name: str) -> HloInstruction:
+        """The instruction of that name. Raises KeyError."""
+        found = next((i for i in self.instructions if i.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[HloInstruction]:
+        return iter(self.instructions)
+
+    def find_all(self, *opcodes: str) -> list[HloInstruction]:
+        """The instructions of these opcodes, in the order of the text."""
+        wanted = frozenset(opcodes)
+        return [i for i in self.instructions if i.opcode in wanted]
+
+    def users(self) -> dict[HloInstruction, list[HloInstruction]]:
+        """The users of each instruction that has any, one entry a use."""
+        return uses(self)
+
     def __repr__(self) -> str:
         return f"<computation {self.name}, {len(self.instructions)} instructions>"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class HloModule:
     """A module. `computations` stand in the order of the text; `entry` is one of them."""
 
@@ -126,6 +149,37 @@ class HloModule:
     def instructions(self) -> Iterator[HloInstruction]:
         """Every instruction of every computation."""
         return itertools.chain.from_iterable([c.instructions for c in self.computations])
+
+    def __getitem__(self, name: str) -> HloComputation:
+        """The computation of that name. Raises KeyError."""
+        found = next((c for c in self.computations if c.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[HloComputation]:
+        return iter(self.computations)
+
+    def find_all(self, *opcodes: str) -> list[HloInstruction]:
+        """The instructions of these opcodes in all computations, in the order of the text."""
+        wanted = frozenset(opcodes)
+        return [i for i in self.instructions() if i.opcode in wanted]
+
+    def parents(self) -> dict[HloInstruction, HloComputation]:
+        """The computation of each instruction."""
+        return {i: c for c in self.computations for i in c.instructions}
+
+    def callers(self) -> dict[HloComputation, list[HloInstruction]]:
+        """The instructions that call each computation; none for the entry."""
+        found: dict[HloComputation, list[HloInstruction]] = {c: [] for c in self.computations}
+        for instruction in self.instructions():
+            for called in instruction.called_computations():
+                found.setdefault(called, []).append(instruction)
+        return found
+
+    def __repr__(self) -> str:
+        count = sum(len(c.instructions) for c in self.computations)
+        return f"<HloModule {self.name}: {len(self.computations)} computations, {count} instructions>"
 
     def position(self, item: HloInstruction | HloComputation) -> Position:
         """Where an instruction or computation stands in the source; line 0 when it was not read from one."""

@@ -158,6 +158,18 @@ class Shape(metaclass=Interned):
         return math.prod(self.dims)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes that the value takes in memory, every dynamic dimension at its bound, open ones as 1.
+
+        Elements take a byte at least, unless the layout gives them fewer bits. Tokens and opaque values take none.
+        """
+        if self.element_type not in DTYPES:
+            return sum(e.nbytes for e in self.elements)
+        layout = self.layout
+        bits = layout.element_size if layout is not None and layout.element_size else max(8, self.dtype.bits)
+        return (math.prod(max(d, 1) if d < 0 else d for d in self.dims) * bits + 7) // 8
+
+    @property
     def is_static(self) -> bool:
         """Whether no dimension, at any depth, is bounded-dynamic or unbounded."""
         return not self.dynamic and UNBOUNDED not in self.dims and all(e.is_static for e in self.elements)

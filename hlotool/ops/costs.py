@@ -13,10 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from hlotool.ir import DTYPES, HloComputation, HloInstruction, Shape
-
-#: bytes of one address, of what is opaque and of a token: they are no data
-_NO_DATA = 0
+from hlotool.ir import HloComputation, HloInstruction, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +68,8 @@ CostRule: TypeAlias = Callable[[HloInstruction, Inner], Cost]
 
 
 def byte_size(shape: Shape) -> int:
-    """Bytes that a value takes in memory: elements narrower than a byte are packed where their layout says so.
-
-    Bounded dimensions count at their bounds, unbounded ones as 1.
-    """
-    if shape.element_type not in DTYPES:
-        return sum(map(byte_size, shape.elements)) if shape.elements else _NO_DATA
-    layout = shape.layout
-    bits = layout.element_size if layout is not None and layout.element_size else max(8, shape.dtype.bits)
-    return (elements_of(shape) * bits + 7) // 8
+    """Bytes that a value takes in memory."""
+    return shape.nbytes
 
 
 def elements_of(shape: Shape) -> int:

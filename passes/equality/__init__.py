@@ -2,6 +2,7 @@
 
 from hlotool.passes.equality.differences import Diff, diff
 from hlotool.passes.equality.fates import FATES, Became, became, is_optimised
+from hlotool.passes.equality.fingerprints import fingerprint
 from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.movements import common_parts, merged, split
 from hlotool.passes.equality.normal_form import NOT_COMPARED, Expressions, Node, NotComparable, Value, gone
@@ -10,6 +11,6 @@ from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
     "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching", "Node",
-    "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "gone", "is_optimised",
-    "merged", "same_up_to", "split",
+    "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "fingerprint", "gone",
+    "is_optimised", "merged", "same_up_to", "split",
 ]

@@ -1,0 +1,55 @@
+"""Rows, graphs and fingerprints of modules; edits that are verified where they end."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+import hlotool
+
+MODELS = sorted((pathlib.Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
+TEXT = """HloModule m
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[4] parameter(0)  z = f32[] constant(0)  y = f32[4] multiply(x, x)
+          ROOT r = f32[] reduce(y, z), dimensions={0}, to_apply=sum }
+"""
+
+
+def test_rows_hold_every_instruction():
+    rows = hlotool.to_records(TEXT)
+    assert [r["name"] for r in rows] == ["a", "b", "s", "x", "z", "y", "r"]
+    reduce = rows[-1]
+    assert (reduce["computation"], reduce["opcode"], reduce["bytes"]) == ("e", "reduce", 4)
+    assert (reduce["operands"], reduce["called"], reduce["text_line"]) == (["y", "z"], ["sum"], 4)
+
+
+def test_graphs_have_uses_and_calls():
+    pytest.importorskip("networkx")
+    graph = hlotool.to_networkx(TEXT)
+    assert set(graph.predecessors("e/r")) == {"e/y", "e/z", "sum/s"}
+    assert graph.number_of_edges("e/x", "e/y") == 2
+    assert graph.nodes["e/y"]["opcode"] == "multiply"
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
+def test_fingerprints_are_blind_to_names_and_metadata_and_to_nothing_else(path):
+    module, again = hlotool.read(path), hlotool.read(path)
+    again.name = "another"
+    for n, instruction in enumerate(again.instructions()):
+        instruction.name, instruction.metadata = f"v{n}", None
+    assert hlotool.fingerprint(module) == hlotool.fingerprint(again)
+    again.entry.root.opcode = "custom"
+    assert hlotool.fingerprint(module) != hlotool.fingerprint(again)
+
+
+def test_edits_are_verified_where_they_end():
+    module = hlotool.parse(TEXT)
+    with hlotool.editing(module) as edit:
+        y = module.entry["y"]
+        edit.replace_uses({y: edit.insert(module.entry, "negate", y.shape, (module.entry["x"],), before=y)})
+        edit.sweep()
+    assert [i.opcode for i in module.entry] == ["parameter", "constant", "negate", "reduce"]
+    with pytest.raises(hlotool.HloError) as caught, hlotool.editing(module) as edit:
+        edit.insert(module.entry, "dot", module.entry.root.shape, (module.entry["x"],), before=module.entry.root)
+    assert caught.value.diagnostics
