@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
@@ -15,6 +15,8 @@ _CARRIERS = frozenset({
     "tuple", "get-tuple-element", "custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion",
     "parameter", "opt-barrier"})
 _WRITERS = frozenset({"custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion"})
+#: what gives the buffers of its operands as they are
+_HANDING_ON = frozenset({"tuple", "get-tuple-element", "opt-barrier"})
 
 
 def verify_buffers(module: HloModule) -> Iterator[Diagnostic]:
@@ -104,9 +106,37 @@ def _aliased(instruction: HloInstruction) -> str:
 
 
 def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
-    for instruction, users in uses(computation).items():
-        if instruction.shape is not None and instruction.shape.is_buffer:
-            writers = [u for u in users if u.opcode in _WRITERS]
+    """Of each buffer that something gives, at most one user may write; tuples only hand it on."""
+    users = uses(computation)
+    for instruction in computation.instructions:
+        if instruction.opcode in _HANDING_ON or not _holds(instruction.shape):
+            continue
+        for index, leaf in instruction.shape.leaves():
+            writers = _writers_of(instruction, index, users) if leaf.is_buffer else []
             if len(writers) > 1:
+                place = f" (its element {','.join(map(str, index))})" if index else ""
                 yield report(module, writers[1], BUFFER_WRITERS,
-                             f"{writers[0].name} writes the buffer {instruction.name} already")
+                             f"{writers[0].name} writes the buffer {instruction.name}{place} already")
+
+
+def _writers_of(giver: HloInstruction, index: tuple[int, ...],
+                users: Mapping[HloInstruction, Sequence[HloInstruction]]) -> list[HloInstruction]:
+    """The instructions that may write the buffer at an index of what an instruction gives, in order."""
+    found: dict[HloInstruction, None] = {}
+    seen, waiting = {(giver, index)}, [(giver, index)]
+    while waiting:
+        held, at = waiting.pop()
+        for user in users.get(held, ()):
+            places: list[tuple[int, ...]] = []
+            if user.opcode == "tuple":
+                places = [(i, *at) for i, operand in enumerate(user.operands) if operand is held]
+            elif user.opcode == "get-tuple-element":
+                places = [at[1:]] if at and at[0] == user.attributes.get("index") else []
+            elif user.opcode == "opt-barrier":
+                places = [at]
+            elif user.opcode in _WRITERS:
+                found[user] = None
+            new = [(user, place) for place in places if (user, place) not in seen]
+            seen.update(new)
+            waiting += new
+    return sorted(found, key=lambda writer: writer.offset)
