@@ -297,6 +297,13 @@ class Importer:
             reader.refuse(f"there is no function {name}")
         return self._functions[name][1]
 
+    def signature(self, reader: OperationReader, name: str) -> tuple[tuple[Shape, ...], Shape]:
+        """The parameters' shapes of a function, and its result's; its body may not have been read yet."""
+        self.function(reader, name)
+        found = self._functions[name][0].attributes["function_type"].value
+        results = [self._shape(t) for t in found.results]
+        return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
+
     # Operations.
 
     def _block(self, scope: Scope, block: Any) -> list[HloInstruction]:
@@ -439,10 +446,11 @@ class Importer:
 def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
     """The marks of an operation of one value: a sharding for a tuple of one is that of the value."""
     sharding = marks.get("sharding")
-    is_of_tuple = isinstance(sharding, Sharding) and sharding.kind == "tuple"
-    if is_of_tuple and not shape.is_tuple and len(sharding.elements) == 1:
-        return {**marks, "sharding": sharding.elements[0]}
-    return marks
+    if not isinstance(sharding, Sharding) or sharding.kind != "tuple":
+        return marks
+    if shape.is_tuple or len(sharding.elements) != 1:
+        return marks
+    return {**marks, "sharding": sharding.elements[0]}
 
 
 def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:

@@ -98,6 +98,10 @@ class LiftedBack(OperationReader):
         """The computations whose functions are named."""
         return tuple(self._exporter.computation_of(str(s.value)) for s in self._attributes.get(attribute) or ())
 
+    def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
+        """The shapes of the computations whose functions are named."""
+        return tuple((tuple(p.shape for p in c.parameters()), c.root.shape) for c in self.called_all(attribute))
+
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
         """An instruction that belongs nowhere."""

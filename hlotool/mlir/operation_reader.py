@@ -136,6 +136,10 @@ class OperationReader:
         """The functions that an array of symbols names."""
         return tuple(self.importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
 
+    def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
+        """The parameters' shapes and the result's of each function that an array of symbols names."""
+        return tuple(self.importer.signature(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
         return len(self._operation.regions)

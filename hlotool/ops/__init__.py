@@ -22,6 +22,7 @@ import hlotool.ops.collective
 import hlotool.ops.collective_movement
 import hlotool.ops.labels
 import hlotool.ops.foreign
+from hlotool.ops.approximate_top_k import elements_left
 from hlotool.ops.asynchronous import STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
@@ -36,7 +37,31 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, 
 from hlotool.ops.table import OPS
 
 __all__ = [
-    "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError",
-    "Cost", "Draw", "EvaluationError", "Op", "Place", "Undrawable", "byte_size", "draw_program", "has_foreign",
-    "int_limits", "is_any_foreign", "lapack_targets", "limits", "require", "specials", "traffic", "turning_points",
-    "value_of"]
+    "COMMON_ATTRIBUTES",
+    "FIRST_STATE",
+    "FREE",
+    "OPS",
+    "STARTABLE",
+    "TARGETS",
+    "Attribute",
+    "ConstraintError",
+    "Cost",
+    "Draw",
+    "EvaluationError",
+    "Op",
+    "Place",
+    "Undrawable",
+    "byte_size",
+    "draw_program",
+    "elements_left",
+    "has_foreign",
+    "int_limits",
+    "is_any_foreign",
+    "lapack_targets",
+    "limits",
+    "require",
+    "specials",
+    "traffic",
+    "turning_points",
+    "value_of",
+]

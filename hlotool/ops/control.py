@@ -17,6 +17,7 @@ from hlotool.ir import (
     Literal,
     Shape,
 )
+from hlotool.ops.approximate_top_k import require_approximate_top_k
 from hlotool.ops.boundaries import of_conditional
 from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.costs import Cost, Inner, is_free, most, moves, runs
@@ -598,6 +599,9 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
         text = r.text(where) if version == 4 else r.string(where)
         if text not in ("", "{}") or version == 4:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
+    called = _called_and_layouts(r)
+    if attributes["custom_call_target"] == "ApproxTopK":
+        require_approximate_top_k(r, r.text(where))
     operands, shape = r.operands(), r.shape()
     if r.has("operand_layouts") or r.has("result_layouts"):
         wanted = _laid_out(r, "operand_layouts", [o.shape for o in operands])
@@ -606,7 +610,7 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
             attributes["operand_layout_constraints"] = wanted
         made = _laid_out(r, "result_layouts", shape.elements if shape.is_tuple else (shape,))
         shape = Shape.tuple(*made) if shape.is_tuple else made[0]
-    return r.add("custom-call", shape, operands, attributes | _called_and_layouts(r))
+    return r.add("custom-call", shape, operands, attributes | called)
 
 
 _SHARDY_LIFTS: dict[str, Callable[[Reader], HloInstruction]] = {}

@@ -130,6 +130,9 @@ class Reader(Protocol):
     def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
         """The functions that an array of symbols names."""
 
+    def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
+        """The parameters' shapes and the result's of each function that an array of symbols names."""
+
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = ...) -> HloInstruction:
         """Append an instruction with a fresh name."""

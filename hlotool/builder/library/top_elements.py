@@ -11,6 +11,7 @@ from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.ir import Shape
+from hlotool.ops import elements_left
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -37,10 +38,6 @@ def top_k_with_partitions(b: Core, operand: Any, k: int, num_partitions: int = 1
     return today(b, "Tuple", [today(b, "GetTupleElement", best, 0), chosen])
 
 
-#: how many elements a TPU reduces at once: of vectors, and of more dimensions
-_CHUNK, _LANES = 1024, 128
-
-
 @function()
 def approx_top_k_reduction_output_size(b: Core, input_size: int, rank: int, top_k: int, recall_target: float,
                                        aggregate_to_topk: bool = True, input_size_override: int = -1
@@ -51,19 +48,10 @@ def approx_top_k_reduction_output_size(b: Core, input_size: int, rank: int, top_
     """
     if aggregate_to_topk:
         return top_k, -1
-    tiling = _CHUNK if rank == 1 else _LANES
-    if input_size <= tiling:
-        return input_size, 0
     demand(input_size_override < 0 or input_size <= input_size_override, ARGUMENTS,
            f"reduction_input_size_override is {input_size_override}; it is at least the dimension's size, {input_size}")
     whole = input_size_override if input_size_override >= 0 else input_size
-    tiles = -(-input_size // tiling)
-    if top_k == 1:
-        return tiling, (-(-whole // tiling) - 1).bit_length()
-    needed = float("inf") if recall_target >= 1 else (1.0 - top_k) / math.log(recall_target)
-    least = min(max(needed, tiling), float(whole))
-    power = min(int(whole / least).bit_length() - 1, (tiles - 1).bit_length())
-    return (-(-tiles // (1 << power)) * tiling, power) if power > 0 else (input_size, 0)
+    return elements_left(input_size, rank, top_k, recall_target, whole)
 
 
 @function("AggregateToTopKBuilder")
