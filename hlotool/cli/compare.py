@@ -4,6 +4,7 @@
     hlotool compare before.hlo after.hlo                    two modules, on the reference and on pjrt:cpu
     hlotool compare models/ --executors pjrt:cpu stablehlo  each module
     hlotool compare model.hlo --args x.npz --format json
+    hlotool compare snapshot.pb --executors stored:snapshot.pb reference    a recorded run, on its arguments
 
 What a program's own precision costs decides what is a difference; --ulps, --rtol, --atol and --preset set a budget by
 hand. Exit code 0: they agree; 1: they differ, or agreement is vacuous or leaves a side of a choice untried (see
@@ -93,6 +94,8 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
     arguments = None
     if args.argument_files:
         arguments = read_arguments(args.argument_files, Program(module).parameters)
+    elif args.inputs is None:
+        arguments = one.recorded()
     return compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
                    tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
                    counts_extremes=args.extremes)

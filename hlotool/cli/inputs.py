@@ -37,6 +37,15 @@ class Loaded:
             raise HloError(self.diagnostics)
         return module_of(self.input, arg_shapes)
 
+    def recorded(self) -> list[Any] | None:
+        """The arguments that the input holds beside its module, as an HloSnapshot does; None: none. Raises HloError."""
+        if self.input is None or self.input.kind != "proto":
+            return None
+        from hlotool.proto import read_snapshot
+
+        found = read_snapshot(self.input.data, self.input.filename)
+        return found.arguments if found is not None else None
+
     def program(self, arg_shapes: Sequence[str] | None = None) -> Any:
         """The MLIR module of a StableHLO input as it is, but for the shapes. Raises HloError."""
         from hlotool.mlir import in_file, read_program, refined

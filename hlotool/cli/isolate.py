@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                         help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
-    parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=_INPUTS[:2],
+    parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=None,
                         help="what to make first where --args gives nothing; then arguments are searched that show "
                              "a difference, as compare does. The first set with a finding counts")
     parser.add_argument("--format", choices=("text", "json"), default="text",
@@ -76,7 +76,7 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
 
     program = Program(loaded.module())
     executor = None if args.nan else _executor(args)
-    inputs, found, guilty = _searched(program, executor, args)
+    inputs, found, guilty = _searched(program, executor, args, loaded)
     more: dict[str, Any] = {"inputs": inputs}
     if args.reproduce is not None:
         more["reproduced"] = _reproduce(program, found, guilty, executor, Path(args.reproduce))
@@ -95,7 +95,7 @@ def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources:
     from hlotool.triage import blame_pair, pair_diagnostic, pair_record
 
     left, right = Program(one.module()), Program(other.module())
-    for kind, rows in _argument_sets(left, args):
+    for kind, rows in _argument_sets(left, args, one):
         inputs, found = kind, blame_pair(left, right, rows, seconds=args.time_limit)
         if found is not None:
             break
@@ -117,16 +117,19 @@ def _executor(args: argparse.Namespace) -> Executor | None:
     return next((e for e in named if e.name != "reference"), None)
 
 
-def _searched(program: Program, executor: Executor | None, args: argparse.Namespace
+def _searched(program: Program, executor: Executor | None, args: argparse.Namespace, loaded: Loaded
               ) -> tuple[str, NonFinite, Blame | None]:
     """The first set of arguments with a finding (or the last), and what was found."""
     from hlotool.triage import blame, find_nonfinite
 
-    for kind, rows in _argument_sets(program, args):
+    sets = _argument_sets(program, args, loaded)
+    for kind, rows in sets:
         inputs, found = kind, find_nonfinite(program, rows, args.time_limit)
         guilty = blame(program, rows, executor, seconds=args.time_limit) if executor is not None else None
         if found.verdict != "finite" or guilty is not None:
             return inputs, found, guilty
+    if sets[0][0] in ("given", "recorded"):
+        return inputs, found, guilty
     return _searched_further(program, executor, args) or (inputs, found, guilty)
 
 
@@ -135,7 +138,7 @@ def _searched_further(program: Program, executor: Executor | None, args: argpars
     """What the search for arguments that show a difference leads to; None: none was found."""
     from hlotool.triage import NonFinite, blame, compare_unnamed
 
-    if executor is None or args.argument_files:
+    if executor is None:
         return None
     shown = compare_unnamed(program.module, executors=(executor.name, "reference"), seed=args.seed,
                             time_limit=args.time_limit)
@@ -146,15 +149,17 @@ def _searched_further(program: Program, executor: Executor | None, args: argpars
     return (shown.worst.inputs, NonFinite(program, []), guilty) if guilty is not None else None
 
 
-def _argument_sets(program: Program, args: argparse.Namespace) -> list[tuple[str, list[list[Any]]]]:
+def _argument_sets(program: Program, args: argparse.Namespace, loaded: Loaded) -> list[tuple[str, list[list[Any]]]]:
     """The arguments of every device, for each set."""
     from hlotool.execution import arguments_for, fitted
 
     if args.argument_files:
         given = fitted(program, read_arguments(args.argument_files, program.parameters))
         return [("given", [given] * program.devices)]
+    if args.inputs is None and (recorded := loaded.recorded()) is not None:
+        return [("recorded", [fitted(program, recorded)] * program.devices)]
     return [(kind, [arguments_for(program, args.seed + d, kind) for d in range(program.devices)])
-            for kind in args.inputs]
+            for kind in args.inputs or _INPUTS[:2]]
 
 
 def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executor: Executor | None,

@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to execute")
     add_executor(parser)
     add_argument_files(parser)
-    parser.add_argument("--inputs", choices=("random", "positive", "special"), default="random",
-                        help="what to make where --args gives nothing")
+    parser.add_argument("--inputs", choices=("random", "positive", "special"), default=None,
+                        help="what to make where --args gives nothing (default: random; a recorded run's own)")
     parser.add_argument("--output", "-o", metavar="FILE", help="write the results to an .npz (or .npy) file")
     parser.add_argument("--trace", nargs="+", metavar="PATTERN",
                         help="write the values of the instructions of those names, and not the results, to -o: on the "
@@ -122,7 +122,7 @@ def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
     from hlotool.triage import trace
 
     program = Program(loaded.module())
-    rows = [fitted(program, row) for row in _arguments(program, args)]
+    rows = [fitted(program, row) for row in _arguments(program, loaded, args)]
     found = trace(program, rows, executor_named(args.executor, args.time_limit), args.trace)
     write_named(Path(args.output), found)
     print(f"{len(found)} values in {visible(args.output)}")
@@ -132,16 +132,18 @@ def _results(loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
     from hlotool.execution import Program, run_program
 
     program = Program(loaded.module())
-    return run_program(program, _arguments(program, args), args.executor, args.time_limit)
+    return run_program(program, _arguments(program, loaded, args), args.executor, args.time_limit)
 
 
-def _arguments(program: Program, args: argparse.Namespace) -> list[list[Any]]:
-    """The arguments of every device: given ones, or made."""
+def _arguments(program: Program, loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
+    """The arguments of every device: given ones, or recorded with the module, or made."""
     from hlotool.execution import arguments_for
 
     if args.argument_files:
         return [read_arguments(args.argument_files, program.parameters)] * program.devices
-    return [arguments_for(program, args.seed + d, args.inputs) for d in range(program.devices)]
+    if args.inputs is None and (recorded := loaded.recorded()) is not None:
+        return [recorded] * program.devices
+    return [arguments_for(program, args.seed + d, args.inputs or "random") for d in range(program.devices)]
 
 
 def _print(name: str, devices: list[list[Any]], *, with_name: bool) -> None:

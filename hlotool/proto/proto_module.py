@@ -6,6 +6,7 @@ from a wrong one. Source: xla/service/hlo.proto; XLA's HloModule, HloComputation
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -84,11 +85,22 @@ def read_proto(data: bytes, filename: str = "<proto>") -> HloModule:
     Raises HloError: R101 for a truncated file, R102 for other bytes, R103 and R104 for messages without meaning.
     What HLO text has no words for is in the module's `notes`.
     """
-    try:
+    with in_message(filename):
         return _ModuleReader(_message(data), filename).read()
+
+
+@contextlib.contextmanager
+def in_message(filename: str) -> Iterator[None]:
+    """Whatever is wrong with a message, as an HloError with its code."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        yield
     except _TruncatedError:
         raise _problem(TRUNCATED, "the file is truncated: it ends in the middle of a field", filename) from None
     except _MalformedError as error:
+        raise _problem(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
+    except DecodeError as error:
         raise _problem(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
     except ProtoError as error:
         raise _problem(error.code, error.message, filename) from None
@@ -164,6 +176,17 @@ def _message(data: bytes) -> Any:
     if truncated:
         raise _TruncatedError
     raise _MalformedError("it holds no computation")
+
+
+def is_wrapped_twice(data: bytes) -> bool:
+    """Whether bytes that hold a module hold it in an HloProto in an HloSnapshot."""
+    view, depth = memoryview(data), 0
+    while depth < 2:
+        first, is_module, _ = _outline(view)
+        if is_module or first is None:
+            return False
+        view, depth = first, depth + 1
+    return True
 
 
 def _outline(view: Any) -> tuple[Any, bool, bool]:

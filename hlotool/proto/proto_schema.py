@@ -16,7 +16,7 @@ _MESSAGE, _OPTIONAL, _REPEATED = 11, 1, 3
 
 # message: field=number:type, the type a letter of _SCALARS or a message, with * where it repeats
 _MESSAGES = """
-Snapshot: hlo=1:Hlo
+Snapshot: hlo=1:Hlo arguments=2:*Literal result=3:Literal execution_platform=4:y
 Hlo: hlo_module=1:Module
 Module: name=1:y entry_computation_name=2:y computations=3:*Computation host_program_shape=4:ProgramShape id=5:i
     entry_computation_id=6:i schedule=7:Schedule input_output_alias=8:AliasTable cross_program_prefetches=10:*Prefetch

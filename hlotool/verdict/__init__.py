@@ -2,8 +2,9 @@
 
 from hlotool.execution import OutOfTime
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
-from hlotool.verdict.comparison import TIME_BUDGET, Comparison, Finding, compare
+from hlotool.verdict.comparison import TIME_BUDGET, compare
 from hlotool.verdict.comparison_report import comparison_json, comparison_schema
+from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.judgement import FREE_ULPS, SPREAD_FACTOR, Evidence, Judgement, Kind, judge
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings
 from hlotool.verdict.results import ResultJudgement, judge_results, settled_results, worst_of

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program
+from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import int_limits, limits, specials
-from hlotool.verdict.watching import OutOfTime, Watch, is_finite
+from hlotool.verdict.watching import Watch, is_finite
 from hlotool.verdict.wishes import Wishes, constants_of
 
 Array: TypeAlias = Any

@@ -12,12 +12,10 @@ them. What the first module allows (hlotool.verdict.judgement) is what the secon
 from __future__ import annotations
 
 import itertools
-import math
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
@@ -32,14 +30,14 @@ from hlotool.execution import (
     is_nan,
     read_module,
     run_limit,
-    sample_program,
-    shadow_program,
 )
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import OPS
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
+from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
+from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
@@ -49,12 +47,11 @@ from hlotool.verdict.watching import Coverage, Watch, sides_of
 from hlotool.verdict.who_is_right import who_is_right
 
 Array: TypeAlias = Any
-Verdict: TypeAlias = Literal["agree", "differ", "none"]
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
-#: sets of arguments at most; samples for a first verdict and to confirm one
-_MOST_SETS, _SAMPLES, _MORE_SAMPLES = 160, 5, 16
+#: sets of arguments at most; samples to confirm a first verdict
+_MOST_SETS, _MORE_SAMPLES = 160, 16
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
 #: sets run at a time, so that a device is asked seldom and an early difference ends the search
@@ -63,106 +60,6 @@ _BATCH = 12
 _GRACE = 10.0
 #: seconds that one run of the reference may take in a search
 _LONGEST_RUN = 20.0
-
-
-@dataclass
-class Finding:
-    """A result that differs where it may not."""
-
-    #: who gave it, and against whom it is held
-    side: str
-    other: str
-    result: int
-    device: int
-    #: the kind of the arguments, and their number
-    inputs: str
-    number: int
-    judgement: Judgement
-    #: who is right, and why
-    right: str
-    why: str
-
-    def __str__(self) -> str:
-        where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
-        return f"{where} of {self.side}, {self.inputs} arguments: {self.judgement}; {self.why}"
-
-
-@dataclass
-class Comparison:
-    """What `compare` found."""
-
-    left: str
-    right: str
-    executors: tuple[str, ...]
-    findings: list[Finding] = field(default_factory=list)
-    #: findings that the ends of the range explain (range_ends.py), which decide nothing
-    noted: list[Finding] = field(default_factory=list)
-    #: why executions failed, and the finding with its place
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    #: kinds of elements -> how many, over all that was judged
-    counts: Counter[str] = field(default_factory=Counter)
-    #: kinds of argument sets that were compared, in order
-    inputs: list[str] = field(default_factory=list)
-    #: why agreement would mean nothing
-    vacuous: list[str] = field(default_factory=list)
-    #: elements of results, and how many of them no set of arguments decided
-    elements: int = 0
-    undecided: int = 0
-    #: why nothing is decided of a result although it was compared: ill-conditioned, range end; arguments of that
-    open_kind: str = ""
-    open_arguments: list[list[Array]] | None = None
-    #: sides of choices that no arguments have taken: "select %s: on_true"
-    untaken: list[str] = field(default_factory=list)
-    #: choices that depend on the arguments, and those with all sides taken
-    choices: int = 0
-    covered: int = 0
-    #: the arguments of the worst finding, by device and leaf
-    witness: list[list[Array]] | None = None
-    #: the instruction to blame, where one is known
-    instruction: str = ""
-    line: int = 0
-    #: the iteration of the innermost loop around it
-    iteration: int | None = None
-    seconds: float = 0.0
-
-    @property
-    def compared(self) -> int:
-        """How many sets of arguments were compared."""
-        return len(self.inputs)
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.findings:
-            return "differ"
-        return "none" if not self.compared or self.vacuous or self.open_kind else "agree"
-
-    @property
-    def kind(self) -> str:
-        """What the verdict rests on: the worst kind of element; of none, why."""
-        if self.worst is not None:
-            return str(self.worst.judgement.kind)
-        if not self.compared:
-            return "failed"
-        if self.vacuous or self.open_kind:
-            return "vacuous" if self.vacuous else self.open_kind
-        return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
-
-    @property
-    def worst(self) -> Finding | None:
-        return max(self.findings, key=lambda f: (f.judgement.kind, f.judgement.problem != ""), default=None)
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether something was compared, and all of it agrees."""
-        return self.verdict == "agree"
-
-    def __bool__(self) -> bool:
-        return self.is_equal
-
-    def __str__(self) -> str:
-        text = f"{self.left} and {self.right}: {self.verdict} ({self.kind})"
-        return f"{text}; {self.worst}" if self.worst else text
-
 
 
 def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
@@ -220,48 +117,6 @@ def _sets(one: Program, other: Program, given: Sequence[Array] | None, inputs: S
 
 
 @dataclass
-class _Case:
-    """One set of arguments and what the reference makes of it; the rest of the evidence when it is asked for."""
-
-    program: Program
-    arguments: ArgumentSet
-    number: int
-    #: None where the reference cannot run the program, until another executor takes its place
-    reference: list[list[Array]] | None
-    #: seconds in which the evidence is had, all of it
-    seconds: float = math.inf
-    _until: float = math.inf
-    _shadow: list[list[Array]] | None = None
-    _samples: list[list[list[Array]]] = field(default_factory=list)
-    _strict: list[list[list[Array]]] = field(default_factory=list)
-
-    def evidence(self, device: int, result: int, samples: int = _SAMPLES) -> Evidence:
-        """What is known of one result. Raises HloError where that takes too long or too much memory."""
-        if self._shadow is None:
-            self._until = time.monotonic() + self.seconds
-        with run_limit(self._until - time.monotonic()):
-            return self._evidence(device, result, samples)
-
-    def _evidence(self, device: int, result: int, samples: int) -> Evidence:
-        values = self.arguments.values
-        if self._shadow is None:
-            self._shadow = shadow_program(self.program, values)
-        while len(self._samples) < samples:
-            self._samples.append(sample_program(self.program, values, len(self._samples)))
-
-        assert self.reference is not None
-
-        def strict() -> list[Array]:
-            if not self._strict:
-                with run_limit(self.seconds):
-                    self._strict = [sample_program(self.program, values, n, strict=True) for n in range(8)]
-            return [s[device][result] for s in self._strict]
-
-        return Evidence(self.reference[device][result], self._shadow[device][result],
-                        [s[device][result] for s in self._samples], strict)
-
-
-@dataclass
 class _Work:
     """A comparison under way."""
 
@@ -316,7 +171,7 @@ class _Work:
         if self.found.findings:
             self._say()
 
-    def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[_Case]:
+    def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[Case]:
         """The sets with what the reference makes of them; those that take too long, or have no value, left out."""
         cases = []
         for number, chosen in sets:
@@ -326,12 +181,12 @@ class _Work:
             if not is_first and time.monotonic() > until:
                 break
             if self.has_no_reference:
-                cases.append(_Case(self.one, chosen, number, None))
+                cases.append(Case(self.one, chosen, number, None))
                 continue
             longest = time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
             watch = Watch(self.coverage, until=max(until, longest))
             try:
-                cases.append(_Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit))
+                cases.append(Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit))
             except OutOfTime as error:
                 if is_first:
                     self._note_late(error)
@@ -344,7 +199,7 @@ class _Work:
                 # Two executors, or two modules, can be held against each other.
                 self.has_no_reference = True
                 self.found.diagnostics.extend(error.diagnostics)
-                cases.append(_Case(self.one, chosen, number, None))
+                cases.append(Case(self.one, chosen, number, None))
         return cases
 
     def _note_late(self, error: OutOfTime) -> None:
@@ -353,7 +208,7 @@ class _Work:
         self.found.diagnostics.append(Diagnostic(TIMEOUT, str(error) or "the reference does not end",
                                                  filename=source.filename if source else "<module>"))
 
-    def _compare_batch(self, cases: list[_Case]) -> None:
+    def _compare_batch(self, cases: list[Case]) -> None:
         values = [c.arguments.values for c in cases]
         rows: list[tuple[str, list[_Pair | None]]] = []
         if self.is_pair and not self.has_no_reference:
@@ -381,7 +236,7 @@ class _Work:
                 break
 
     def _held_against(self, rows: list[tuple[str, list[_Pair | None]]],
-                      cases: list[_Case]) -> list[tuple[str, list[_Pair | None]]]:
+                      cases: list[Case]) -> list[tuple[str, list[_Pair | None]]]:
         """Where there is no reference, or a budget by hand asks for two executors, the last one takes its place."""
         if self.is_pair and self.has_no_reference:
             for case, pair in zip(cases, rows[-1][1] if rows else (), strict=False):
@@ -406,7 +261,7 @@ class _Work:
         self.running.remove(executor)
         self.found.diagnostics.extend(error.diagnostics)
 
-    def _judge_case(self, case: _Case, name: str, pair: _Pair | None) -> bool:
+    def _judge_case(self, case: Case, name: str, pair: _Pair | None) -> bool:
         """Judge one side on one set; whether there was anything to judge."""
         if pair is None or case.reference is None:
             return False
@@ -427,7 +282,7 @@ class _Work:
                     self._open_arguments = case.arguments.values
         return True
 
-    def _judged(self, case: _Case, device: int, result: int, given: Array) -> Judgement:
+    def _judged(self, case: Case, device: int, result: int, given: Array) -> Judgement:
         import numpy as np
 
         assert case.reference is not None
@@ -446,7 +301,7 @@ class _Work:
             return found
         return judge(given, Evidence(reference))
 
-    def _beside_twin(self, case: _Case, device: int, result: int, found: Judgement, twin: Array) -> Judgement:
+    def _beside_twin(self, case: Case, device: int, result: int, found: Judgement, twin: Array) -> Judgement:
         """Of two modules on one device: where both are wrong in the same way, they agree with each other."""
         import numpy as np
 
@@ -461,14 +316,14 @@ class _Work:
             found.count()
         return found
 
-    def _mismatch(self, case: _Case, name: str, device: int, given: int, expected: int) -> None:
+    def _mismatch(self, case: Case, name: str, device: int, given: int, expected: int) -> None:
         import numpy as np
 
         none = np.zeros((0,))
         problem = f"{given} results against {expected}"
         self._find(case, name, device, 0, Judgement(none, none, none, None, none, none, problem))
 
-    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
+    def _find(self, case: Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
         """Keep what is wrong as a finding, or as a doubt; the judgement as it counts."""
         side = f"{self.found.right} on {name}" if self.is_pair else name
         right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
@@ -480,7 +335,7 @@ class _Work:
         self._count(made, values)
         return found
 
-    def _is_doubtful(self, case: _Case, found: Judgement) -> bool:
+    def _is_doubtful(self, case: Case, found: Judgement) -> bool:
         """Whether the ends of the range may explain what is wrong."""
         return not (self.counts_extremes or found.problem or self.tolerance is not None
                     or case.arguments.name == "given") and is_extreme(case.arguments.values)
@@ -504,7 +359,7 @@ class _Work:
                 return
             self.found.noted.append(made)
 
-    def _note(self, case: _Case) -> None:
+    def _note(self, case: Case) -> None:
         """What the results of one more set say about the worth of agreement."""
         import numpy as np
 

@@ -16,7 +16,7 @@ import json
 import math
 from typing import Any
 
-from hlotool.verdict.comparison import Comparison, Finding
+from hlotool.verdict.findings import Comparison, Finding
 
 
 def comparison_json(name: str, found: Comparison) -> dict[str, Any]:

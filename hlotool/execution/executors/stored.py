@@ -1,12 +1,14 @@
 """Values from a file as an executor: what a device of the user's own gave, saved as .npz.
 
-The arrays are taken by name where the program's results have names there (result0, result1, ... as `hlotool run
---output` writes them), else in the order of their names; the same for every set of arguments, so give those too.
+An HloSnapshot (.pb, .pb.gz) gives the result that it records. The arrays of an .npz are taken by name where the
+program's results have names there (result0, result1, ... as `hlotool run --output` writes them), else in the order of
+their names; the same for every set of arguments, so give those too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
@@ -31,9 +33,31 @@ class Stored(Executor):
         rows = [arrays[d * count:(d + 1) * count] if len(arrays) > count else arrays for d in range(work.devices)]
         return [rows for _ in argument_sets]
 
+    def _recorded(self) -> list[object] | None:
+        """The result of the run that an HloSnapshot holds; None for other files."""
+        from hlotool.proto import looks_like_proto, read_snapshot
+        from hlotool.text.input_files import bytes_of, uncompressed
+
+        path = Path(self.argument)
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            head = stream.read(2)
+        if head[:1] != b"\n" and head != b"\x1f\x8b":
+            return None
+        data = uncompressed(bytes_of(path), self.argument)
+        if not looks_like_proto(data):
+            return None
+        found = read_snapshot(data, self.argument)
+        if found is None or found.result is None:
+            raise Refusal("unsupported", f"{self.argument} holds no recorded result")
+        return list(found.result)
+
     def _arrays(self, work: Program) -> list[object]:
         import numpy as np
 
+        if (recorded := self._recorded()) is not None:
+            return recorded
         try:
             loaded = np.load(self.argument, allow_pickle=False)
             held = {"0": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)

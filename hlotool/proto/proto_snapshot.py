@@ -1,0 +1,59 @@
+"""HloSnapshot: a module with the arguments of one of its runs, and what the run gave.
+
+XLA writes such a file for each execution where it is told to (--xla_dump_hlo_snapshots). Source: xla/service/hlo.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.ir import HloModule, Literal, Shape
+from hlotool.proto import proto_values as values
+from hlotool.proto.proto_module import in_message, is_wrapped_twice, read_proto
+from hlotool.proto.proto_schema import message_class
+from hlotool.proto.proto_values import INCONSISTENT, ProtoError
+
+Array: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One recorded run, flat: the leaves of the parameters and of the result in order."""
+
+    module: HloModule
+    #: None where the file holds none, as that of a run that failed before
+    arguments: list[Array] | None = None
+    result: list[Array] | None = field(default=None)
+
+
+def read_snapshot(data: bytes, filename: str = "<proto>") -> Snapshot | None:
+    """The recorded run of a serialized HloSnapshot; None where the bytes are a module without one.
+
+    Raises HloError as `read_proto` does, and R103 or R104 for literals that are not what the module takes or gives.
+    """
+    module = read_proto(data, filename)
+    if not is_wrapped_twice(data):
+        return None
+    with in_message(filename):
+        message = message_class("Snapshot").FromString(data)
+        shapes = [p.shape for p in module.entry.parameters()]
+        arguments = _leaves(message.arguments, shapes, "arguments") if message.arguments or not shapes else None
+        result = _leaves([message.result], [module.entry.root.shape], "result") if message.HasField("result") else None
+    return Snapshot(module, arguments, result)
+
+
+def _leaves(literals: Sequence[Any], shapes: Sequence[Shape], what: str) -> list[Array]:
+    if len(literals) != len(shapes):
+        raise ProtoError(INCONSISTENT, f"the snapshot holds {len(literals)} {what}, the module has {len(shapes)}")
+    return [leaf for proto, shape in zip(literals, shapes, strict=True)
+            for leaf in _arrays(values.literal(proto, shape))]
+
+
+def _arrays(literal: Literal) -> Iterator[Array]:
+    if literal.shape.is_tuple:
+        for element in literal.elements:
+            yield from _arrays(element)
+    elif literal.shape.is_array:
+        yield literal.array

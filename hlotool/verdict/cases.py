@@ -1,0 +1,59 @@
+"""One set of arguments of a comparison: what the reference makes of it, and the evidence that tells what may differ."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.execution import Program, run_limit, sample_program, shadow_program
+from hlotool.verdict.argument_sets import ArgumentSet
+from hlotool.verdict.judgement import Evidence
+
+Array: TypeAlias = Any
+
+#: samples for a first verdict
+SAMPLES = 5
+
+
+@dataclass
+class Case:
+    """One set of arguments and what the reference makes of it; the rest of the evidence when it is asked for."""
+
+    program: Program
+    arguments: ArgumentSet
+    number: int
+    #: None where the reference cannot run the program, until another executor takes its place
+    reference: list[list[Array]] | None
+    #: seconds in which the evidence is had, all of it
+    seconds: float = math.inf
+    _until: float = math.inf
+    _shadow: list[list[Array]] | None = None
+    _samples: list[list[list[Array]]] = field(default_factory=list)
+    _strict: list[list[list[Array]]] = field(default_factory=list)
+
+    def evidence(self, device: int, result: int, samples: int = SAMPLES) -> Evidence:
+        """What is known of one result. Raises HloError where that takes too long or too much memory."""
+        if self._shadow is None:
+            self._until = time.monotonic() + self.seconds
+        with run_limit(self._until - time.monotonic()):
+            return self._evidence(device, result, samples)
+
+    def _evidence(self, device: int, result: int, samples: int) -> Evidence:
+        values = self.arguments.values
+        if self._shadow is None:
+            self._shadow = shadow_program(self.program, values)
+        while len(self._samples) < samples:
+            self._samples.append(sample_program(self.program, values, len(self._samples)))
+
+        assert self.reference is not None
+
+        def strict() -> list[Array]:
+            if not self._strict:
+                with run_limit(self.seconds):
+                    self._strict = [sample_program(self.program, values, n, strict=True) for n in range(8)]
+            return [s[device][result] for s in self._strict]
+
+        return Evidence(self.reference[device][result], self._shadow[device][result],
+                        [s[device][result] for s in self._samples], strict)

@@ -1,0 +1,112 @@
+"""What a comparison found: the verdict, its kind, the findings, and what was covered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.verdict.judgement import Judgement, Kind
+
+Array: TypeAlias = Any
+Verdict: TypeAlias = Literal["agree", "differ", "none"]
+
+
+@dataclass
+class Finding:
+    """A result that differs where it may not."""
+
+    #: who gave it, and against whom it is held
+    side: str
+    other: str
+    result: int
+    device: int
+    #: the kind of the arguments, and their number
+    inputs: str
+    number: int
+    judgement: Judgement
+    #: who is right, and why
+    right: str
+    why: str
+
+    def __str__(self) -> str:
+        where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
+        return f"{where} of {self.side}, {self.inputs} arguments: {self.judgement}; {self.why}"
+
+
+@dataclass
+class Comparison:
+    """What `compare` found."""
+
+    left: str
+    right: str
+    executors: tuple[str, ...]
+    findings: list[Finding] = field(default_factory=list)
+    #: findings that the ends of the range explain (range_ends.py), which decide nothing
+    noted: list[Finding] = field(default_factory=list)
+    #: why executions failed, and the finding with its place
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: kinds of elements -> how many, over all that was judged
+    counts: Counter[str] = field(default_factory=Counter)
+    #: kinds of argument sets that were compared, in order
+    inputs: list[str] = field(default_factory=list)
+    #: why agreement would mean nothing
+    vacuous: list[str] = field(default_factory=list)
+    #: elements of results, and how many of them no set of arguments decided
+    elements: int = 0
+    undecided: int = 0
+    #: why nothing is decided of a result although it was compared: ill-conditioned, range end; arguments of that
+    open_kind: str = ""
+    open_arguments: list[list[Array]] | None = None
+    #: sides of choices that no arguments have taken: "select %s: on_true"
+    untaken: list[str] = field(default_factory=list)
+    #: choices that depend on the arguments, and those with all sides taken
+    choices: int = 0
+    covered: int = 0
+    #: the arguments of the worst finding, by device and leaf
+    witness: list[list[Array]] | None = None
+    #: the instruction to blame, where one is known
+    instruction: str = ""
+    line: int = 0
+    #: the iteration of the innermost loop around it
+    iteration: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def compared(self) -> int:
+        """How many sets of arguments were compared."""
+        return len(self.inputs)
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.findings:
+            return "differ"
+        return "none" if not self.compared or self.vacuous or self.open_kind else "agree"
+
+    @property
+    def kind(self) -> str:
+        """What the verdict rests on: the worst kind of element; of none, why."""
+        if self.worst is not None:
+            return str(self.worst.judgement.kind)
+        if not self.compared:
+            return "failed"
+        if self.vacuous or self.open_kind:
+            return "vacuous" if self.vacuous else self.open_kind
+        return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
+
+    @property
+    def worst(self) -> Finding | None:
+        return max(self.findings, key=lambda f: (f.judgement.kind, f.judgement.problem != ""), default=None)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether something was compared, and all of it agrees."""
+        return self.verdict == "agree"
+
+    def __bool__(self) -> bool:
+        return self.is_equal
+
+    def __str__(self) -> str:
+        text = f"{self.left} and {self.right}: {self.verdict} ({self.kind})"
+        return f"{text}; {self.worst}" if self.worst else text
