@@ -55,7 +55,7 @@ def fix(text: str, filename: str = "<string>", settings: Settings | None = None,
     settings = settings or Settings()
     current, applied = text, list[Diagnostic]()
     refused: dict[tuple[str, str], Diagnostic] = {}
-    found, trials = lint(current, filename, settings), Trials(filename)
+    found, trials = lint(current, filename, settings, each=True), Trials(filename)
     for _ in range(_ROUNDS):
         wanted = [(d, f) for d in found for f in d.fixes[:1]
                   if (f.is_safe or unsafe) and (d.code, d.message) not in refused]
@@ -68,7 +68,7 @@ def fix(text: str, filename: str = "<string>", settings: Settings | None = None,
         if good:
             current = edited(current, (c for _, changes in good for c in changes))
             applied += [d for d, _ in good]
-            found = lint(current, filename, settings)
+            found = lint(current, filename, settings, each=True)
     return Fixed(text, current, tuple(applied), tuple(refused.values()), tuple(found))
 
 

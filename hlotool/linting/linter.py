@@ -15,8 +15,10 @@ from hlotool.text.input_files import is_mlir
 
 
 def lint(program: str | HloModule | Any, filename: str = "<string>",
-         config: Settings | Mapping[str, Any] | str | Path | None = None) -> list[Diagnostic]:
-    """Every finding about an HLO text, a module, or whatever else hlotool.read takes, sorted by place.
+         config: Settings | Mapping[str, Any] | str | Path | None = None, *, each: bool = False) -> list[Diagnostic]:
+    """The findings about an HLO text, a module, or whatever else hlotool.read takes, sorted by place.
+
+    Of several lints about one statement only the gravest is given, as by `hlotool lint`; with `each` all are.
 
     A text with syntax errors gives those; verification speaks about texts that read, and the lint rules about modules
     that verify. `config` is a configuration file, or settings under the names that such a file has:
@@ -29,6 +31,10 @@ def lint(program: str | HloModule | Any, filename: str = "<string>",
         except HloError as error:
             return error.diagnostics
         found, _ = lint_module(module, settings)
+        if not each and module.source is not None:
+            from hlotool.linting.repetition import one_a_statement
+
+            found = one_a_statement(found, {module.source.filename: module.source})
     if module.source is None and filename != "<string>":
         return [replace(d, filename=filename) for d in found]
     return found
@@ -55,7 +61,7 @@ def _is_file(text: str) -> bool:
 
 
 def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:
-    """The findings about a module that was read, and how many others its comments suppress."""
+    """All findings about a module that was read, and how many others its comments suppress."""
     from hlotool.passes.verify import verify
 
     checked = verify(module, profile=settings.profile)

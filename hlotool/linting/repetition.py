@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, Note, Severity
@@ -23,24 +23,19 @@ def aggregated(found: Sequence[Diagnostic], sources: Mapping[str, Source]) -> li
     Of one kind are findings of one code whose operations come from one line of the program or have one op_name, or
     whose sentences differ in the numbers of names only. Errors are never put together.
     """
-    kept = list(_one_a_statement(found, sources))
+    kept = one_a_statement(found, sources)
     groups = _groups(kept)
     return [_joined(d, groups[n]) for n, d in enumerate(kept) if n in groups]
 
 
-def _one_a_statement(found: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
+def one_a_statement(found: Sequence[Diagnostic], sources: Mapping[str, Source]) -> list[Diagnostic]:
     """Without the lints about a statement that another one is about, which is as grave or graver."""
-    given = list(found)
+    places = [_statement(diagnostic, sources) for diagnostic in found]
     best: dict[tuple[str, int], Diagnostic] = {}
-    for diagnostic in given:
-        if place := _statement(diagnostic, sources):
-            other = best.get(place)
-            if other is None or _GRAVITY[diagnostic.severity] < _GRAVITY[other.severity]:
-                best[place] = diagnostic
-    for diagnostic in given:
-        place = _statement(diagnostic, sources)
-        if not place or best[place].code == diagnostic.code:
-            yield diagnostic
+    for diagnostic, place in zip(found, places, strict=True):
+        if place is not None and (place not in best or _GRAVITY[diagnostic.severity] < _GRAVITY[best[place].severity]):
+            best[place] = diagnostic
+    return [d for d, place in zip(found, places, strict=True) if place is None or best[place].code == d.code]
 
 
 def _statement(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> tuple[str, int] | None:

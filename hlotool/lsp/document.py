@@ -48,7 +48,7 @@ class Document:
 
         found: list[Diagnostic] = []
         for part in self.parts:
-            found += part.errors or lint(part.module, self.filename, config)
+            found += part.errors or lint(part.module, self.filename, config, each=True)
         return found
 
     def at(self, line: int, column: int) -> tuple[Part, int] | None:

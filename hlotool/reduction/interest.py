@@ -240,7 +240,7 @@ class Finding(Interest):
             except HloError as error:
                 found = error.diagnostics
         else:
-            found = lint(print_module(candidate.module))
+            found = lint(print_module(candidate.module), each=True)
             if not any(d.code == self.code for d in found) and not any(d.severity is Severity.ERROR for d in found):
                 try:
                     to_stablehlo(candidate.module)

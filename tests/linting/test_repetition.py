@@ -65,6 +65,31 @@ def test_one_statement_has_one_code():
     assert len(aggregated(others, {"<string>": source})) == 2, "two statements on one line"
 
 
+RIVALS = """HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  t = f32[4] transpose(x), dimensions={0}
+  ROOT r = f32[4] negate(x)
+}
+"""
+
+
+def test_the_library_gives_what_the_command_gives(tmp_path, capsys):
+    rivals = {d.line for d in hlotool.lint(RIVALS, config={"select": ["ALL"]}, each=True)
+              if d.code in RULES and d.line}
+    every = [(d.code, d.line) for d in hlotool.lint(RIVALS, config={"select": ["ALL"]}, each=True)]
+    one = [(d.code, d.line) for d in hlotool.lint(RIVALS, config={"select": ["ALL"]})]
+    assert len(every) > len(one) and {line for _, line in one} == rivals
+    assert len({line for _, line in one}) == len(one), "one line under two codes"
+    file = tmp_path / "a.hlo"
+    file.write_text(RIVALS)
+    for flags, wanted in (((), one), (("--each",), every)):
+        main(["lint", "--select", "ALL", "--format", "json", *flags, str(file)])
+        assert [(d["code"], d["line"]) for d in json.loads(capsys.readouterr().out)] == wanted
+    assert [d.code for d in hlotool.lint(hlotool.parse(RIVALS), config={"select": ["ALL"]})] == [c for c, _ in one]
+
+
 COUNT = """HloModule m
 largest { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] maximum(a, b) }
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }

@@ -151,10 +151,10 @@ def test_a_fix_that_would_break_the_module_is_refused_and_the_others_are_made(mo
     text = "ENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] reshape(x)\n  ROOT y = f32[4] tanh(a)\n}\n"
     real = fixes.lint
 
-    def lint(text: str, filename: str, settings: Settings) -> list[Diagnostic]:
+    def lint(text: str, filename: str, settings: Settings, *, each: bool) -> list[Diagnostic]:
         broken = Fix("break it", Position(2, 3), Position(2, 4), "z")
         found = Diagnostic("W999", "wrong", Severity.WARNING, 2, 3, 2, 4, filename, fixes=(broken,))
-        return [found, *real(text, filename, settings)]
+        return [found, *real(text, filename, settings, each=each)]
 
     monkeypatch.setattr(fixes, "lint", lint)
     fixed = fixes.fix(text)
