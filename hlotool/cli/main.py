@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from hlotool.cli.console import complain, prepare_streams, report
@@ -77,8 +77,15 @@ class _Parser(argparse.ArgumentParser):
     """Errors of usage end with code 2 and one line."""
 
     def error(self, message: str) -> NoReturn:
-        complain(f"{self.prog}: {message}; `{self.prog} --help` shows what it takes")
+        complain(f"{self.prog}: {message}{self._nearest_flag(message)}; `{self.prog} --help` shows what it takes")
         raise SystemExit(UNUSABLE)
+
+    def _nearest_flag(self, message: str) -> str:
+        """The flag that an unknown one is most like."""
+        unknown = message.removeprefix("unrecognized arguments: ").split()
+        if not message.startswith("unrecognized arguments: ") or not unknown or not unknown[0].startswith("--"):
+            return ""
+        return _suggestion(unknown[0].partition("=")[0], self._option_string_actions)
 
 
 def _guarded(command: str, given: list[str], program: str, is_process: bool) -> int:
@@ -167,8 +174,8 @@ def _version(program: str) -> str:
     return f"{program.split(maxsplit=1)[0]} {__version__}"
 
 
-def _suggestion(word: str) -> str:
+def _suggestion(word: str, known: Iterable[str] = COMMANDS) -> str:
     import difflib
 
-    close = difflib.get_close_matches(word, COMMANDS, 1)
+    close = difflib.get_close_matches(word[:100], list(known), 1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import fnmatch
 import json
 import sys
@@ -27,7 +28,9 @@ def run(args: argparse.Namespace) -> int:
     chosen = [record for name, record in sorted(OPS.items())
               if not args.patterns or any(fnmatch.fnmatchcase(name, p) for p in args.patterns)]
     if not chosen:
-        complain(f"hlotool ops: no operation fits {' '.join(args.patterns)}")
+        near = [n for p in args.patterns for n in difflib.get_close_matches(p[:100], list(OPS), 1)]
+        advice = f"; did you mean {near[0]}?" if near else ""
+        complain(f"hlotool ops: no operation fits {' '.join(args.patterns)}{advice}")
         return 2
     {"text": _print_table, "json": _print_json, "markdown": _print_markdown}[args.format](chosen, args.color)
     return 0

@@ -298,3 +298,12 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "--format", "markdown", "clamp"]) == 0
     assert "| `clamp` | min, operand, max |" in capsys.readouterr().out
     assert main(["ops", "nothing*"]) == 2
+
+
+def test_unknown_flags_and_operations_get_the_nearest_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "--selct", "W1", str(tmp_path)]) == 2
+    assert "--selct; did you mean --select?" in capsys.readouterr().err
+    assert main(["lint", "--xyzzyx", str(tmp_path)]) == 2
+    assert "did you mean" not in capsys.readouterr().err
+    assert main(["ops", "tranpose"]) == 2
+    assert "did you mean transpose?" in capsys.readouterr().err
