@@ -300,7 +300,7 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "nothing*"]) == 2
 
 
-def test_unknown_flags_and_operations_get_the_nearest_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_flags_and_operations_get_the_nearest_name(tmp_path, capsys):
     assert main(["lint", "--selct", "W1", str(tmp_path)]) == 2
     assert "--selct; did you mean --select?" in capsys.readouterr().err
     assert main(["lint", "--xyzzyx", str(tmp_path)]) == 2
