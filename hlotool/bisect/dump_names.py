@@ -15,19 +15,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# File names come from whoever made the folder, so each is cut in one pass, piece by piece: one pattern for a whole name
+# would try every way to share it among its parts.
 #: stages outside of numbered passes, in their order: before all passes, and after them
-_STAGES = r"(?:(?:sm_[\d.]+\w*?_|gfx[\w:+\-]+?_)?[a-z]+_)?" \
-          r"(?:before_optimizations|after_optimizations(?:_\w+)*|after_codegen|before_codegen)"
-_SUFFIX = r"(?:\.hlo)?\.(?:txt|hlo|pb)(?:\.gz)?"
-_HLO = re.compile(
-    r"^(?:(?P<before>[\w\-]+)[.-])??module_(?P<id>\d+)(?P<name>(?:\.[^/]+?)??)"
-    r"\.(?:(?P<number>\d{3,})\.(?P<pipeline>[^/]+?)\.after_(?P<after>[^/]+?)(?:\.before_(?P<next>[^/]+?))?"
-    rf"|(?P<stage>{_STAGES}))"
-    rf"{_SUFFIX}$")
-_MLIR = re.compile(r"^(?P<number>\d+(?:[_.\-]\d+)*)[_.\-]+(?P<name>[^/]+?)\.(?:mlir|mlirbc)(?:\.gz)?$")
-_MLIR_OF_MODULE = re.compile(
-    r"^(?:(?P<before>[\w\-]+)[.-])??module_(?P<id>\d+)(?P<name>(?:\.[^/]+?)??)"
-    r"\.(?P<number>\d+)[._\-](?P<pass>[^/]+?)\.(?:mlir|mlirbc)(?:\.gz)?$")
+_STAGE = re.compile(r"\.(?P<stage>(?:(?:sm_[\d.]++\w*?_|gfx[\w:+\-]+?_)?[a-z]+_)?"
+                    r"(?:before_optimizations|after_optimizations(?:_\w+)?|after_codegen|before_codegen))\Z")
+_HLO_SUFFIX = re.compile(r"(?:\.hlo)?\.(?:txt|hlo|pb)(?:\.gz)?\Z")
+_MLIR_SUFFIX = re.compile(r"\.(?:mlir|mlirbc)(?:\.gz)?\Z")
+_MODULE = re.compile(r"(?:(?P<before>[\w\-]+)[.-])??module_(?P<id>\d++)(?=\.)")
+_NUMBER = re.compile(r"\.(?P<number>\d{3,}+)\.")
+_NUMBER_OF_MLIR = re.compile(r"\.(?P<number>\d++)[._\-](?P<pass>.)", re.S)
+_MLIR = re.compile(r"(?P<number>\d++(?:[_.\-]\d++)*)[_.\-]+(?P<name>.+)", re.S)
 #: parts of module names that say when or where a module was compiled, not what it is called
 _WHERE = re.compile(r"^\.?(?:thread|tid|pid|cl|host|replica|task)[_\-]?\d+(?=\.|$)")
 #: the change list of the compiler, at the end of a module's name
@@ -62,25 +60,39 @@ class DumpName:
 
 def dump_name(filename: str) -> DumpName | None:
     """What the name of a file (without folders) says; None: it is no dump between passes."""
-    found = _HLO.match(filename)
-    if found is not None:
-        stamp, module = _of_module(found)
-        if found["stage"]:
-            stage = found["stage"]
-            first = stage.endswith("before_optimizations")
-            rank = (0,) if first else (2, stage.count("after"), len(stage))
-            return DumpName(stamp, int(found["id"]), module, rank, "", "before_optimizations" if first else stage, "")
-        return DumpName(stamp, int(found["id"]), module, (1, int(found["number"])), found["pipeline"], found["after"],
-                        found["next"] or "")
-    found = _MLIR_OF_MODULE.match(filename)
-    if found is not None:
-        stamp, module = _of_module(found)
-        return DumpName(stamp, int(found["id"]), module, (1, int(found["number"])), "mlir", _pass(found["pass"]), "")
-    found = _MLIR.match(filename)
-    if found is not None:
+    module = _MODULE.match(filename)
+    if (suffix := _HLO_SUFFIX.search(filename)) is not None:
+        return _of_hlo(module, filename[module.end():suffix.start()]) if module is not None else None
+    if (suffix := _MLIR_SUFFIX.search(filename)) is None:
+        return None
+    if module is not None and (found := _NUMBER_OF_MLIR.search(filename, module.end(), suffix.start())) is not None:
+        stamp, name = _of_module(module, filename[module.end():found.start()])
+        after = _pass(filename[found.start("pass"):suffix.start()])
+        return DumpName(stamp, int(module["id"]), name, (1, int(found["number"])), "mlir", after, "")
+    if (found := _MLIR.fullmatch(filename, 0, suffix.start())) is not None:
         numbers = tuple(int(n) for n in re.split(r"[_.\-]", found["number"]))
         return DumpName("", 0, "", (1, *numbers), "mlir", _pass(found["name"]), "")
     return None
+
+
+def _of_hlo(module: re.Match[str], rest: str) -> DumpName | None:
+    """What a name says in `rest`, between the module's number and the suffix."""
+    number, stage = _NUMBER.search(rest), _STAGE.search(rest)
+    cut = rest.find(".after_", number.end() + 1) if number is not None else -1
+    after, between, before = rest[cut + len(".after_"):].partition(".before_") if cut >= 0 else ("", "", "")
+    if number is not None and after and (stage is None or number.start() < stage.start()):
+        if between and not before:
+            after += between
+        stamp, name = _of_module(module, rest[:number.start()])
+        return DumpName(stamp, int(module["id"]), name, (1, int(number["number"])), rest[number.end():cut], after,
+                        before)
+    if stage is None:
+        return None
+    stamp, name = _of_module(module, rest[:stage.start()])
+    said = stage["stage"]
+    first = said.endswith("before_optimizations")
+    rank = (0,) if first else (2, said.count("after"), len(said))
+    return DumpName(stamp, int(module["id"]), name, rank, "", "before_optimizations" if first else said, "")
 
 
 def is_beside(filename: str) -> bool:
@@ -88,8 +100,9 @@ def is_beside(filename: str) -> bool:
     return _BESIDE.search(filename) is not None
 
 
-def _of_module(found: re.Match[str]) -> tuple[str, str]:
-    stamp, name = [found["before"] or ""], found["name"]
+def _of_module(found: re.Match[str], name: str) -> tuple[str, str]:
+    """The stamps of a module, and its name without them."""
+    stamp = [found["before"] or ""]
     while where := _WHERE.match(name):
         stamp.append(where[0].lstrip("."))
         name = name[where.end():]

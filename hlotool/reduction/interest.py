@@ -250,7 +250,15 @@ class Finding(Interest):
         return Sighting((self.code,), said.message) if said is not None else NOTHING
 
 
-_NUMBERS = re.compile(r"%?[\w.\-/]*\d[\w.\-/]*|0x[0-9a-f]+|\[[^\]]*\]|\{[^}]*\}|'[^']*'|\"[^\"]*\"")
+_WORD_OR_QUOTATION = re.compile(r"%?[\w.\-/]++|\[[^\]]*+\]|\{[^}]*+\}|'[^']*+'|\"[^\"]*+\"")
+#: characters of a message that are looked at: brackets that nobody closes take a look at all that follows
+_LONGEST = 2000
+
+
+def _without_number(found: re.Match[str]) -> str:
+    text = found[0]
+    is_plain_word = text[0] not in "[{'\"" and not any(map(str.isdecimal, text))
+    return text if is_plain_word else "#"
 
 
 def without_numbers(message: str) -> str:
@@ -259,4 +267,4 @@ def without_numbers(message: str) -> str:
     >>> without_numbers("Check failed: lhs.rank() == 2 (3 vs. 2) at dot.17 f32[3,4]{1,0}")
     'Check failed: lhs.rank() == # (# vs. #) at # #'
     """
-    return " ".join(re.sub(r"#+", "#", _NUMBERS.sub("#", message)).split())[:160]
+    return " ".join(re.sub(r"#+", "#", _WORD_OR_QUOTATION.sub(_without_number, message[:_LONGEST])).split())[:160]

@@ -22,6 +22,7 @@ from hlotool.text.definitions import Body, Definitions, PendingCall
 from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
 from hlotool.text.legacy import NEWER_ATTRIBUTES
 from hlotool.text.operands import OperandReader
+from hlotool.text.phrase_errors import BAD_ATTRIBUTE
 from hlotool.text.phrases import PhraseError, read_names
 from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.reports import Reports
@@ -37,6 +38,8 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
 _ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
+#: kinds of attributes that name what an instruction calls or waits for
+_NAMING = (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS)
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
@@ -143,6 +146,9 @@ class StatementReader:
     def _attribute(self, attribute: CutAttribute, body: Body | None, owner: HloInstruction | None) -> Any:
         name, text, offset = attribute.name, attribute.value, attribute.value_start
         kind = kind_of(name, text.startswith("{{"))
+        if owner is None and kind in _NAMING:
+            raise PhraseError(BAD_ATTRIBUTE, f"{name} belongs behind an instruction: a module or computation has none",
+                              0, len(text), "remove it, or move it behind the instruction that it is of")
         self._phrases.note_value(kind, text, offset)
         if name not in KINDS:
             self._reports.note("custom", f"{name} is an attribute that XLA does not know: kept as it is",
@@ -150,8 +156,8 @@ class StatementReader:
         elif name in NEWER_ATTRIBUTES:
             self._reports.note(NEWER_ATTRIBUTES[name], f"{name} is newer than most parsers", attribute.start,
                                attribute.start + len(name))
-        if kind is Kind.INSTRUCTIONS:
-            return _named_instructions(text, offset, body) if body is not None else ()
+        if kind is Kind.INSTRUCTIONS and body is not None:
+            return _named_instructions(text, offset, body)
         if kind is Kind.COMPUTATION and text.startswith("{"):
             return self._read_inline(text, offset)
         value = self._phrases.value(kind, text, name)

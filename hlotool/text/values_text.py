@@ -71,6 +71,8 @@ _LONG = 200
 
 def _read(kind: Kind, text: str, name: str) -> Any:
     plain_text = blank_comments(text)
+    if kind is not Kind.LITERAL and not plain_text.isprintable():
+        _refuse_controls(plain_text, name or kind.value)
     how = _HOW[kind]
     try:
         value = how(plain_text, name) if callable(how) else how[0].read(how[1], plain_text, code=how[2],
@@ -84,6 +86,17 @@ def _read(kind: Kind, text: str, name: str) -> Any:
 
 
 _read_again = functools.lru_cache(16384)(_read)
+
+#: a control character that is neither white space nor inside of a string
+_CONTROL = re.compile(rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
+
+
+def _refuse_controls(text: str, what: str) -> None:
+    """Raise PhraseError for a control character outside of strings, where no spelling of it means the same."""
+    for found in _CONTROL.finditer(text):
+        if found[1] is not None:
+            raise PhraseError(BAD_ATTRIBUTE, f"{what} holds a control character, {found[1]!a}, which only a "
+                              "string may", *found.span(), "remove it")
 
 
 # Words and numbers that depend on the attribute's name

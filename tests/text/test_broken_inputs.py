@@ -44,3 +44,29 @@ def test_one_report_at_the_place_with_advice(old: str, new: str, code: str, line
     assert (found.code, found.severity, found.line) == (code, "error", line)
     assert row[found.column - 1:found.end_column - 1] == mark
     assert advice in f"{found.message}; {found.help}"
+
+
+@pytest.mark.parametrize("attribute", ["control-predecessors={a}", "to_apply=add", "calls=add", "body=add",
+                                       "branch_computations={add, add}", "to_apply={ ROOT c = f32[] constant(1) }"])
+@pytest.mark.parametrize("place", ["HloModule m", "}"])
+def test_a_header_names_nothing_that_would_be_lost(place: str, attribute: str) -> None:
+    text = "HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  ROOT r = f32[] negate(a)\n}\n\n" \
+           "ENTRY e {\n  x = f32[] parameter(0)\n  ROOT y = f32[] call(x), to_apply=add\n}\n"
+    assert hlotool.parse(text)
+    with pytest.raises(hlotool.HloError) as caught:
+        hlotool.parse(text.replace(place, f"{place}, {attribute}", 1))
+    assert [d.code for d in caught.value.diagnostics] == ["P120"]
+    assert "belongs behind an instruction" in caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize("value", ["a\x01b", "{a\x7fb}", "{x={y\x85}}", "\x1b"])
+@pytest.mark.parametrize("name", ["unheard_of", "origin", "backend_config", "sharding"])
+def test_control_characters_stand_in_strings_only(name: str, value: str) -> None:
+    with pytest.raises(hlotool.HloError):
+        hlotool.parse(f"ENTRY e {{\n  x = f32[] parameter(0), {name}={value}\n}}")
+
+
+def test_control_characters_in_strings_and_comments_are_read() -> None:
+    module = hlotool.parse('ENTRY e {\n  x = f32[] parameter(0), unheard_of={k="a\x01b"/*\x02*/}\n}')
+    again = hlotool.parse(str(module))
+    assert '{k="a\\001b"' in str(module) and str(again) == str(module)
