@@ -93,8 +93,10 @@ def _opened(folder: Path, name: Path) -> tuple[int, bool]:
 def _named_and_moved(handle: int, name: Path, target: Path) -> None:
     """Give an open file without a name that of the target, in a process that ends when this is done. Raises OSError."""
     with warnings.catch_warnings():
-        # Python 3.12 warns of forks beside threads; this one makes system calls only, and ends.
+        # Python 3.12 and JAX warn of forks beside threads, whose locks the child would wait for. This one takes none: it
+        # makes system calls, and ends. A program started in its place would cost fifty times as much, for each file.
         warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
         mover = os.fork()
     if not mover:
         code = 1

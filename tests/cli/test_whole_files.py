@@ -226,3 +226,16 @@ def test_what_a_killed_writer_left_is_cleared(tmp_path: pathlib.Path) -> None:
     (tmp_path / f".m.hlo.hlotool-{os.getppid()}~").write_text("another writer at work")
     write_whole(tmp_path / "m.hlo", b"whole")
     assert sorted(os.listdir(tmp_path)) == [f".m.hlo.hlotool-{os.getppid()}~", "m.hlo"]
+
+
+def test_writing_beside_threads_warns_of_nothing(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "a.hlo"
+    file.write_text("before")
+    code = ("import os, sys, pathlib, threading, warnings\n"
+            "os.register_at_fork(before=lambda: warnings.warn('os.fork() was called', RuntimeWarning))\n"
+            "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+            "from hlotool.cli.whole_files import write_whole\n"
+            "write_whole(pathlib.Path(sys.argv[1]), b'after')\n")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code, str(file)], capture_output=True, text=True,
+                          check=False)
+    assert (done.returncode, done.stderr, file.read_text()) == (0, "", "after")
