@@ -93,8 +93,8 @@ def _opened(folder: Path, name: Path) -> tuple[int, bool]:
 def _named_and_moved(handle: int, name: Path, target: Path) -> None:
     """Give an open file without a name that of the target, in a process that ends when this is done. Raises OSError."""
     with warnings.catch_warnings():
-        # Python 3.12 and JAX warn of forks beside threads, whose locks the child would wait for. This one takes none: it
-        # makes system calls, and ends. A program started in its place would cost fifty times as much, for each file.
+        # Python 3.12 and JAX warn of forks beside threads, whose locks the child would wait for. This one takes none:
+        # it makes system calls, and ends. A program in its place would have to start an interpreter for each file.
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         mover = os.fork()

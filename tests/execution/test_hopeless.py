@@ -27,7 +27,8 @@ def test_huge_work_is_named_and_not_begun(opcode: str) -> None:
     with pytest.raises(hlotool.HloError) as caught:
         refuse_hopeless(hlotool.parse(HUGE[opcode]), 60.0)
     (found,) = caught.value.diagnostics
-    assert found.code == "E105" and found.message.startswith(f"{opcode} big: ") and "B, take the reference more than" in found.message
+    assert found.code == "E105" and found.message.startswith(f"{opcode} big: ")
+    assert "B, take the reference more than" in found.message
     refuse_hopeless(hlotool.parse(HUGE[opcode]), 1e9)
 
 
