@@ -304,6 +304,11 @@ class Importer:
         results = [self._shape(t) for t in found.results]
         return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
 
+    def mesh(self, name: str) -> str:
+        """The text of the module's mesh of that name, "" where it has none."""
+        return next((str(view.operation.attributes["mesh"]) for view in self._program.body.operations
+                     if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), "")
+
     # Operations.
 
     def _block(self, scope: Scope, block: Any) -> list[HloInstruction]:

@@ -102,6 +102,10 @@ class LiftedBack(OperationReader):
         """The shapes of the computations whose functions are named."""
         return tuple((tuple(p.shape for p in c.parameters()), c.root.shape) for c in self.called_all(attribute))
 
+    def mesh(self, name: str) -> str:
+        """Nothing: what is written names devices."""
+        return ""
+
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
         """An instruction that belongs nowhere."""

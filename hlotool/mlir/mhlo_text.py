@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: a string or comment, which stays; or a word of the dialect: an operation, an attribute, a type
+#: a string, comment or symbol (a call of @mhlo.tan), which stays; or a word of the dialect: an operation, an attribute,
+#: a type
 _WORD = re.compile(r'"mhlo\.(?P<quoted>\w+)"(?=\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*'
-                   r"|(?P<mark>[#!]?)\bmhlo(?P<dot>\.?)(?P<name>\w*)")
+                   r"|(?P<mark>[#!]?)(?<!@)\bmhlo(?P<dot>\.?)(?P<name>\w*)")
 
 
 def in_stablehlo(text: str, context: Any) -> str:

@@ -140,6 +140,10 @@ class OperationReader:
         """The parameters' shapes and the result's of each function that an array of symbols names."""
         return tuple(self.importer.signature(self, str(symbol.value)) for symbol in self._get(attribute) or ())
 
+    def mesh(self, name: str) -> str:
+        """The text of the module's mesh of that name, "" where it has none."""
+        return self.importer.mesh(name)
+
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
         return len(self._operation.regions)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-from hlotool.ir import HloInstruction, ReplicaGroups
+from hlotool.ir import AxisRef, HloInstruction, Mesh, ReplicaGroups
 from hlotool.ops.lowering import Reader, i64_tensor
 
 
@@ -43,6 +44,11 @@ def lifted_attributes(r: Reader) -> dict[str, Any]:
     # A channel that is not positive is none. Source: StableHLO specification, all_reduce, Semantics.
     if channel > 0:
         found["channel_id"] = channel
+    if axes := _MESH_AXES.match(r.text("replica_groups")):
+        found["replica_groups"] = _groups_of_axes(r, axes["mesh"], axes["axes"])
+        if r.has("use_global_device_ids"):
+            found["use_global_device_ids"] = True
+        return found
     rows = lifted_table(r, "replica_groups") if r.has("replica_groups") else ()
     if any(v < -1 for row in rows for v in row):
         r.refuse("its replica_groups name a negative device; only -1 stands for none")
@@ -53,6 +59,27 @@ def lifted_attributes(r: Reader) -> dict[str, Any]:
                      f"{len(found['replica_groups'].lists())} groups")
         found["use_global_device_ids"] = True
     return found
+
+
+_MESH_AXES = re.compile(
+    r'#stablehlo\.replica_group_mesh_axes<mesh = @"?(?P<mesh>[^",]+)"?, axes = \[(?P<axes>.*)\]>')
+_AXIS = re.compile(r'axis_ref<name = "([^"]+)"'
+                   r'(?:, sub_axis_info = #stablehlo\.sub_axis_info<pre_size = (\d+), size = (\d+)>)?')
+_MESH = re.compile(r"#sdy\.mesh<\[(.*?)\](?:, device_ids=\[([\d, ]*)\])?>")
+
+
+def _groups_of_axes(r: Reader, name: str, axes: str) -> ReplicaGroups:
+    """Groups that are written as the axes of a mesh of the module."""
+    mesh = _MESH.fullmatch(r.mesh(name))
+    if mesh is None:
+        r.refuse(f"its replica_groups name the mesh {name}, which the module does not have or which has no axes")
+    sizes = tuple((axis, int(size)) for axis, size in re.findall(r'"([^"]+)"=(\d+)', mesh[1]))
+    ids = tuple(map(int, re.findall(r"\d+", mesh[2]))) if mesh[2] else None
+    refs = tuple(AxisRef(axis, int(pre) if pre else None, int(size) if size else None)
+                 for axis, pre, size in _AXIS.findall(axes))
+    if unknown := sorted({a.name for a in refs} - {axis for axis, _ in sizes}):
+        r.refuse(f"its replica_groups name the axis {unknown[0]}, which the mesh {name} does not have")
+    return ReplicaGroups(mesh=Mesh(sizes, ids), axes=refs)
 
 
 def lifted_table(r: Reader, attribute: str) -> tuple[tuple[int, ...], ...]:

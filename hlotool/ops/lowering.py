@@ -118,6 +118,9 @@ class Reader(Protocol):
         the parameter is one.
         """
 
+    def mesh(self, name: str) -> str:
+        """The text of the module's mesh of that name, "" where it has none."""
+
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
 

@@ -523,3 +523,32 @@ def test_a_single_captured_value_is_the_parameter_of_a_branch():
     branches = module.entry.root.called_computations()
     assert [str(b.parameters()[0].shape) for b in branches] == ["s32[]", "s32[]"]
     assert int(hlotool.execute(module, [np.bool_(True), np.int32(3)], executor="reference")[0]) == -3
+
+
+_OVER_A_MESH = """module {
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.all_reduce"(%a) ({
+   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+     %s = stablehlo.add %x, %y : tensor<f32>
+     stablehlo.return %s : tensor<f32>
+  }) {replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}"""
+
+
+def test_groups_may_be_axes_of_a_mesh():
+    groups = hlotool.from_stablehlo(_OVER_A_MESH).entry.root.attributes["replica_groups"]
+    assert groups.lists() == ((0, 2), (1, 3))
+    with pytest.raises(HloError, match="name the axis z"):
+        hlotool.from_stablehlo(_OVER_A_MESH.replace('axis_ref<name = "x"', 'axis_ref<name = "z"'))
+    with pytest.raises(HloError, match="mesh symbol 'other'"):
+        hlotool.from_stablehlo(_OVER_A_MESH.replace("mesh = @mesh", "mesh = @other"))
+
+
+def test_a_call_named_as_an_mhlo_operation_keeps_its_target_until_it_is_read():
+    module = hlotool.from_stablehlo("""func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.custom_call @mhlo.tan(%a) {mhlo.attributes = {}} : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32> }""")
+    assert module.entry.root.opcode == "tan"
