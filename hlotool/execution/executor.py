@@ -69,6 +69,14 @@ class Executor(abc.ABC):
     options: Options = field(default_factory=Options)
 
     @property
+    def product_bits(self) -> int:
+        """Mantissa bits to which its platform cuts f32 operands of dots and convolutions of default precision; 0: none.
+
+        `operand_precision` asks for more, and `algorithm` says exactly what is done.
+        """
+        return 0
+
+    @property
     def name(self) -> str:
         return f"{self.names[0]}:{self.argument}" if self.parameter else self.names[0]
 

@@ -8,7 +8,8 @@ and CESTAC's random rounding, Vignes, 1974.)
 
     elementwise   the exact result of the rounded operands, moved by up to 1 ULP (or what the operation declares, or
                   its result_accuracy asks for), then rounded; a result that needs no rounding is left alone
-    sums          of products: by the unit of the accumulation's type, times the root of the number of terms, times the
+    sums          of products, their operands cut as `algorithm` says, or the platform where `operand_precision` is
+                  default: by the unit of the accumulation's type, times the root of the number of terms, times the
                   sum of magnitudes; a sum of whole numbers that fit is left alone
     backward      each operand moved by 2 ULPs
     reductions    in another order, each step an elementwise operation of the called computation; so are scatters, and
@@ -47,13 +48,16 @@ _ALGORITHM_BITS = {"bf16": 7, "tf32": 10, "f16": 10, "f32": 23, "f64": 52}
 
 
 def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
-                   least_ulps: float = LEAST_ULPS, infeed: Sequence[Sequence[Array]] = ()) -> list[list[Array]]:
+                   least_ulps: float = LEAST_ULPS, infeed: Sequence[Sequence[Array]] = (),
+                   product_bits: int = 0) -> list[list[Array]]:
     """The results of every device with the roundings of that seed.
+
+    `product_bits`: see hlotool.execution.executor.
 
     Every operation that rounds may be off by `least_ulps`, or by what it declares if that is more. `infeed` is what the
     host hands to each device.
     """
-    rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps)
+    rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps, product_bits=product_bits)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
     return evaluate_program(program, given, queues=fed(infeed), rebind=rounding.rebound)
 
@@ -86,8 +90,10 @@ def samples_of(program: Program, arguments: Sequence[Sequence[Array]], count: in
 class RandomRounding:
     """The roundings of one sample."""
 
-    def __init__(self, module: HloModule, seed: int, *, strict: bool = False, least_ulps: float = LEAST_ULPS) -> None:
+    def __init__(self, module: HloModule, seed: int, *, strict: bool = False, least_ulps: float = LEAST_ULPS,
+                 product_bits: int = 0) -> None:
         self._seed = seed
+        self._product_bits = product_bits
         self._least_ulps = least_ulps
         self._streams = threading.local()
         self._flushes = seed % 2 == 1
@@ -170,6 +176,7 @@ class RandomRounding:
 
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         unit, fewer = _accumulation(instruction)
+        fewer = fewer or _cut_by_platform(instruction, self._product_bits)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
         tiny = 2.0 ** _least_exponent(shape.dtype)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
@@ -397,6 +404,15 @@ def _accumulation(instruction: HloInstruction) -> tuple[float, int]:
     if words[-1] == "x3":
         fewer *= 2
     return max(unit, 2.0 ** -(_ALGORITHM_BITS[total] + 1)), fewer if fewer < 23 else 0
+
+
+def _cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
+    """The bits to which a platform cuts operands: of f32 products that ask for neither an algorithm nor precision."""
+    words = instruction.attributes.get("operand_precision") or ("default",)
+    algorithm = str(instruction.attributes.get("algorithm") or "dot_unset")
+    if instruction.operands[0].shape.element_type not in ("f32", "c64") or algorithm != "dot_unset":
+        return 0
+    return product_bits if "default" in words else 0
 
 
 def _unit(kind: DType) -> float:

@@ -41,6 +41,8 @@ class Evidences:
     _shadow: list[list[Array]] | None = None
     _samples: list[list[list[Array]]] = field(default_factory=list)
     _strict: list[list[list[Array]]] = field(default_factory=list)
+    #: of the executor that is judged (hlotool.execution.executor)
+    product_bits: int = 0
 
     @property
     def reference(self) -> list[list[Array]]:
@@ -65,11 +67,13 @@ class Evidences:
         if self._shadow is None:
             self._shadow = shadow_program(self.program, self.arguments)
         while len(self._samples) < samples:
-            self._samples.append(sample_program(self.program, self.arguments, len(self._samples)))
+            self._samples.append(sample_program(self.program, self.arguments, len(self._samples),
+                                                product_bits=self.product_bits))
 
         def strict() -> list[Array]:
             if not self._strict:
-                self._strict = [sample_program(self.program, self.arguments, n, strict=True) for n in range(_STRICT)]
+                self._strict = [sample_program(self.program, self.arguments, n, strict=True,
+                                               product_bits=self.product_bits) for n in range(_STRICT)]
             return [s[device][result] for s in self._strict]
 
         return Evidence(self.reference[device][result], self._shadow[device][result],
@@ -119,7 +123,7 @@ class Bench:
         """The results of a part that are wrong; `given` are the executor's, where they are known already."""
         found: list[Wrong] = []
         rows = given if given is not None else self.run(tried.program, [arguments])[0] if tried.computed else []
-        evidence = Evidences(tried.program, arguments)
+        evidence = Evidences(tried.program, arguments, product_bits=self.executor.product_bits)
         for device, row in enumerate(rows or []):
             for result, value in enumerate(row):
                 judgement = evidence.judge(device, result, value)

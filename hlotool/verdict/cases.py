@@ -28,6 +28,8 @@ class Case:
     reference: list[list[Array]] | None
     #: seconds in which the evidence is had, all of it
     seconds: float = math.inf
+    #: bits to which an executor cuts the operands of products (hlotool.execution.executor)
+    product_bits: int = 0
     _until: float = math.inf
     _shadow: list[list[Array]] | None = None
     _samples: list[list[list[Array]]] = field(default_factory=list)
@@ -45,14 +47,16 @@ class Case:
         if self._shadow is None:
             self._shadow = shadow_program(self.program, values)
         while len(self._samples) < samples:
-            self._samples.append(sample_program(self.program, values, len(self._samples)))
+            self._samples.append(sample_program(self.program, values, len(self._samples),
+                                                product_bits=self.product_bits))
 
         assert self.reference is not None
 
         def strict() -> list[Array]:
             if not self._strict:
                 with run_limit(self.seconds):
-                    self._strict = [sample_program(self.program, values, n, strict=True) for n in range(8)]
+                    self._strict = [sample_program(self.program, values, n, strict=True, product_bits=self.product_bits)
+                                    for n in range(8)]
             return [s[device][result] for s in self._strict]
 
         return Evidence(self.reference[device][result], self._shadow[device][result],

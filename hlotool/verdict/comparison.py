@@ -140,6 +140,8 @@ class _Work:
             self.counts_extremes = True
         self.running: list[Executor] = [
             e for e in (executor_named(n, self.time_limit) for n in dict.fromkeys(names)) if e.name != "reference"]
+        #: of the executor that cuts the operands of products most
+        self.product_bits = min((e.product_bits for e in self.running if e.product_bits), default=0)
         self.has_no_reference = False
         #: the reference is held against nothing but itself
         self.is_alone = not self.running and not self.is_pair
@@ -186,7 +188,8 @@ class _Work:
             longest = time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
             watch = Watch(self.coverage, until=max(until, longest))
             try:
-                cases.append(Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit))
+                cases.append(Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit,
+                                  self.product_bits))
             except OutOfTime as error:
                 if is_first:
                     self._note_late(error)

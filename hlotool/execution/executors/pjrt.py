@@ -19,6 +19,9 @@ from hlotool.isolation import Refusal
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
 
+#: platform -> mantissa bits of a product's operands where a program leaves the precision to it
+_PRODUCT_BITS = {"cuda": 10, "gpu": 10, "tpu": 7}
+
 
 class Pjrt(Executor):
     """Runs on the PJRT client of a platform that JAX finds."""
@@ -26,6 +29,11 @@ class Pjrt(Executor):
     names = ("pjrt",)
     parameter = "PLATFORM"
     compiles_together = True
+
+    @property
+    def product_bits(self) -> int:
+        """TF32 on NVIDIA's tensor cores, bf16 on TPUs: what `default` stands for in XLA's PrecisionConfig there."""
+        return _PRODUCT_BITS.get(self.argument, 0)
 
     def prepare(self, program: Program) -> Job:
         """The module as bytecode. Raises HloError for calls of Python functions, which live in another process."""
