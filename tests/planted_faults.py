@@ -22,6 +22,7 @@ class Faulty:
     """The reference, but for the instruction at an offset of the text."""
 
     offset: int
+    product_bits = 0
     name: str = "faulty"
 
     def run(self, program, argument_sets):
