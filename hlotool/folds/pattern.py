@@ -1,0 +1,149 @@
+"""Patterns of rules, and the modules that they stand for.
+
+    log(exponential(x))                          calls are operations; a dash is written _, and `and_` is `and`
+    -x * (y + 1)                                 + - * / and comparisons as in Python; numbers are constants
+    convert(x, to='f32')                         the element type of the result; T is that of the operands
+    reshape(x, shape='[N*N]')                    the result's dimensions; a matrix has N rows and columns
+    reduce_add(x, dimensions='{1}')              a reduction by an operation, from 0
+    pad(x, scalar(0), padding='1_1x0_0')         other keywords are attributes, as HLO writes them
+
+Patterns are expressions of Python's grammar, read by its parser and not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from hlotool.folds.fold_rules import Rule
+
+_BINARY = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+_COMPARISONS = {ast.Lt: "LT", ast.LtE: "LE", ast.Gt: "GT", ast.GtE: "GE", ast.Eq: "EQ", ast.NotEq: "NE"}
+#: names of constants that are no numbers of Python
+_CONSTANTS = {"inf", "nan", "true", "false"}
+#: a dimension that is given as a sum or product of N
+_DIMENSION = re.compile(r"\bN\b(?:([*+])(\w+))?")
+
+
+def tree_of(pattern: str) -> ast.expr:
+    """A pattern's expression."""
+    return ast.parse(pattern, mode="eval").body
+
+
+def operands_of(rule: Rule) -> tuple[str, ...]:
+    """The names of a rule's operands, in order of the alphabet."""
+    found = {node.id for text in (rule.before, rule.after) for node in ast.walk(tree_of(text))
+             if isinstance(node, ast.Name) and len(node.id) == 1}
+    return tuple(sorted(found))
+
+
+def module_text(rule: Rule, element_type: str, dims: tuple[int, ...]) -> str:
+    """A module of operands of one shape whose results are both sides, and the condition where there is one.
+
+    >>> print(module_text(Rule("log(exponential(x))", "x"), "f32", (4,)))
+    HloModule fold
+    <BLANKLINE>
+    ENTRY e {
+      x = f32[4] parameter(0)
+      t0 = exponential(x)
+      t1 = log(t0)
+      ROOT r = tuple(t1, x)
+    }
+    """
+    rows = _Rows(element_type, dims)
+    shape = f"{element_type}[{','.join(map(str, dims))}]"
+    names = operands_of(rule)
+    rows.lines = [f"{name} = {shape} parameter({n})" for n, name in enumerate(names)]
+    wanted = [rule.before, rule.after, *([rule.when] if rule.when else [])]
+    results = [rows.add(tree_of(text)) for text in wanted]
+    rows.lines.append(f"ROOT r = tuple({', '.join(results)})")
+    body = "".join(f"  {line}\n" for line in rows.lines)
+    return "HloModule fold\n\n" + "".join(rows.computations.values()) + f"ENTRY e {{\n{body}}}"
+
+
+@dataclass
+class _Rows:
+    """The instructions of a module on the way."""
+
+    element_type: str
+    dims: tuple[int, ...]
+    lines: list[str] = field(default_factory=list)
+    computations: dict[str, str] = field(default_factory=dict)
+    _count: int = 0
+
+    def add(self, node: ast.expr) -> str:
+        """The name of the instruction of an expression."""
+        if isinstance(node, ast.Name) and node.id not in _CONSTANTS:
+            return node.id
+        if (constant := constant_text(node)) is not None:
+            return self._constant(constant)
+        opcode, operands, keywords = parts(node)
+        if opcode == "scalar":
+            return self._row(f"{self.element_type}[] constant({constant_text(operands[0])})")
+        names = [self.add(o) for o in operands]
+        to, shape = (keywords.pop(k, None) for k in ("to", "shape"))
+        declared = ""
+        if to is not None:
+            declared = f"{self._named(to)}[{','.join(map(str, self.dims))}] "
+        if shape is not None:
+            declared = f"{self.element_type}{self._named(shape)} "
+        if opcode.startswith("reduce-") and opcode != "reduce-precision":
+            names.append(self._row(f"{self.element_type}[] constant(0)"))
+            keywords["to_apply"] = self._reducer(opcode.removeprefix("reduce-"))
+            opcode = "reduce"
+        told = "".join(f", {k}={self._named(v)}" for k, v in keywords.items())
+        return self._row(f"{declared}{opcode}({', '.join(names)}){told}")
+
+    def _row(self, text: str) -> str:
+        self._count += 1
+        name = f"t{self._count - 1}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _constant(self, text: str) -> str:
+        kind = "pred" if text in ("true", "false") else self.element_type
+        scalar = self._row(f"{kind}[] constant({text})")
+        return self._row(f"{kind}[{','.join(map(str, self.dims))}] broadcast({scalar}), dimensions={{}}")
+
+    def _reducer(self, opcode: str) -> str:
+        kind = self.element_type
+        self.computations[opcode] = (f"{opcode}er {{\n  a = {kind}[] parameter(0)\n  b = {kind}[] parameter(1)\n"
+                                     f"  ROOT s = {opcode}(a, b)\n}}\n\n")
+        return f"{opcode}er"
+
+    def _named(self, text: str) -> str:
+        """A keyword's text with T and N as they are."""
+        if text == "T":
+            return self.element_type
+        size = self.dims[0]
+
+        def value(m: re.Match[str]) -> str:
+            other = size if m[2] == "N" else int(m[2] or 0)
+            return str(size * other if m[1] == "*" else size + other)
+
+        return _DIMENSION.sub(value, text)
+
+
+def constant_text(node: ast.expr) -> str | None:
+    """The text of a constant, with its sign; None for other expressions."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = constant_text(node.operand)
+        return None if inner is None else f"-{inner}"
+    if isinstance(node, ast.Name) and node.id in _CONSTANTS:
+        return node.id
+    return str(node.value) if isinstance(node, ast.Constant) and not isinstance(node.value, str) else None
+
+
+def parts(node: ast.expr) -> tuple[str, list[ast.expr], dict[str, str]]:
+    """The opcode, operands and keywords of an expression that is neither operand nor constant."""
+    if isinstance(node, ast.BinOp):
+        return _BINARY[type(node.op)], [node.left, node.right], {}
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return "negate", [node.operand], {}
+    if isinstance(node, ast.Compare):
+        return "compare", [node.left, node.comparators[0]], {"direction": _COMPARISONS[type(node.ops[0])]}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        keywords = {str(k.arg): str(ast.literal_eval(k.value)) for k in node.keywords}
+        return node.func.id.rstrip("_").replace("_", "-"), list(node.args), keywords
+    raise ValueError(f"{ast.unparse(node)} is no pattern")
