@@ -13,7 +13,7 @@ from typing import Any
 
 from hlotool.grammars.notation import Choice, Grammar, Maybe, Part, Reference, Repeated, Sequence, Token
 
-#: what a negated class of characters is drawn from
+#: what a negated class of characters is drawn from, unless something else is wished
 _OTHERS = "abz09 .,=-_"
 #: terminals that are too particular to be drawn letter by letter
 _DRAWN = {"TUPLE_SHAPE": ("(f32[2], s32[])", "(f32[2]{0}, (s32[]))"), "ENTRY": ("ENTRY ",), "GLUED_WORD": ("x",)}
@@ -24,9 +24,11 @@ _AFTER = ("{", "(", " {", ":", "}", ") -> ", " {\n", " add(", ", ", "[")
 class Writer:
     """Draws sentences of a grammar, no deeper than a few rules."""
 
-    def __init__(self, grammar: Grammar, seed: int) -> None:
+    def __init__(self, grammar: Grammar, seed: int, others: str = _OTHERS) -> None:
+        """What negated classes of characters hold is drawn from `others`."""
         self.grammar = grammar
         self.chance = random.Random(seed)
+        self._others = others
 
     def sentence(self, rule: str) -> str:
         """A sentence of a rule, white space where it may stand."""
@@ -75,9 +77,9 @@ class Writer:
         if operator is code.LITERAL:
             return chr(value)
         if operator is code.NOT_LITERAL:
-            return chance.choice([c for c in _OTHERS if ord(c) != value])
+            return chance.choice([c for c in self._others if ord(c) != value])
         if operator is code.ANY:
-            return chance.choice(_OTHERS)
+            return chance.choice(self._others)
         if operator is code.IN:
             return self._of_class(value)
         if operator is code.BRANCH:
@@ -95,7 +97,7 @@ class Writer:
     def _of_class(self, members: Any) -> str:
         if members[0][0] is code.NEGATE:
             inside = re.compile("[" + "".join(map(_shown, members[1:])) + "]")
-            return self.chance.choice([c for c in _OTHERS if not inside.match(c)])
+            return self.chance.choice([c for c in self._others if not inside.match(c)])
         operator, value = self.chance.choice(members)
         if operator is code.RANGE:
             return chr(self.chance.randint(*value))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import pkgutil
 from typing import Any
-
-#: rooms whose modules define codes; constraints of operations have theirs from OPS
-_ROOMS = ("hlotool.text", "hlotool.proto", "hlotool.passes.verify", "hlotool.passes.legalize",
-          "hlotool.passes.lift", "hlotool.passes.lints", "hlotool.passes.formatting", "hlotool.mlir",
-          "hlotool.execution", "hlotool.verdict", "hlotool.triage", "hlotool.reduction", "hlotool.builder",
-          "hlotool.conformance.changes", "hlotool.conformance.expectations", "hlotool.conformance.suites",
-          "hlotool.linting.codes",
-          "hlotool.reduction", "hlotool.bisect", "hlotool.jax", "hlotool.cli.arrays", "hlotool.cli.roundtrip_stages")
 
 
 def load_codes() -> None:
-    """Import what defines codes, so that CODES has them all."""
-    for room in _ROOMS:
-        importlib.import_module(room)
+    """Import every module of hlotool that defines codes, so that CODES has them all."""
+    import hlotool
+
+    for found in pkgutil.walk_packages(hlotool.__path__, "hlotool."):  # which imports the packages, for their folders
+        if not found.ispkg and _defines_codes(found.name):
+            importlib.import_module(found.name)
+
+
+def _defines_codes(name: str) -> bool:
+    """Whether a module's text calls `define`."""
+    spec = importlib.util.find_spec(name)
+    source = getattr(spec.loader, "get_source", None) if spec is not None else None
+    return source is not None and " define(" in (source(name) or "")
 
 
 def catalogue() -> list[dict[str, Any]]:

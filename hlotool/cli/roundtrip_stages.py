@@ -27,8 +27,6 @@ NOT_COMPARED = define("X212", "structure-not-compared", "The structure of the mo
 STAGES = ("read", "print", "lift", "back", "same", "run", "reference", "interp")
 #: stages that compare another executor with PJRT, where it can run the module
 _ORACLES = {"reference": "reference", "interp": "stablehlo"}
-#: codes of what an executor cannot run, or has no value for; the interpreter ends its process where it lacks something
-_CANNOT = {"reference": ("E106", "E108"), "interp": ("E102", "E103", "E104", "E105", "E106")}
 
 T = TypeVar("T")
 
@@ -54,8 +52,10 @@ class Row:
 
 def lost(loaded: Loaded, reason: Exception) -> Row:
     """The row of a module whose process ended, or could not answer."""
+    from hlotool.execution import CRASH
+
     problems = reason.diagnostics if isinstance(reason, HloError) else [
-        Diagnostic("E104", f"the process that tried this module was ended: {reason}", filename=loaded.name)]
+        Diagnostic(CRASH, f"the process that tried this module was ended: {reason}", filename=loaded.name)]
     return Row(loaded.name, stages={"read": "fail"}, diagnostics=problems)
 
 
@@ -172,7 +172,7 @@ class _Journey:
             self._require_equal(stage, self.results[:len(kinds)], found, executor)
             row.stages[stage] = "ok"
         except HloError as error:
-            cannot = all(d.code in _CANNOT[stage] for d in error.diagnostics)
+            cannot = all(d.code in _cannot(stage) for d in error.diagnostics)
             row.stages[stage] = "n/a" if cannot else "fail"
             target, severity = (row.reasons, Severity.INFO) if cannot else (row.diagnostics, Severity.ERROR)
             target.extend(dataclasses.replace(_in_file(d, row.name, stage), severity=severity)
@@ -227,12 +227,24 @@ class _Journey:
 def _print_back(module: HloModule) -> None:
     """Raises HloError unless the printed text reads and prints the same."""
     import hlotool
+    from hlotool.execution import NOT_FIXED_POINT
 
     first = str(module)
     second = str(hlotool.parse(first, f"{module.name} (printed)"))
     if first != second:
         row = next(n for n, (a, b) in enumerate(zip(first.split("\n"), second.split("\n"), strict=False), 1) if a != b)
-        raise HloError([Diagnostic("E110", f"line {row} of the printed text prints otherwise when it was read back")])
+        raise HloError([Diagnostic(NOT_FIXED_POINT,
+                                   f"line {row} of the printed text prints otherwise when it was read back")])
+
+
+def _cannot(stage: str) -> tuple[str, ...]:
+    """Codes of what an executor cannot run, or has no value for.
+
+    The interpreter ends its process where it lacks something.
+    """
+    from hlotool.execution import FAILURES, NO_VALUE, TIMEOUT, UNSUPPORTED
+
+    return NO_VALUE if stage == "reference" else (*FAILURES, TIMEOUT, UNSUPPORTED)
 
 
 def _lift(module: HloModule) -> tuple[Program, bytes]:

@@ -18,7 +18,7 @@ from hlotool.conformance.case import Case, PerDevice
 from hlotool.conformance.case_verdict import allowance_of, compared, is_settled
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ask_each
+from hlotool.execution import NO_VALUE, ask_each
 from hlotool.isolation import close_children
 
 Array: TypeAlias = Any
@@ -186,7 +186,7 @@ class _Asking:
                 one.expected = found
                 continue
             # What has no defined value cannot be judged; any other failure of the reference is a failure.
-            undefined = all(d.code in ("E106", "E108") for d in found.diagnostics)
+            undefined = all(d.code in NO_VALUE for d in found.diagnostics)
             one.outcome = Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
                                   f"the reference gives nothing to compare with: {_sentence(found)}")
 

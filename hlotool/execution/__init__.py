@@ -1,7 +1,16 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
 from hlotool.execution.arguments import arguments_for, random_arguments
-from hlotool.execution.codes import ARGUMENTS, CRASH, DIFFERENCE, TIMEOUT, UNSUPPORTED
+from hlotool.execution.codes import (
+    ARGUMENTS,
+    CRASH,
+    DIFFERENCE,
+    FAILURES,
+    NO_VALUE,
+    NOT_FIXED_POINT,
+    TIMEOUT,
+    UNSUPPORTED,
+)
 from hlotool.execution.evaluate import (
     Call,
     InstructionRuns,
@@ -23,11 +32,11 @@ from hlotool.execution.texts import ask_each, describe_executor, run_text, text_
 from hlotool.execution.ulps import is_nan, ulp_distance
 
 __all__ = [
-    "ARGUMENTS", "CRASH", "DIFFERENCE", "LEAST_ULPS", "MOST_DEVICES", "TIMEOUT", "UNSUPPORTED", "Call", "Executor",
-    "InstructionRuns", "Moment", "Observer", "Options", "OutOfTime", "Path", "Program", "RandomRounding", "Rebinding",
-    "Samples", "arguments_for", "ask_each", "describe_executor", "evaluate_program", "execute", "executor_name",
-    "executor_named", "executor_names", "fitted", "flat", "is_nan", "leaves", "library_versions", "mantissa_bits",
-    "nested", "own", "random_arguments", "read_module", "run_limit", "run_program", "run_text", "sample_program",
-    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance", "ulp_of",
-    "widened",
+    "ARGUMENTS", "CRASH", "DIFFERENCE", "FAILURES", "LEAST_ULPS", "MOST_DEVICES", "NOT_FIXED_POINT", "NO_VALUE",
+    "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "InstructionRuns", "Moment", "Observer", "Options", "OutOfTime",
+    "Path", "Program", "RandomRounding", "Rebinding", "Samples", "arguments_for", "ask_each", "describe_executor",
+    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat", "is_nan",
+    "leaves", "library_versions", "mantissa_bits", "nested", "own", "random_arguments", "read_module", "run_limit",
+    "run_program", "run_text", "sample_program", "shadow_program", "shadow_rebinding", "text_arguments",
+    "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
 ]

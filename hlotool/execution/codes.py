@@ -20,3 +20,8 @@ DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or 
 NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")
 FOREIGN_CALL = define("E120", "custom-call-not-allowed", "A custom call of native code that is not known to compute "
                       "and nothing else.")
+
+#: what speaks of the program: it does not compile, it reports an error, it ends the process
+FAILURES = (COMPILE_ERROR, RUN_ERROR, CRASH)
+#: what says that the reference has nothing to compare with
+NO_VALUE = (UNSUPPORTED, UNDEFINED)

@@ -203,7 +203,8 @@ def _unpickled(_order: Any, *fields: Any) -> HloModule:
     return HloModule(*fields)
 
 
-#: how str(module) prints, put here by hlotool.text, which lives a floor up
+#: how str(module) prints, put here by hlotool.text, which lives a floor up: `ir` may not import it, not even late, and
+#: str() is where everybody looks for the text of a module, also who was handed one and imported nothing else
 _printer: list[Callable[[HloModule], str]] = []
 
 

@@ -510,9 +510,15 @@ class Exporter:
     def _annotate(self, instruction: HloInstruction) -> None:
         """The sharding and frontend attributes, on the operation that was written last for the instruction.
 
-        Where several operations stand for one, the last may have other results: those get no sharding.
+        Where several operations stand for one, the last may have other results: those get no sharding. What the
+        root of a fusion says itself is its own: what the fusion says of the same is lost then.
         """
         marks = operation_attributes(instruction, self._last_name)
+        if self._inlined:
+            for name in [m for m in marks if m in self._last.attributes]:
+                own = "sharding" if name == SHARDING else "frontend_attributes"
+                self._lose(codes.LOST_ATTRIBUTE, instruction, f"{own}={value_text(own, instruction.attributes[own])}")
+                del marks[name]
         if SHARDING in marks and [r.type for r in self._last.results] != list(self.types.leaves(instruction.shape)):
             del marks[SHARDING]
         for name, text in marks.items():

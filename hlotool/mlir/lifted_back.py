@@ -19,8 +19,9 @@ from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 if TYPE_CHECKING:
     from hlotool.mlir.export_stablehlo import Exporter
 
-#: attributes that stand beside any operation, or are the instruction itself
-BESIDE = frozenset(("sharding", "frontend_attributes", "literal", "parameter_number"))
+#: attributes that are the instruction itself, where its operation requires them, and those that stand beside any other
+_ITSELF = frozenset(("literal", "parameter_number"))
+BESIDE = frozenset(("sharding", "frontend_attributes", *_ITSELF))
 
 #: what a lift may raise on an operation whose regions are still empty
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, NoType)
@@ -49,7 +50,8 @@ def undeclared(record: Op, names: Sequence[str]) -> tuple[tuple[str, ...], tuple
     configured = "opaque" in record.flags
     common = tuple(n for n in names if n in COMMON_ATTRIBUTES and n not in BESIDE
                    and not (configured and n == "backend_config"))
-    return common, tuple(n for n in names if n not in BESIDE and n not in common and n not in record.lowering.carries)
+    beside = BESIDE - {n for n in _ITSELF if (a := record.attribute(n)) is None or not a.is_required}
+    return common, tuple(n for n in names if n not in beside and n not in common and n not in record.lowering.carries)
 
 
 class LiftedBack(OperationReader):

@@ -57,7 +57,7 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
     require(not any(map(shape.is_bounded_dim, range(shape.rank))), "all-to-all-c5",
             f"the operand {shape.text(False)} has a bounded dynamic dimension")
     n = shape.dims[dimensions[0]]
-    require(size is None or n == UNBOUNDED or n % size == 0, "all-to-all-c3",
+    require(size is None or n == UNBOUNDED or (size > 0 and n % size == 0), "all-to-all-c3",
             f"dimension {dimensions[0]} of {shape.text(False)} does not divide into {size} blocks")
     return Shape.tuple(shape) if declared is not None and declared.is_tuple else shape
 

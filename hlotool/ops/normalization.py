@@ -49,7 +49,8 @@ def _lowering(name: str, opcode: str) -> Lowering:
 
 def _f32(value: float) -> str:
     """A float as MLIR reads it: bits where decimals would not do."""
-    single = np.float32(value)
+    with np.errstate(over="ignore"):  # what is larger than the type holds is infinity
+        single = np.float32(value)
     return f"{single:.9e}" if np.isfinite(single) else f"0x{single.view(np.uint32):08X}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from hlotool.ir import (
@@ -170,7 +171,10 @@ class AttributeBuilder:
         return ResultAccuracy(None, found.get("atol", 0.0), found.get("rtol", 0.0), round(found.get("ulps", 0)))
 
     def tolerance(self, name: Any, number: Any) -> Any:
-        return str(name)[:-1], float(number)
+        value = float(number)
+        if not abs(value) < (2.0**63 if name == "ulps=" else math.inf):
+            raise PhraseError(BAD_ATTRIBUTE, f"the tolerance is out of range: {number}", *place_of(number))
+        return str(name)[:-1], value
 
     def sparsity_config(self, *sides: Any) -> Sparsity:
         return Sparsity(**dict(sides))

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.execution import DIFFERENCE, Program, executor_named, read_module, run_limit
+from hlotool.execution import DIFFERENCE, FAILURES, Program, executor_named, read_module, run_limit
 from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.places import Place, result_maker
-from hlotool.triage.refused_instruction import FAILURES, refused_instruction
+from hlotool.triage.refused_instruction import refused_instruction
 from hlotool.triage.trials import Rows
 from hlotool.triage.wrong_instruction import blame
 from hlotool.verdict import SMALL, Comparison, Doubt, Finding, Locator, is_finite, roundings, who_is_right

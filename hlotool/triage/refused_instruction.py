@@ -5,13 +5,10 @@ from __future__ import annotations
 import time
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import Executor, Program, arguments_for, leaves
+from hlotool.execution import FAILURES, Executor, Program, arguments_for, leaves
 from hlotool.ir import HloInstruction
 from hlotool.triage.cuts import ancestors, is_cuttable, part
 from hlotool.triage.places import Place
-
-#: codes of codes.py that speak of the program: it does not compile, it reports an error, it ends the process
-FAILURES = ("E102", "E103", "E104")
 
 
 def refused_instruction(program: Program, executor: Executor, *, seconds: float = 30.0) -> Place | None:
