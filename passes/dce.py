@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, called_by, callees_first
+from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first, reachable
 from hlotool.ops import OPS
 
 
@@ -24,13 +24,7 @@ def dce(module: HloModule) -> HloModule:
         _drop_unused(computation, effects)
         if any(_has_effect(i, effects) for i in computation.instructions):
             effects.add(computation)
-    reached: set[HloComputation] = set()
-    waiting = [module.entry]
-    while waiting:
-        computation = waiting.pop()
-        if computation not in reached:
-            reached.add(computation)
-            waiting.extend(called_by(computation))
+    reached = reachable([module.entry])
     module.computations = [c for c in module.computations if c in reached]
     return module
 

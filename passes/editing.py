@@ -12,7 +12,7 @@ Nothing is verified between two edits, so that several may lead from one valid m
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
@@ -24,10 +24,10 @@ from hlotool.ir import (
     HloModule,
     Literal,
     Shape,
-    called_by,
     callees_first,
     mapped_attributes,
     post_order,
+    reachable,
     unique_name,
 )
 from hlotool.ops import OPS, ConstraintError
@@ -165,7 +165,7 @@ class Editing:
                     left = tuple(p for p in before if p in live)
                     instruction.attributes = (instruction.attributes | {"control-predecessors": left} if left
                                               else instruction.attributes.without("control-predecessors"))
-        reached = _reached([self.module.entry])
+        reached = reachable([self.module.entry])
         self.module.computations = [c for c in self.module.computations if c in reached]
 
     def sort(self) -> None:
@@ -224,14 +224,3 @@ def _followed(old: HloInstruction, others: Mapping[HloInstruction, HloInstructio
         seen.add(new)
         new = others[new]
     return new
-
-
-def _reached(entries: Iterable[HloComputation]) -> set[HloComputation]:
-    reached: set[HloComputation] = set()
-    waiting = list(entries)
-    while waiting:
-        computation = waiting.pop()
-        if computation not in reached:
-            reached.add(computation)
-            waiting.extend(called_by(computation))
-    return reached

@@ -104,6 +104,18 @@ def called_by(computation: HloComputation) -> list[HloComputation]:
                               for c in i.called_computations()))
 
 
+def reachable(starts: Iterable[HloComputation]) -> set[HloComputation]:
+    """Those computations and all that they call, directly or not."""
+    found: set[HloComputation] = set()
+    waiting = list(starts)
+    while waiting:
+        computation = waiting.pop()
+        if computation not in found:
+            found.add(computation)
+            waiting.extend(called_by(computation))
+    return found
+
+
 def unique_name(wanted: str, taken: Iterable[str]) -> str:
     """`wanted`, or `wanted.1`, `wanted.2`, ... : the first that is not taken, as long as numbers are taken in order.
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, called_by, kind_of, no_collection
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, kind_of, no_collection, reachable
 from hlotool.passes.equality.matching import Matching, live
 from hlotool.passes.equality.structure import Aspects, Structure, has_effect, memory_of, module_attributes
 from hlotool.text import PrintOptions, print_instruction, print_value
@@ -159,7 +159,7 @@ class _Comparison:
         self.taken: set[HloComputation] = set()
         self.todo: list[tuple[HloComputation, HloComputation]] = []
         #: numbers of the left module's computations
-        self.known = {structure.computations[c] for c in reached(found.left)}
+        self.known = {structure.computations[c] for c in reachable([found.left.entry])}
         self.seen: tuple[set[HloComputation], set[HloComputation]] = (set(), set())
 
     def run(self) -> None:
@@ -170,7 +170,8 @@ class _Comparison:
         while self.todo:
             self._computations(*self.todo.pop(0))
         numbers = self.structure.computations
-        one, other = ([c for c in m.computations if c in inside] for m in (left, right) for inside in [reached(m)])
+        one, other = ([c for c in m.computations if c in inside] for m in (left, right)
+                      for inside in [reachable([m.entry])])
         equal = {numbers[c] for c in one} & {numbers[c] for c in other}
         self.found.changes.extend(Change(None, None, c, None) for c in one
                                   if c not in self.seen[0] and numbers[c] not in equal)
@@ -299,18 +300,6 @@ class _Comparison:
 def _layouts(instruction: HloInstruction) -> str:
     """The shapes with layouts that an operation goes by."""
     return f"{', '.join(str(o.shape) for o in instruction.operands)} to {instruction.shape}"
-
-
-def reached(module: HloModule) -> set[HloComputation]:
-    """The computations that the entry calls, directly or not, and itself."""
-    found: set[HloComputation] = set()
-    waiting = [module.entry]
-    while waiting:
-        computation = waiting.pop()
-        if computation not in found:
-            found.add(computation)
-            waiting.extend(called_by(computation))
-    return found
 
 
 def _computations_of(instruction: HloInstruction, name: str) -> tuple[HloComputation, ...]:

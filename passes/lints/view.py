@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Note
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, uses
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable, uses
 from hlotool.ops import OPS, Op
 
 #: operations that hand elements on as they are
@@ -115,29 +115,19 @@ class View:
     @functools.cached_property
     def fused(self) -> set[HloComputation]:
         """The computations that fusions call, and what those call."""
-        return self._below(c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls))
+        return reachable(c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls))
 
     @functools.cached_property
     def looped(self) -> set[HloComputation]:
         """The bodies and conditions of loops, and what those call."""
-        return self._below(c for c, calls in self.callers.items() if any(i.opcode == "while" for i, _ in calls))
+        return reachable(c for c, calls in self.callers.items() if any(i.opcode == "while" for i, _ in calls))
 
     @functools.cached_property
     def folding(self) -> set[HloComputation]:
         """The computations of scalars that reductions, sorts, scatters and the like apply."""
-        return self._below(c for c, calls in self.callers.items()
+        return reachable(c for c, calls in self.callers.items()
                            if all(i.opcode not in ("fusion", "while", "call", "conditional", "async-start",
                                                    "custom-call") for i, _ in calls))
-
-    def _below(self, starts: Any) -> set[HloComputation]:
-        found: set[HloComputation] = set()
-        stack = list(starts)
-        while stack:
-            computation = stack.pop()
-            if computation not in found:
-                found.add(computation)
-                stack.extend(c for i in computation.instructions if i.attributes for c in i.called_computations())
-        return found
 
     def outer(self, parameter: HloInstruction) -> HloInstruction | None:
         """What a parameter of a fused computation stands for, where the computation has one caller."""
