@@ -197,9 +197,9 @@ def test_a_kill_between_naming_and_moving_leaves_nothing(tmp_path: pathlib.Path)
 @pytest.mark.parametrize("command", ["fmt -w", "lint --fix --unsafe-fixes --select ALL"])
 def test_kills_of_commands(command: str, tmp_path: pathlib.Path) -> None:
     rows = "".join(f"  a{n} = f32[2,3]{{1,0}} negate(a{n - 1})\n  d{n} = f32[2,3]{{1,0}} tanh(a{n})\n"
-                   for n in range(1, 50_000))
+                   for n in range(1, 53_000))
     text = ("HloModule m\nENTRY e {\n  a0 = f32[2,3]{1,0} parameter(0)\n"
-            f"{rows}  ROOT r = f32[2,3]{{1,0}} copy(a49999)\n}}\n")
+            f"{rows}  ROOT r = f32[2,3]{{1,0}} copy(a52999)\n}}\n")
     file, dice, seen = tmp_path / "m.hlo", random.Random(2), set[str]()
     words = [sys.executable, "-m", "hlotool", *command.split(), str(file)]
     file.write_text(text)
