@@ -315,8 +315,10 @@ REFUSED = {
                   "parameter 0 (x): f32[4611686018427387904] takes 18.4 EB"),
     "open": ("a = f32[?] parameter(0)  ROOT r = f32[3] reshape(a)", "E106", "its size is not known"),
     "iota": ("i = s32[1000000,1000000] iota(), iota_dimension=0\n  z = s32[] constant(0)\n"
-             "  ROOT r = s32[] reduce(i, z), dimensions={0,1}, to_apply=sum", "E112", "iota i: s32[1000000,1000000]"),
-    "splat": ("ROOT c = f32[1000000,1000000] constant(0)", "E112", "constant c: f32[1000000,1000000] takes 4 TB"),
+             "  ROOT r = s32[] reduce(i, z), dimensions={0,1}, to_apply=sum", "E112",
+             "iota i: its value, s32[1000000,1000000]"),
+    "splat": ("ROOT c = f32[1000000,1000000] constant(0)", "E112",
+              "constant c: its value, f32[1000000,1000000], takes 4 TB"),
     "broadcast": ("z = s32[] constant(0)  b = s32[1000000000000] broadcast(z), dimensions={}\n"
                   "  ROOT r = s32[] reduce(b, z), dimensions={0}, to_apply=sum", "E112", "broadcast b:"),
     "pad": ("z = s32[] constant(0)  o = s32[1] broadcast(z), dimensions={}\n"

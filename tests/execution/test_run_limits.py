@@ -6,7 +6,7 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, evaluate_program, run_limit, sample_program, shadow_program
+from hlotool.execution import Options, Program, evaluate_program, execute, run_limit, sample_program, shadow_program
 from hlotool.triage import find_nonfinite
 
 HUGE = """HloModule huge
@@ -108,3 +108,36 @@ def test_compare_says_why_there_is_no_verdict():
             assert {d.code for d in error.diagnostics} == {code}
             continue
         assert found.verdict == "none" and code in {d.code for d in found.diagnostics}, found
+
+
+ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+LESS = "less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT }\n"
+WORK = {
+    "convolution": "ENTRY e { z = f32[] parameter(0)  x = f32[1,4000,4000,64] broadcast(z), dimensions={}\n"
+                   "k = f32[129,129,64,64] broadcast(z), dimensions={}\nROOT big = f32[1,3872,3872,64] "
+                   "convolution(x, k), window={size=129x129}, dim_labels=b01f_01io->b01f }",
+    "reduce-window": ADD + "ENTRY e { z = f32[] parameter(0)  x = f32[10000000] broadcast(z), dimensions={}\n"
+                     "ROOT big = f32[5000001] reduce-window(x, z), window={size=5000000}, to_apply=add }",
+    "dot": "ENTRY e { z = f32[] parameter(0)  x = f32[60000,60000] broadcast(z), dimensions={}\nROOT big = "
+           "f32[60000,60000] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+    "sort": LESS + "ENTRY e { z = f32[] parameter(0)  x = f32[400000000] broadcast(z), dimensions={}\n"
+            "ROOT big = f32[400000000] sort(x), dimensions={0}, to_apply=less }"}
+
+
+@pytest.mark.parametrize("opcode", WORK)
+def test_work_that_cannot_end_is_named_and_not_begun(opcode: str) -> None:
+    with pytest.raises(HloError) as caught:
+        execute(hlotool.parse(WORK[opcode]), [1.0], "reference", Options(time_limit=40.0, in_process=True))
+    (found,) = caught.value.diagnostics
+    assert found.code == "E105" and f"{opcode} big takes" in found.message and "within 40 s" in found.message
+
+
+def test_what_only_some_runs_reach_is_not_counted() -> None:
+    inner = WORK["dot"].replace("ENTRY e", "branch").replace("ROOT big", "big").replace(
+        "rhs_contracting_dims={0} }", "rhs_contracting_dims={0}\nROOT r = f32[1,1] slice(big), slice={[0:1],[0:1]} }")
+    other = "other { z = f32[] parameter(0)  ROOT r = f32[1,1] broadcast(z), dimensions={} }\n"
+    module = hlotool.parse(f"{inner}\n{other}ENTRY e {{ p = pred[] parameter(0)  z = f32[] parameter(1)\n"
+                           "ROOT c = f32[1,1] conditional(p, z, z), true_computation=branch, "
+                           "false_computation=other }")
+    options = Options(time_limit=40.0, in_process=True)
+    assert execute(module, [False, 2.0], "reference", options)[0].tolist() == [[2.0]]

@@ -69,6 +69,12 @@ class _Replies:
         """Nothing is open."""
 
 
+#: methods that the protocol has for news only
+_NOTIFICATIONS = frozenset(("initialized", "exit", "$/cancelRequest", "$/setTrace", "textDocument/didOpen",
+                            "textDocument/didChange", "textDocument/didClose", "textDocument/didSave",
+                            "workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles"))
+
+
 def _asked(body: bytes) -> Any:
     """The number of the request in a body; None where it is none."""
     try:
@@ -77,6 +83,8 @@ def _asked(body: bytes) -> Any:
         return None
     if not isinstance(said, dict) or said.get("jsonrpc") != "2.0" or not isinstance(said.get("method"), str):
         return None
+    if said["method"] in _NOTIFICATIONS:
+        return None  # whatever number it bears, nobody answers it
     number = said.get("id")
     return number if isinstance(number, (int, str)) and not isinstance(number, bool) else None
 

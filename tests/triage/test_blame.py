@@ -75,6 +75,7 @@ class LateFault:
     """Wrong where x is large: in the last iterations only."""
 
     name = "late"
+    product_bits = 0
 
     def run(self, program, argument_sets):
         def rebind(instruction, function, keywords):
@@ -113,6 +114,7 @@ def test_what_two_instructions_do_together() -> None:
 
     class Folding:
         name = "folding"
+        product_bits = 0
 
         def run(self, program, argument_sets):
             def rebind(instruction, function, keywords):
