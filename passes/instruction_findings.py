@@ -8,7 +8,6 @@ from typing import NamedTuple
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Position
 from hlotool.ops import ConstraintError
-from hlotool.passes.faulty_attribute import faulty_attribute
 from hlotool.passes.origins import origin_of
 
 _NEXT_STATEMENT = re.compile(r"\n\s*+(?:(?:ROOT\s++)?%?[\w.\-]++\s*+=|\}\s*+(?:\n|$))")
@@ -55,11 +54,10 @@ def opcode_pattern(opcode: str) -> str:
 
 
 def constraint_part(instruction: HloInstruction, error: ConstraintError) -> str:
-    """A pattern of what a constraint finds fault with: the attribute that it speaks of, otherwise the opcode."""
-    name = error.attribute or faulty_attribute(error.message, instruction)
-    if not name:
+    """A pattern of what a constraint finds fault with: its attribute where that is written, otherwise the opcode."""
+    if error.attribute not in instruction.attributes:
         return opcode_pattern(instruction.opcode)
-    return rf"\b{re.escape(name)}\s*=\s*(?:\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}}|[^\s,]+)"
+    return rf"\b{re.escape(error.attribute)}\s*=\s*(?:\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}}|[^\s,]+)"
 
 
 #: the result shape in a statement

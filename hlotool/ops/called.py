@@ -54,37 +54,41 @@ def giver(computation: HloComputation, index: int) -> HloInstruction:
 
 
 def require_parameters(computation: HloComputation, expected: Sequence[Shape], label: str, role: str,
-                       culprit: HloInstruction | None = None) -> None:
-    """The computation takes exactly those shapes."""
+                       culprit: HloInstruction | None = None, *, attribute: str) -> None:
+    """The computation that `attribute` names takes exactly those shapes; `role` is what messages call it."""
     found = parameter_shapes(computation)
     require(len(found) == len(expected), label,
             f"{role} {computation.name} takes {len(found)} parameter{'s' * (len(found) != 1)}, "
-            f"{len(expected)} {'is' if len(expected) == 1 else 'are'} given")
+            f"{len(expected)} {'is' if len(expected) == 1 else 'are'} given", attribute=attribute)
     for i, (parameter, given) in enumerate(zip(found, expected, strict=True)):
         require(parameter.compatible(given), label,
                 f"parameter {i} of {role} {computation.name} is {parameter.text(False)}, "
                 f"what it is given is {given.text(False)}",
-                culprit if culprit is not None and culprit in computation.parameters() else None)
+                culprit if culprit is not None and culprit in computation.parameters() else None, attribute=attribute)
 
 
 def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits: Sequence[Shape], label: str,
-                    role: str = "to_apply") -> tuple[Shape, ...]:
+                    attribute: str) -> tuple[Shape, ...]:
     """A computation that folds N arrays into N accumulators; returns its result scalars.
 
     It takes N accumulators, then N elements, and gives N scalars. Source: XLA, VerifyReducerShape.
     """
     found, n = parameter_shapes(computation), len(inputs)
-    name = f"{role} {computation.name}"
+    name = f"{attribute} {computation.name}"
     require(len(found) == 2 * n, label, f"{name} takes {len(found)} parameters, folding {n} "
-            f"array{'s' * (n != 1)} needs {2 * n}")
+            f"array{'s' * (n != 1)} needs {2 * n}", attribute=attribute)
     root, results = computation.root.shape, result_shapes(computation)
     require(root.is_tuple == (n > 1) or (root.is_tuple and len(results) == n), label,
-            f"{name} gives {root.text(False)}, folding {n} array{'s' * (n != 1)} needs {n} scalars")
-    require(len(results) == n, label, f"{name} gives {len(results)} results, {n} needed")
+            f"{name} gives {root.text(False)}, folding {n} array{'s' * (n != 1)} needs {n} scalars",
+            attribute=attribute)
+    require(len(results) == n, label, f"{name} gives {len(results)} results, {n} needed",
+            attribute=attribute)
     for i, result in enumerate(results):
-        require(result.is_scalar, label, f"result {i} of {name} is {result.text(False)}, which is no scalar")
-        _require_agreement(computation, i, (scalar(inits[i]), scalar(inputs[i])), label, name)
-        require(found[n + i].is_scalar, label, f"parameter {n + i} of {name} is {found[n + i].text(False)}, no scalar")
+        require(result.is_scalar, label, f"result {i} of {name} is {result.text(False)}, which is no scalar",
+                attribute=attribute)
+        _require_agreement(computation, i, (scalar(inits[i]), scalar(inputs[i])), label, attribute)
+        require(found[n + i].is_scalar, label, f"parameter {n + i} of {name} is {found[n + i].text(False)}, no scalar",
+                attribute=attribute)
     return results
 
 
@@ -96,7 +100,8 @@ def odd_reducer_part(computation: HloComputation, index: int, given: Sequence[Sh
     return odd_one(votes, same_up_to_precision)
 
 
-def _require_agreement(computation: HloComputation, index: int, given: Sequence[Shape], label: str, name: str) -> None:
+def _require_agreement(computation: HloComputation, index: int, given: Sequence[Shape], label: str,
+                       attribute: str) -> None:
     """A result is what its accumulator is, and up to precision what the array, its start and its parameter are."""
     found = parameter_shapes(computation)
     element = len(found) // 2 + index
@@ -107,5 +112,6 @@ def _require_agreement(computation: HloComputation, index: int, given: Sequence[
     if not result.compatible(accumulator):
         wrong = accumulator, f"its accumulator parameter {index}"
     if wrong is not None:
-        raise ConstraintError(label, f"result {index} of {name} is {result.text(False)}, {wrong[1]} is "
-                              f"{wrong[0].text(False)}", odd_reducer_part(computation, index, given))
+        raise ConstraintError(label, f"result {index} of {attribute} {computation.name} is {result.text(False)}, "
+                              f"{wrong[1]} is {wrong[0].text(False)}", odd_reducer_part(computation, index, given),
+                              attribute=attribute)

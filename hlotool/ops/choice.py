@@ -29,13 +29,14 @@ def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = 
     """Constraints 1 to 6 of compare."""
     shape = paired("compare", lhs, rhs, ANY)
     require(direction in DIRECTIONS, "compare-c4",
-            f"direction is {direction}; it is one of {', '.join(DIRECTIONS)}")
+            f"direction is {direction}; it is one of {', '.join(DIRECTIONS)}", attribute="direction")
     allowed = COMPARISONS[lhs.dtype.family]
     require(type is None or type in allowed, "compare-c5",
-            f"type is {type}; elements of {lhs.element_type} are compared as {' or '.join(allowed)}")
+            f"type is {type}; elements of {lhs.element_type} are compared as {' or '.join(allowed)}", attribute="type")
     require(order is None or (type is None and order in ORDERS), "compare-c6",
             f"order is {order}; it is TOTAL or PARTIAL, and stands without type" if type is None
-            else f"type={type} and order={order} say the same thing twice")
+            else f"type={type} and order={order} say the same thing twice",
+            attribute="order" if type is None else "type")
     return shape.with_element_type("pred")
 
 

@@ -121,9 +121,10 @@ def _require_global(opcode: str, number: int, channel_id: int | None, use_global
                     groups: ReplicaGroups | None) -> None:
     """use_global_device_ids needs a channel and groups."""
     label = f"{opcode}-c{number}"
-    require(not use_global or channel_id is not None, label, "use_global_device_ids=true stands without channel_id")
+    require(not use_global or channel_id is not None, label, "use_global_device_ids=true stands without channel_id",
+            attribute="use_global_device_ids")
     require(not use_global or (groups is not None and groups.is_listed), label,
-            "use_global_device_ids=true stands without replica_groups")
+            "use_global_device_ids=true stands without replica_groups", attribute="use_global_device_ids")
 
 
 def _require_reduction(opcode: str, number: int, operands: Sequence[Shape], to_apply: HloComputation) -> None:
@@ -131,12 +132,13 @@ def _require_reduction(opcode: str, number: int, operands: Sequence[Shape], to_a
     label, found, root = f"{opcode}-c{number}", parameter_shapes(to_apply), to_apply.root.shape
     require(len(found) == 2 and root.is_scalar, label,
             f"to_apply {to_apply.name} takes {len(found)} parameters and gives {root.text(False)}; it must take two "
-            "scalars and give one")
+            "scalars and give one", attribute="to_apply")
     for i, shape in enumerate(operands):
         fits = all(p.is_scalar and same_up_to_precision(p, scalar(shape)) for p in (*found, root))
         # One computation for several operands fits one of their types only; XLA converts for the others.
         require(fits or len({s.element_type for s in operands}) > 1, label,
-                f"to_apply {to_apply.name} works on {found[0].text(False)}, operand {i} is {shape.text(False)}")
+                f"to_apply {to_apply.name} works on {found[0].text(False)}, operand {i} is {shape.text(False)}",
+                attribute="to_apply")
 
 
 def size_of(groups: ReplicaGroups | None) -> int | None:
@@ -167,7 +169,8 @@ def _all_reduce(opcode: str, operands: Sequence[Shape], to_apply: HloComputation
                 use_global: bool, groups: ReplicaGroups | None, declared: Shape | None) -> Shape:
     require_arrays(opcode, operands)
     _require_reduction(opcode, 2, operands, to_apply)
-    require(channel_id is None or channel_id > 0, f"{opcode}-c3", f"channel_id is {channel_id}; it must be positive")
+    require(channel_id is None or channel_id > 0, f"{opcode}-c3", f"channel_id is {channel_id}; it must be positive",
+            attribute="channel_id")
     _require_global(opcode, 4, channel_id, use_global, groups)
     result = one_or_tuple(operands)
     # Floats may be reduced in another precision than they come in.
@@ -299,17 +302,18 @@ def _gather_rule(opcode: str, operands: Sequence[Shape], results: Sequence[Shape
     """Constraints 1 to 3 of an all-gather; `results` are the declared ones."""
     require_arrays(opcode, operands)
     require(len(dimensions) == 1, f"{opcode}-c2",
-            f"dimensions={{{listed(dimensions)}}}; it names exactly one dimension")
+            f"dimensions={{{listed(dimensions)}}}; it names exactly one dimension", attribute="dimensions")
     axis, found, size = dimensions[0], [], size_of(groups)
     for i, shape in enumerate(operands):
         require(0 <= axis < shape.rank, f"{opcode}-c2", f"dimension {axis} is no dimension of operand {i}, which is "
-                f"{shape.text(False)}")
+                f"{shape.text(False)}", attribute="dimensions")
     require(results is None or len(results) == len(operands), f"{opcode}-c3",
             f"{len(operands)} operands give as many results, the result has {len(results or ())}")
     shards: set[int] = set()
     for i, shape in enumerate(operands):
         if results is None:
-            require(size is not None, f"{opcode}-c3", "the shape must be written where replica_groups is empty")
+            require(size is not None, f"{opcode}-c3", "the shape must be written where replica_groups is empty",
+                    attribute="replica_groups")
             found.append(scaled(shape, axis, _times(shape.dims[axis], size or 1)))
             continue
         wide = results[i]
@@ -482,7 +486,7 @@ def reduce_scatter_shape(*operands: Shape, dimensions: Ints, to_apply: HloComput
     require_arrays("reduce-scatter", operands)
     require(len(dimensions) == 1 and all(0 <= dimensions[0] < o.rank for o in operands), "reduce-scatter-c2",
             f"dimensions={{{listed(dimensions)}}}; it names one dimension of "
-            f"{', '.join(o.text(False) for o in operands)}")
+            f"{', '.join(o.text(False) for o in operands)}", attribute="dimensions")
     _require_reduction("reduce-scatter", 4, operands, to_apply)
     _require_global("reduce-scatter", 5, channel_id, use_global_device_ids, replica_groups)
     axis, size, found = dimensions[0], size_of(replica_groups), []
@@ -492,7 +496,7 @@ def reduce_scatter_shape(*operands: Shape, dimensions: Ints, to_apply: HloComput
     for i, shape in enumerate(operands):
         n = shape.dims[axis]
         require(results is not None or size is not None, "reduce-scatter-c3",
-                "the shape must be written where replica_groups is empty")
+                "the shape must be written where replica_groups is empty", attribute="replica_groups")
         m = results[i].dims[axis] if results is not None and results[i].rank > axis else n // (size or 1)
         if UNBOUNDED not in (n, m):
             shards = n // m if m else 1

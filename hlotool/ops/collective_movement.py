@@ -50,10 +50,12 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
         require(size is None or size == len(operands), "all-to-all-c4",
                 f"{len(operands)} operands are given, the groups have {size} members")
         return Shape.tuple(*operands)
-    require(len(operands) == 1, "all-to-all-c2", f"with dimensions= there is one operand, {len(operands)} given")
+    require(len(operands) == 1, "all-to-all-c2", f"with dimensions= there is one operand, {len(operands)} given",
+            attribute="dimensions")
     shape = operands[0]
     require(len(dimensions) == 1 and 0 <= dimensions[0] < shape.rank, "all-to-all-c2",
-            f"dimensions={{{listed(dimensions)}}}; it names one dimension of {shape.text(False)}")
+            f"dimensions={{{listed(dimensions)}}}; it names one dimension of {shape.text(False)}",
+            attribute="dimensions")
     require(not any(map(shape.is_bounded_dim, range(shape.rank))), "all-to-all-c5",
             f"the operand {shape.text(False)} has a bounded dynamic dimension")
     n = shape.dims[dimensions[0]]
@@ -277,7 +279,7 @@ def collective_broadcast_shape(*operands: Shape, has_dynamic_root: bool = False)
     *values, roots = operands
     require(bool(values) and roots.element_type == "s32" and roots.dims == (len(values),), "collective-broadcast-c2",
             f"has_dynamic_root=true takes operands and a root for each, s32[{len(values)}]; the last operand is "
-            f"{roots.text(False)}")
+            f"{roots.text(False)}", attribute="has_dynamic_root")
     return one_or_tuple(values)
 
 
@@ -330,7 +332,8 @@ def collective_permute_shape(*operands: Shape, source_target_pairs: tuple[tuple[
 def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[int]], slice_sizes: Any) -> Shape:
     for pair in pairs:
         require(len(pair) == 2 and min(pair) >= 0, f"{opcode}-c2",
-                f"source_target_pairs has {{{listed(pair)}}}; it is a source and a target, neither negative")
+                f"source_target_pairs has {{{listed(pair)}}}; it is a source and a target, neither negative",
+                attribute="source_target_pairs")
     if slice_sizes is None:
         require_arrays(opcode, operands)
         _require_ends(opcode, pairs, 1)
@@ -355,7 +358,7 @@ def _require_ends(opcode: str, pairs: Sequence[Sequence[int]], slices: int) -> N
         device, count = max(collections.Counter(pair[side] for pair in pairs).items(), key=lambda e: e[1],
                             default=(0, 0))
         require(count <= slices, f"{opcode}-c2", f"{device} is a {what} {_times(count)} in source_target_pairs"
-                + (f"; {slices} slices are sent" if slices > 1 else ""))
+                + (f"; {slices} slices are sent" if slices > 1 else ""), attribute="source_target_pairs")
 
 
 def _times(count: int) -> str:

@@ -54,12 +54,15 @@ def _require_dot(opcode: str, lhs: Shape, rhs: Shape, contracting: tuple[Ints, I
     sides = (("lhs", lhs, contracting[0], batch[0]), ("rhs", rhs, contracting[1], batch[1]))
     for name, shape, contracted, batched in sides:
         require_array(shape, f"{opcode}-c1", name)
-        require_in_range(contracted, shape.rank, f"{opcode}-c2", f"{name} contracting dimension")
-        require_in_range(batched, shape.rank, f"{opcode}-c2", f"{name} batch dimension")
-        require_unique((*contracted, *batched), f"{opcode}-c3", f"contracting and batch dimensions of {name}")
+        require_in_range(contracted, shape.rank, f"{opcode}-c2", f"{name} contracting dimension",
+                         attribute=f"{name}_contracting_dims")
+        require_in_range(batched, shape.rank, f"{opcode}-c2", f"{name} batch dimension", attribute=f"{name}_batch_dims")
+        require_unique((*contracted, *batched), f"{opcode}-c3", f"contracting and batch dimensions of {name}",
+                       attribute=f"{name}_contracting_dims")
     for (left, right), label, what in ((contracting, "c4", "contracting"), (batch, "c6", "batch")):
         require(len(left) == len(right), f"{opcode}-{label}",
-                f"lhs has {len(left)} {what} dimensions, rhs has {len(right)}")
+                f"lhs has {len(left)} {what} dimensions, rhs has {len(right)}",
+                attribute=f"{'lhs' if left else 'rhs'}_{what}_dims")
         for i, j in zip(left, right, strict=True):
             if not same_size(lhs.dims[i], rhs.dims[j]):
                 free = [d for d in range(rhs.rank) if d not in (*contracting[1], *batch[1])]
@@ -307,22 +310,24 @@ def ragged_dot_shape(lhs: Shape, rhs: Shape, group_sizes: Shape, *, lhs_contract
     _require_dot("ragged-dot", lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims))
     require_array(group_sizes, "ragged-dot-c1", "group_sizes")
     require(len(lhs_ragged_dims) == 1 and 0 <= lhs_ragged_dims[0] < lhs.rank, "ragged-dot-c8",
-            f"lhs_ragged_dims={{{listed(lhs_ragged_dims)}}} is not one dimension of lhs {lhs.text(False)}")
+            f"lhs_ragged_dims={{{listed(lhs_ragged_dims)}}} is not one dimension of lhs {lhs.text(False)}",
+            attribute="lhs_ragged_dims")
     ragged = lhs_ragged_dims[0]
     mode = _ragged_mode(ragged, lhs_contracting_dims, lhs_batch_dims)
     outer = _outer_dims(lhs.rank, lhs_contracting_dims, lhs_batch_dims, ragged)
     groups = _require_group_sizes(group_sizes, [lhs.dims[d] for d in outer])
-    require_in_range(rhs_group_dims, rhs.rank, "ragged-dot-c10", "rhs group dimension")
+    require_in_range(rhs_group_dims, rhs.rank, "ragged-dot-c10", "rhs group dimension", attribute="rhs_group_dims")
     for d in rhs_group_dims:
         require(d not in rhs_contracting_dims and d not in rhs_batch_dims, "ragged-dot-c10",
-                f"rhs group dimension {d} is a batch or contracting dimension as well")
+                f"rhs group dimension {d} is a batch or contracting dimension as well", attribute="rhs_group_dims")
     wanted = 1 if mode == "free" else 0
     require(len(rhs_group_dims) == wanted, "ragged-dot-c11",
             f"the ragged dimension {ragged} is a {mode} one, so rhs takes {wanted} group dimensions; "
-            f"{len(rhs_group_dims)} are given")
+            f"{len(rhs_group_dims)} are given", attribute="rhs_group_dims")
     for d in rhs_group_dims:
         require(same_size(rhs.dims[d], groups), "ragged-dot-c12",
-                f"group dimension {d} of rhs {rhs.text(False)} has size {rhs.dims[d]}, there are {groups} groups")
+                f"group dimension {d} of rhs {rhs.text(False)} has size {rhs.dims[d]}, there are {groups} groups",
+                attribute="rhs_group_dims")
     dims, flags = _dims_of((
         (lhs, lhs_batch_dims), (lhs, _free(lhs.rank, lhs_contracting_dims, lhs_batch_dims)),
         (rhs, _free(rhs.rank, rhs_contracting_dims, rhs_batch_dims, rhs_group_dims))))
@@ -492,7 +497,8 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
         require(scale.rank == shape.rank, "scaled-dot-c8",
                 f"{name} is {shape.text(False)}, its scale {scale.text(False)}: the ranks differ")
         require(len(contracting) == 1, "scaled-dot-c9",
-                f"{name} has a scale and {len(contracting)} contracting dimensions; it must have one")
+                f"{name} has a scale and {len(contracting)} contracting dimensions; it must have one",
+                attribute=f"{name}_contracting_dims")
         require(all(UNBOUNDED in (d, s) or (s > 0 and d % s == 0)
                     for d, s in zip(shape.dims, scale.dims, strict=True)), "scaled-dot-c10",
                 f"{name} is {shape.text(False)}: its dimensions are no multiples of those of "

@@ -42,7 +42,8 @@ def parameter_shape(*, parameter_number: int, parameter_replication: tuple[bool,
     if parameter_replication:
         leaves = sum(1 for _ in declared.leaves())
         require(len(parameter_replication) == leaves, "parameter-c3",
-                f"parameter_replication has {len(parameter_replication)} entries, the parameter {leaves} leaves")
+                f"parameter_replication has {len(parameter_replication)} entries, the parameter {leaves} leaves",
+                attribute="parameter_replication")
     return declared
 
 
@@ -150,7 +151,8 @@ def get_tuple_element_shape(operand: Shape, *, index: int) -> Shape:
     require(operand.is_tuple, "get-tuple-element-c1", f"the operand is {operand.text(False)}, which is no tuple")
     count = len(operand.elements)
     require(0 <= index < count, "get-tuple-element-c2",
-            f"index is {index}; the operand {operand.text(False)} has {count} element{'s' * (count != 1)}")
+            f"index is {index}; the operand {operand.text(False)} has {count} element{'s' * (count != 1)}",
+            attribute="index")
     return operand.elements[index]
 
 
@@ -182,7 +184,7 @@ def get_tuple_element(operand: Any, *, index: int) -> Any:
 
 def call_shape(*operands: Shape, to_apply: HloComputation) -> Shape:
     """Constraint 1 of call."""
-    require_parameters(to_apply, operands, "call-c1", "to_apply")
+    require_parameters(to_apply, operands, "call-c1", "to_apply", attribute="to_apply")
     return to_apply.root.shape
 
 
@@ -248,13 +250,14 @@ def while_shape(init: Shape, *, condition: HloComputation, body: HloComputation)
     votes = [(None, init), *((p, p.shape) for c in (condition, body) for p in c.parameters()),
              (body.root, body.root.shape)]
     culprit = odd_one(votes, Shape.compatible)
-    require_parameters(condition, (init,), "while-c1", "condition", culprit)
-    require_parameters(body, (init,), "while-c2", "body", culprit)
+    require_parameters(condition, (init,), "while-c1", "condition", culprit, attribute="condition")
+    require_parameters(body, (init,), "while-c2", "body", culprit, attribute="body")
     root = condition.root.shape
     require(root.is_scalar and root.element_type == "pred", "while-c1",
-            f"condition {condition.name} gives {root.text(False)}; it must give pred[]")
+            f"condition {condition.name} gives {root.text(False)}; it must give pred[]", attribute="condition")
     require(body.root.shape.compatible(init), "while-c3",
-            f"body {body.name} gives {body.root.shape.text(False)}, the operand is {init.text(False)}", culprit)
+            f"body {body.name} gives {body.root.shape.text(False)}, the operand is {init.text(False)}", culprit,
+            attribute="body")
     return init
 
 
@@ -324,7 +327,8 @@ def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation
     """Constraints 1 to 5 of conditional."""
     branches = branches_of(true_computation, false_computation, branch_computations)
     require(bool(branches), "conditional-c1",
-            "conditional needs branch_computations, or true_computation and false_computation")
+            "conditional needs branch_computations, or true_computation and false_computation",
+            attribute="true_computation" if true_computation else "false_computation")
     require(selector.is_scalar and selector.element_type in ("pred", "s32"), "conditional-c2",
             f"the selector is {selector.text(False)}; it must be pred[] or s32[]")
     require(selector.element_type == "s32" or len(branches) == 2, "conditional-c2",
@@ -332,8 +336,10 @@ def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation
     require(len(branch_operands) == len(branches), "conditional-c3",
             f"{len(branches)} branches take {len(branches)} operands after the selector, "
             f"{len(branch_operands)} given")
-    for branch, operand in zip(branches, branch_operands, strict=True):
-        require_parameters(branch, (operand,), "conditional-c4", "the branch")
+    places = (("true_computation", "false_computation") if branch_computations is None
+              else ("branch_computations",) * len(branches))
+    for branch, operand, place in zip(branches, branch_operands, places, strict=True):
+        require_parameters(branch, (operand,), "conditional-c4", "the branch", attribute=place)
     first: Shape = branches[0].root.shape
     for branch in branches[1:]:
         require(branch.root.shape.compatible(first), "conditional-c5",
@@ -420,7 +426,7 @@ def fusion_shape(*operands: Shape, kind: str, calls: HloComputation,
                  output_to_operand_aliasing: tuple[Aliasing, ...] = ()) -> Shape:
     """Constraints 1 to 3 of fusion."""
     require(kind in FUSION_KINDS, "fusion-c1", f"kind is {kind}; it is one of {', '.join(FUSION_KINDS)}")
-    require_parameters(calls, operands, "fusion-c2", "the fused computation")
+    require_parameters(calls, operands, "fusion-c2", "the fused computation", attribute="calls")
     require_aliasing(operands, calls.root.shape, output_to_operand_aliasing or (), "fusion-c3")
     return calls.root.shape
 
@@ -429,14 +435,17 @@ def require_aliasing(operands: Sequence[Shape], result: Shape, pairs: Sequence[A
     """Every pair names an operand and leaves of one shape on both sides."""
     for pair in pairs:
         require(0 <= pair.parameter < len(operands), label,
-                f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)} operands")
+                f"output_to_operand_aliasing names operand {pair.parameter}; there are {len(operands)} operands",
+                attribute="output_to_operand_aliasing")
         inside, outside = operands[pair.parameter].at(pair.parameter_index), result.at(pair.output_index)
         require(inside is not None and outside is not None, label,
                 f"output_to_operand_aliasing pairs output {list(pair.output_index)} with index "
-                f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist")
+                f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist",
+                attribute="output_to_operand_aliasing")
         assert inside is not None and outside is not None
         require(_bare(inside).compatible(_bare(outside)), label,
-                f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}")
+                f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}",
+                attribute="output_to_operand_aliasing")
 
 
 def _bare(shape: Shape) -> Shape:
@@ -474,16 +483,18 @@ def custom_call_shape(*operands: Shape, custom_call_target: str, declared: Shape
     require(declared is not None, "custom-call-c1", "a custom call's shape must be written")
     assert declared is not None
     require(to_apply is None or not called_computations, "custom-call-c2",
-            "to_apply and called_computations are both given")
+            "to_apply and called_computations are both given", attribute="to_apply")
     wanted = operand_layout_constraints
     require(wanted is None or len(wanted) == len(operands), "custom-call-c3",
-            f"operand_layout_constraints has {len(wanted or ())} shapes, there are {len(operands)} operands")
+            f"operand_layout_constraints has {len(wanted or ())} shapes, there are {len(operands)} operands",
+            attribute="operand_layout_constraints")
     for i, (constraint, operand) in enumerate(zip(wanted or (), operands, strict=False)):
         require(constraint.compatible(operand), "custom-call-c3",
-                f"operand {i} is {operand.text(False)}, operand_layout_constraints has {constraint}")
+                f"operand {i} is {operand.text(False)}, operand_layout_constraints has {constraint}",
+                attribute="operand_layout_constraints")
     require_aliasing(operands, declared, output_to_operand_aliasing or (), "custom-call-c4")
     require(api_version in API_VERSIONS, "custom-call-c5",
-            f"api_version is {api_version}; it is one of {', '.join(API_VERSIONS)}")
+            f"api_version is {api_version}; it is one of {', '.join(API_VERSIONS)}", attribute="api_version")
     return declared
 
 

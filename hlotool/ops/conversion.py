@@ -164,8 +164,10 @@ def _recast_complex(operand: Array, bits: int, target: Any) -> Array:
 def reduce_precision_shape(operand: Shape, *, exponent_bits: int, mantissa_bits: int) -> Shape:
     """Constraints 1 to 3 of reduce-precision."""
     require_type(operand, FLOAT, "reduce-precision-c3")
-    require(exponent_bits >= 1, "reduce-precision-c1", f"exponent_bits is {exponent_bits}; it must be at least 1")
-    require(mantissa_bits >= 0, "reduce-precision-c2", f"mantissa_bits is {mantissa_bits}; it must not be negative")
+    require(exponent_bits >= 1, "reduce-precision-c1", f"exponent_bits is {exponent_bits}; it must be at least 1",
+            attribute="exponent_bits")
+    require(mantissa_bits >= 0, "reduce-precision-c2", f"mantissa_bits is {mantissa_bits}; it must not be negative",
+            attribute="mantissa_bits")
     return operand
 
 

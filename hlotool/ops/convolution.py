@@ -80,10 +80,13 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
             f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: {lhs.element_type} and {rhs.element_type} do not mix")
     require(not sparsity or sparsity_config is not None, "convolution-c2",
             f"{2 + len(sparsity)} operands are given; more than two need sparsity_config")
-    require(feature_group_count > 0, "convolution-c3", f"feature_group_count is {feature_group_count}")
-    require(batch_group_count > 0, "convolution-c4", f"batch_group_count is {batch_group_count}")
+    require(feature_group_count > 0, "convolution-c3", f"feature_group_count is {feature_group_count}",
+            attribute="feature_group_count")
+    require(batch_group_count > 0, "convolution-c4", f"batch_group_count is {batch_group_count}",
+            attribute="batch_group_count")
     require(min(feature_group_count, batch_group_count) == 1, "convolution-c5",
-            f"feature_group_count is {feature_group_count} and batch_group_count {batch_group_count}: one must be 1")
+            f"feature_group_count is {feature_group_count} and batch_group_count {batch_group_count}: one must be 1",
+            attribute="feature_group_count")
     require_sparsity(sparsity_config, (lhs, rhs, *sparsity))
     rows = (window or NO_WINDOW).dimensions
     roles = _require_labels(lhs, rhs, dim_labels, rows)
@@ -115,7 +118,7 @@ def _require_gradient(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles],
         features, outer = lhs.dims[image.second], rhs.dims[kernel.second]
         require(UNBOUNDED in (features, outer) or features == groups[0] * outer, "convolution-c20",
                 f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} gives {outer} "
-                f"in each group; feature_group_count is {groups[0]}")
+                f"in each group; feature_group_count is {groups[0]}", attribute="feature_group_count")
     else:
         # Which of rhs's two named dimensions holds the batch differs between versions.
         batch, right = lhs.dims[image.first], (rhs.dims[kernel.first], rhs.dims[kernel.second])
@@ -140,14 +143,16 @@ def _require_labels(lhs: Shape, rhs: Shape, labels: ConvolutionDimensions,
         # `?` marks a dimension without a role.
         roles = Roles.of(text, first, second)
         require(roles is not None, "convolution-c6",
-                f"the {name} labels {text} are no permutation of {first}, {second} and the spatial 0, 1, ...")
+                f"the {name} labels {text} are no permutation of {first}, {second} and the spatial 0, 1, ...",
+                attribute="dim_labels")
         assert roles is not None
         found.append(roles)
     n = len(found[0].spatial)
     require(all(len(r.spatial) == n for r in found), "convolution-c6",
-            f"{labels.lhs}_{labels.rhs}->{labels.output}: the numbers of spatial dimensions differ")
+            f"{labels.lhs}_{labels.rhs}->{labels.output}: the numbers of spatial dimensions differ",
+            attribute="dim_labels")
     require(len(rows) == n, "convolution-c7",
-            f"the window has {len(rows)} dimensions, the labels name {n} spatial ones")
+            f"the window has {len(rows)} dimensions, the labels name {n} spatial ones", attribute="window")
     for shape, name in ((lhs, "lhs"), (rhs, "rhs")):
         require(shape.rank == n + 2, "convolution-c8",
                 f"{name} is {shape.text(False)}; with {n} spatial dimensions it must have {n + 2} dimensions")
@@ -158,10 +163,11 @@ def _require_window(rhs: Shape, kernel: Roles, rows: Sequence[WindowDimension]) 
     for i, row in enumerate(rows):
         require(min(row.size, row.stride, row.base_dilation, row.window_dilation) > 0, "convolution-c9",
                 f"window dimension {i} has size {row.size}, stride {row.stride}, dilations {row.base_dilation} and "
-                f"{row.window_dilation}; all must be positive")
+                f"{row.window_dilation}; all must be positive", attribute="window")
         size = rhs.dims[kernel.spatial[i]]
         require(same_size(row.size, size), "convolution-c10",
-                f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {size} there")
+                f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {size} there",
+                attribute="window")
 
 
 def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], groups: tuple[int, int],
@@ -174,14 +180,16 @@ def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], g
         inner = dense_size(inner, roles[1].first, sparsity.rhs)
     require(UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
             f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
-            f"in each group; feature_group_count is {feature_groups}")
+            f"in each group; feature_group_count is {feature_groups}", attribute="feature_group_count")
     require(not rhs.is_dynamic_dim(roles[1].second), "convolution-c15",
             f"the kernel is {rhs.text(False)}: its output features are dynamic")
     for count, name in ((feature_groups, "feature_group_count"), (batch_groups, "batch_group_count")):
         require(outer == UNBOUNDED or outer % count == 0, "convolution-c12",
-                f"the kernel {rhs.text(False)} gives {outer} features, which {name} {count} does not divide")
+                f"the kernel {rhs.text(False)} gives {outer} features, which {name} {count} does not divide",
+                attribute=name)
     require(batch == UNBOUNDED or batch % batch_groups == 0, "convolution-c13",
-            f"lhs {lhs.text(False)} has batch size {batch}, which batch_group_count {batch_groups} does not divide")
+            f"lhs {lhs.text(False)} has batch size {batch}, which batch_group_count {batch_groups} does not divide",
+            attribute="batch_group_count")
 
 
 def _output(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], rows: Sequence[WindowDimension],

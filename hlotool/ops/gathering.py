@@ -37,37 +37,39 @@ def _require_indices(opcode: str, indices: Shape, index_vector_dim: int, label: 
     """The dimensions of the index array, the implicit last one of size 1 included."""
     require_type(indices, ("signed", "unsigned"), f"{opcode}-c1", "the index array")
     require(0 <= index_vector_dim <= indices.rank, label,
-            f"index_vector_dim is {index_vector_dim}; the indices {indices.text(False)} have {indices.rank} dimensions")
+            f"index_vector_dim is {index_vector_dim}; the indices {indices.text(False)} have {indices.rank} dimensions",
+            attribute="index_vector_dim")
     return indices.dims if index_vector_dim < indices.rank else (*indices.dims, 1)
 
 
 def _require_map(label: str, name: str, mapped: Ints, vector: int, rank: int) -> None:
     require(len(mapped) == vector or vector == UNBOUNDED, label,
-            f"{name}={{{listed(mapped)}}} has {len(mapped)} entries, index vectors have {vector}")
-    require_in_range(mapped, rank, label, f"{name} entry")
-    require_unique(mapped, label, name)
+            f"{name}={{{listed(mapped)}}} has {len(mapped)} entries, index vectors have {vector}", attribute=name)
+    require_in_range(mapped, rank, label, f"{name} entry", attribute=name)
+    require_unique(mapped, label, name, attribute=name)
 
 
 def _require_dims(label: str, name: str, dims: Ints, rank: int, *, ascending: bool = True) -> None:
-    require_in_range(dims, rank, label, f"{name} entry")
-    require_unique(dims, label, name)
+    require_in_range(dims, rank, label, f"{name} entry", attribute=name)
+    require_unique(dims, label, name, attribute=name)
     if ascending:
-        require_sorted(dims, label, name)
+        require_sorted(dims, label, name, attribute=name)
 
 
 def _require_disjoint(label: str, one: str, a: Ints, other: str, b: Ints) -> None:
     shared = sorted(set(a) & set(b))
-    require(not shared, label, f"dimension {listed(shared)} stands in both {one} and {other}")
+    require(not shared, label, f"dimension {listed(shared)} stands in both {one} and {other}", attribute=one)
 
 
 def _require_batching(label: str, names: tuple[str, str], operand: tuple[Shape, Ints], indices: tuple[Ints, Ints],
                       index_vector_dim: int) -> None:
     (shape, dims), (sizes, index_dims) = operand, indices
     require(len(dims) == len(index_dims), label,
-            f"{names[0]} has {len(dims)} entries, {names[1]} has {len(index_dims)}")
+            f"{names[0]} has {len(dims)} entries, {names[1]} has {len(index_dims)}", attribute=names[0])
     _require_dims(label, names[0], dims, shape.rank)
     _require_dims(label, names[1], index_dims, len(sizes), ascending=False)
-    require(index_vector_dim not in index_dims, label, f"{names[1]} names index_vector_dim {index_vector_dim}")
+    require(index_vector_dim not in index_dims, label, f"{names[1]} names index_vector_dim {index_vector_dim}",
+            attribute=names[1])
     for d, i in zip(dims, index_dims, strict=True):
         require(same_size(shape.dims[d], sizes[i]), label,
                 f"dimension {d} of the operand has size {shape.dims[d]}, dimension {i} of the indices {sizes[i]}")
@@ -106,15 +108,18 @@ def gather_shape(operand: Shape, start_indices: Shape, *, offset_dims: Ints, col
 
 
 def _require_slice_sizes(operand: Shape, sizes: Ints, flat: Ints) -> None:
-    require(all(isinstance(size, int) for size in sizes), "gather-c9", "slice_sizes holds lists, where sizes belong")
+    require(all(isinstance(size, int) for size in sizes), "gather-c9", "slice_sizes holds lists, where sizes belong",
+            attribute="slice_sizes")
     require(len(sizes) == operand.rank, "gather-c9",
             f"slice_sizes={{{listed(sizes)}}} has {len(sizes)} entries, the operand {operand.text(False)} "
-            f"has {operand.rank} dimensions")
+            f"has {operand.rank} dimensions", attribute="slice_sizes")
     for i, (size, whole) in enumerate(zip(sizes, operand.dims, strict=True)):
         require(size >= 0 and (size <= whole or whole == UNBOUNDED), "gather-c9",
-                f"slice size {size} does not fit dimension {i} of the operand, which has size {whole}")
+                f"slice size {size} does not fit dimension {i} of the operand, which has size {whole}",
+                attribute="slice_sizes")
     for d in flat:
-        require(sizes[d] <= 1, "gather-c10", f"dimension {d} is collapsed or batching; its slice size is {sizes[d]}")
+        require(sizes[d] <= 1, "gather-c10", f"dimension {d} is collapsed or batching; its slice size is {sizes[d]}",
+                attribute="slice_sizes")
 
 
 def _fields(attributes: dict[str, Any], renames: dict[str, str]) -> str:
@@ -351,24 +356,27 @@ def _require_update(update: Shape, window_dims: Ints, window: Sequence[int], sca
 def _require_reducer(computation: HloComputation, operands: Sequence[Shape], updates: Sequence[Shape]) -> None:
     parameters, count = computation.parameters(), len(operands)
     require(len(parameters) == 2 * count, "scatter-c13",
-            f"{computation.name} has {len(parameters)} parameters; it must take {2 * count}")
+            f"{computation.name} has {len(parameters)} parameters; it must take {2 * count}", attribute="to_apply")
     for parameter, given in zip(parameters, (*operands, *updates), strict=True):
         require(parameter.shape.is_scalar, "scatter-c13",
-                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, not a scalar")
+                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, not a scalar",
+                attribute="to_apply")
         # XLA: VerifyReducerShape
         fold = parameter.parameter_number % count
         require(same_up_to_precision(parameter.shape, scalar(given)), "scatter-c13",
                 f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, what it is given "
                 f"holds {given.element_type}",
-                odd_reducer_part(computation, fold, (scalar(operands[fold]), scalar(updates[fold]))))
+                odd_reducer_part(computation, fold, (scalar(operands[fold]), scalar(updates[fold]))),
+                attribute="to_apply")
     result = computation.root.shape
     leaves = result.elements if result.is_tuple else (result,)
     require(len(leaves) == count and all(leaf.is_scalar for leaf in leaves), "scatter-c13",
-            f"{computation.name} gives {result}; it must give {'a scalar' if count == 1 else f'{count} scalars'}")
+            f"{computation.name} gives {result}; it must give {'a scalar' if count == 1 else f'{count} scalars'}",
+            attribute="to_apply")
     for i, (leaf, operand) in enumerate(zip(leaves, operands, strict=True)):
         require(leaf.dtype.family == operand.dtype.family, "scatter-c13",
                 f"{computation.name} gives {leaf}, the operand holds {operand.element_type}",
-                odd_reducer_part(computation, i, (scalar(operand), scalar(updates[i]))))
+                odd_reducer_part(computation, i, (scalar(operand), scalar(updates[i]))), attribute="to_apply")
 
 
 SCATTER_FIELDS = {"update_window_dims": "update_window_dims", "inserted_window_dims": "inserted_window_dims",

@@ -40,10 +40,11 @@ def dynamic_slice_shape(operand: Shape, *start_indices: Shape, dynamic_slice_siz
     _require_starts("dynamic-slice", operand, start_indices)
     require(len(sizes) == operand.rank, "dynamic-slice-c4",
             f"dynamic_slice_sizes={{{listed(sizes)}}} has {len(sizes)} entries, "
-            f"the operand {operand.text(False)} has {operand.rank} dimensions")
+            f"the operand {operand.text(False)} has {operand.rank} dimensions", attribute="dynamic_slice_sizes")
     for i, (size, whole) in enumerate(zip(sizes, operand.dims, strict=True)):
         require(size >= 0 and (size <= whole or whole == UNBOUNDED), "dynamic-slice-c5",
-                f"slice size {size} does not fit dimension {i}, which has size {whole}")
+                f"slice size {size} does not fit dimension {i}, which has size {whole}",
+                attribute="dynamic_slice_sizes")
     flags = tuple(flag and size == whole and size > 1
                   for flag, size, whole in zip(flags_of(operand), sizes, operand.dims, strict=True))
     return operand.with_dims(sizes, flags)

@@ -100,9 +100,9 @@ def triangular_solve_shape(a: Shape, b: Shape, *, left_side: bool = False, trans
     side = b.dims[-2 if left_side else -1]
     require(same_size(side, a.dims[-1]), "triangular-solve-c5",
             f"{both}; with left_side={boolean(left_side)} b must have {a.dims[-1]} "
-            f"{'rows' if left_side else 'columns'}, it has {side}")
+            f"{'rows' if left_side else 'columns'}, it has {side}", attribute="left_side")
     require(transpose_a in TRANSPOSES, "triangular-solve-c6",
-            f"transpose_a is {transpose_a}; it is one of {', '.join(TRANSPOSES)}")
+            f"transpose_a is {transpose_a}; it is one of {', '.join(TRANSPOSES)}", attribute="transpose_a")
     return b
 
 
@@ -185,12 +185,14 @@ KINDS_OF_FFT = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> Shape:
     """Constraints 1 to 5 of fft."""
-    require(fft_type in KINDS_OF_FFT, "fft-c1", f"fft_type is {fft_type}; it is one of {', '.join(KINDS_OF_FFT)}")
-    require(1 <= len(fft_length) <= 3, "fft-c2", f"fft_length={{{listed(fft_length)}}}; it has 1 to 3 entries")
+    require(fft_type in KINDS_OF_FFT, "fft-c1", f"fft_type is {fft_type}; it is one of {', '.join(KINDS_OF_FFT)}",
+            attribute="fft_type")
+    require(1 <= len(fft_length) <= 3, "fft-c2", f"fft_length={{{listed(fft_length)}}}; it has 1 to 3 entries",
+            attribute="fft_length")
     require_type(operand, ("f32", "f64") if fft_type == "RFFT" else ("complex",), "fft-c3")
     text, n = operand.text(False), len(fft_length)
     require(operand.rank >= n, "fft-c4",
-            f"the operand is {text}; fft_length={{{listed(fft_length)}}} needs {n} dimensions")
+            f"the operand is {text}; fft_length={{{listed(fft_length)}}} needs {n} dimensions", attribute="fft_length")
     inner, last = operand.dims[-n:], fft_length[-1]
     if not fft_type.startswith(("R", "IR")):
         # Complex transforms take the operand's own sizes: XLA and StableHLO bind fft_length for real ones only.

@@ -186,9 +186,9 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
     result = declared_array(declared, "broadcast-c1", "broadcast")
     require(len(dimensions) == operand.rank, "broadcast-c2",
             f"dimensions={{{listed(dimensions)}}} has {len(dimensions)} entries, "
-            f"the operand {operand.text(False)} has {operand.rank} dimensions")
-    require_in_range(dimensions, result.rank, "broadcast-c3", "dimension")
-    require_unique(dimensions, "broadcast-c4", "dimensions")
+            f"the operand {operand.text(False)} has {operand.rank} dimensions", attribute="dimensions")
+    require_in_range(dimensions, result.rank, "broadcast-c3", "dimension", attribute="dimensions")
+    require_unique(dimensions, "broadcast-c4", "dimensions", attribute="dimensions")
     for i, d in enumerate(dimensions):
         require(same_size(operand.dims[i], result.dims[d]), "broadcast-c5",
                 f"dimension {i} of the operand has size {operand.dims[i]}, "
@@ -264,7 +264,7 @@ def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     require_array(operand, "transpose-c1")
     require(sorted(dimensions) == list(range(operand.rank)), "transpose-c2",
             f"dimensions={{{listed(dimensions)}}} is no permutation of the {operand.rank} dimensions "
-            f"of {operand.text(False)}")
+            f"of {operand.text(False)}", attribute="dimensions")
     flags = flags_of(operand)
     result = operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
     # The layout goes along, so that no element moves. XLA: ShapeUtil::PermuteDimensions
@@ -293,8 +293,8 @@ def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
 def reverse_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     """Constraints 1 to 3 of reverse."""
     require_array(operand, "reverse-c3")
-    require_unique(dimensions, "reverse-c1", "dimensions")
-    require_in_range(dimensions, operand.rank, "reverse-c2", "dimension")
+    require_unique(dimensions, "reverse-c1", "dimensions", attribute="dimensions")
+    require_in_range(dimensions, operand.rank, "reverse-c2", "dimension", attribute="dimensions")
     return operand
 
 
@@ -324,7 +324,7 @@ def concatenate_shape(*operands: Shape, dimensions: tuple[int, ...]) -> Shape:
     require_same_type(operands, "concatenate-c1", names)
     first = operands[0]
     require(len(dimensions) == 1 and 0 <= dimensions[0] < first.rank, "concatenate-c4",
-            f"dimensions={{{listed(dimensions)}}} is not one dimension of {first.text(False)}")
+            f"dimensions={{{listed(dimensions)}}} is not one dimension of {first.text(False)}", attribute="dimensions")
     at = dimensions[0]
     dims, flags = list(first.dims), list(flags_of(first))
     for name, shape in zip(names[1:], operands[1:], strict=True):
@@ -371,14 +371,16 @@ def slice_shape(operand: Shape, *, slice: tuple[SliceDimension, ...]) -> Shape:
     """Constraints 1 to 5 of slice."""
     require_array(operand, "slice-c1")
     require(len(slice) == operand.rank, "slice-c2",
-            f"slice has {len(slice)} ranges, the operand {operand.text(False)} has {operand.rank} dimensions")
+            f"slice has {len(slice)} ranges, the operand {operand.text(False)} has {operand.rank} dimensions",
+            attribute="slice")
     dims, flags = [], []
     for i, (s, size) in enumerate(zip(slice, operand.dims, strict=True)):
         where = f"[{s.start}:{s.limit}:{s.stride}] of dimension {i}, which has size {size}"
-        require(s.stride > 0, "slice-c4", f"{where}: the stride must be positive")
-        require(s.start >= 0, "slice-c3", f"{where}: the start must not be negative")
-        require(s.limit <= size or size == UNBOUNDED, "slice-c3", f"{where}: the limit lies past the end")
-        require(s.start <= s.limit, "slice-c3", f"{where}: the start lies past the limit")
+        require(s.stride > 0, "slice-c4", f"{where}: the stride must be positive", attribute="slice")
+        require(s.start >= 0, "slice-c3", f"{where}: the start must not be negative", attribute="slice")
+        require(s.limit <= size or size == UNBOUNDED, "slice-c3", f"{where}: the limit lies past the end",
+                attribute="slice")
+        require(s.start <= s.limit, "slice-c3", f"{where}: the start lies past the limit", attribute="slice")
         dims.append(-(-(s.limit - s.start) // s.stride))
         flags.append(operand.is_bounded_dim(i) and dims[-1] != 1)
     return operand.with_dims(tuple(dims), tuple(flags))
@@ -424,13 +426,15 @@ def pad_shape(operand: Shape, padding_value: Shape, *, padding: Padding) -> Shap
     require_same_type((operand, padding_value), "pad-c1", ("the operand", "the padding value"))
     require(len(padding.dimensions) == operand.rank, "pad-c2",
             f"padding has {len(padding.dimensions)} entries, the operand {operand.text(False)} "
-            f"has {operand.rank} dimensions")
+            f"has {operand.rank} dimensions", attribute="padding")
     dims = []
     for i, (p, size) in enumerate(zip(padding.dimensions, operand.dims, strict=True)):
-        require(p.interior >= 0, "pad-c3", f"interior padding {p.interior} of dimension {i} is negative")
+        require(p.interior >= 0, "pad-c3", f"interior padding {p.interior} of dimension {i} is negative",
+                attribute="padding")
         dims.append(UNBOUNDED if size == UNBOUNDED else p.low + p.high + size + max(size - 1, 0) * p.interior)
         require(size == UNBOUNDED or dims[-1] >= 0, "pad-c4",
-                f"padding {p.low}_{p.high}_{p.interior} of dimension {i}, which has size {size}, leaves {dims[-1]}")
+                f"padding {p.low}_{p.high}_{p.interior} of dimension {i}, which has size {size}, leaves {dims[-1]}",
+                attribute="padding")
     return operand.with_dims(tuple(dims), operand.dynamic)
 
 
@@ -490,7 +494,7 @@ def iota_shape(*, iota_dimension: int, declared: Shape | None) -> Shape:
     """Constraints 1 and 2 of iota."""
     result = declared_array(declared, "iota-c2", "iota")
     require_type(result, NUMERIC, "iota-c2", "the result")
-    require_in_range((iota_dimension,), result.rank, "iota-c1", "iota_dimension")
+    require_in_range((iota_dimension,), result.rank, "iota-c1", "iota_dimension", attribute="iota_dimension")
     return result
 
 
@@ -641,7 +645,8 @@ def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] =
 def _dimension_shape(opcode: str, operand: Shape, dimensions: tuple[int, ...]) -> int:
     require_array(operand, f"{opcode}-c2")
     require(len(dimensions) == 1 and 0 <= dimensions[0] < operand.rank, f"{opcode}-c1",
-            f"dimensions={{{listed(dimensions)}}} is not one dimension of {operand.text(False)}")
+            f"dimensions={{{listed(dimensions)}}} is not one dimension of {operand.text(False)}",
+            attribute="dimensions")
     size = operand.dims[dimensions[0]]
     require(size < 2**31, f"{opcode}-c3", f"dimension {dimensions[0]} of {operand.text(False)} does not fit in s32")
     return dimensions[0]

@@ -21,7 +21,7 @@ def _require_batch_norm(opcode: str, operand: Shape, features: dict[str, Shape],
     """Constraints 1 to 4 of the three; the shape of one value for each feature."""
     require_type(operand, FLOAT, f"{opcode}-c1")
     require(operand.rank > 0, f"{opcode}-c1", f"the operand is {operand.text(False)}; it must have a dimension")
-    require_in_range((feature_index,), operand.rank, f"{opcode}-c2", "feature_index")
+    require_in_range((feature_index,), operand.rank, f"{opcode}-c2", "feature_index", attribute="feature_index")
     size = operand.dims[feature_index]
     for name, shape in features.items():
         require(shape.is_array and shape.rank == 1 and same_size(shape.dims[0], size), f"{opcode}-c3",

@@ -30,7 +30,8 @@ STATE_WORDS = {"rng_three_fry": (2,), "rng_philox": (2, 3), "rng_default": ()}
 
 def rng_shape(a: Shape, b: Shape, *, distribution: str, declared: Shape | None) -> Shape:
     """Constraints 1 to 4 of rng."""
-    require(distribution in DISTRIBUTIONS, "rng-c1", f"distribution is {distribution}; it is rng_uniform or rng_normal")
+    require(distribution in DISTRIBUTIONS, "rng-c1", f"distribution is {distribution}; it is rng_uniform or rng_normal",
+            attribute="distribution")
     for shape, name in ((a, "the first operand"), (b, "the second operand")):
         require(shape.is_scalar, "rng-c2", f"{name} is {shape.text(False)}; it must be a scalar")
     require(declared is not None and declared.is_array, "rng-c3", f"the result is {declared}; it must be an array")
@@ -93,7 +94,7 @@ def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
 def rng_bit_generator_shape(initial_state: Shape, *, algorithm: str, declared: Shape | None) -> Shape:
     """Constraints 1 to 4 of rng-bit-generator."""
     require(algorithm in ALGORITHMS, "rng-bit-generator-c1",
-            f"algorithm is {algorithm}; it is one of {', '.join(ALGORITHMS)}")
+            f"algorithm is {algorithm}; it is one of {', '.join(ALGORITHMS)}", attribute="algorithm")
     require_array(initial_state, "rng-bit-generator-c2", "the state")
     words = STATE_WORDS[algorithm]
     require(not words or (initial_state.rank == 1 and initial_state.element_type == "u64"

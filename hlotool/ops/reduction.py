@@ -61,9 +61,9 @@ def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputati
     inputs, inits = halves("reduce", operands, "reduce-c1")
     require_one_size(inputs, "reduce-c2")
     rank = inputs[0].rank
-    require_in_range(dimensions, rank, "reduce-c3", "the reduced dimension")
-    require_unique(dimensions, "reduce-c3", "dimensions=")
-    results = require_reducer(to_apply, inputs, inits, "reduce-c4")
+    require_in_range(dimensions, rank, "reduce-c3", "the reduced dimension", attribute="dimensions")
+    require_unique(dimensions, "reduce-c3", "dimensions=", attribute="dimensions")
+    results = require_reducer(to_apply, inputs, inits, "reduce-c4", attribute="to_apply")
     kept = [d for d in range(rank) if d not in dimensions]
     dims, flags = tuple(inputs[0].dims[d] for d in kept), tuple(flags_of(inputs[0])[d] for d in kept)
     return gathered([Shape.array(r.element_type, dims, None, flags) for r in results])
@@ -142,7 +142,7 @@ def reduce_window_shape(*operands: Shape, window: Window = Window(), to_apply: H
     inputs, inits = halves("reduce-window", operands, "reduce-window-c1")
     require_one_size(inputs, "reduce-window-c2")
     dims = windowed_dims("reduce-window", inputs[0], window, 3)
-    require_reducer(to_apply, inputs, inits, "reduce-window-c4")
+    require_reducer(to_apply, inputs, inits, "reduce-window-c4", attribute="to_apply")
     # Unlike reduce's, the element type is that of the initial value. XLA: ShapeInference::InferReduceWindowShape.
     return gathered([Shape.array(v.element_type, dims, None, i.dynamic) for v, i in zip(inits, inputs, strict=True)])
 
@@ -277,10 +277,10 @@ def select_and_scatter_shape(operand: Shape, source: Shape, init_value: Shape, *
     right = len(found) == 2 and all(p.is_scalar and same_up_to_precision(p, scalar(operand)) for p in found)
     require(right, "select-and-scatter-c3",
             f"select {select.name} takes ({', '.join(s.text(False) for s in found)}); "
-            f"for {operand.text(False)} it must take two scalars {operand.element_type}[]")
+            f"for {operand.text(False)} it must take two scalars {operand.element_type}[]", attribute="select")
     require(select.root.shape.is_scalar and select.root.shape.element_type == "pred", "select-and-scatter-c3",
-            f"select {select.name} gives {select.root.shape.text(False)}; it must give pred[]")
-    require_reducer(scatter, (source,), (init_value,), "select-and-scatter-c4", "scatter")
+            f"select {select.name} gives {select.root.shape.text(False)}; it must give pred[]", attribute="select")
+    require_reducer(scatter, (source,), (init_value,), "select-and-scatter-c4", attribute="scatter")
     fits = source.rank == len(dims) and all(map(same_size, source.dims, dims))
     require(fits and same_up_to_precision(scalar(source), scalar(operand)), "select-and-scatter-c5",
             f"source is {source.text(False)}; the window takes {operand.element_type}[{listed(dims)}] places on the "
@@ -383,16 +383,20 @@ def map_shape(*operands: Shape, dimensions: Ints | None = None, to_apply: HloCom
         require(not shape.dims or same_dims(shape, widest), "map-c2",
                 f"operand {i} is {shape.text(False)}, another is {widest.text(False)}: the dimensions differ")
     require(dimensions is None or dimensions == tuple(range(widest.rank)), "map-c3",
-            f"dimensions={{{listed(dimensions or ())}}}; map goes over {{{listed(range(widest.rank))}}}")
+            f"dimensions={{{listed(dimensions or ())}}}; map goes over {{{listed(range(widest.rank))}}}",
+            attribute="dimensions")
     found, root = parameter_shapes(to_apply), to_apply.root.shape
     require(len(found) == len(operands), "map-c4",
-            f"to_apply {to_apply.name} takes {len(found)} parameters, map has {len(operands)} operands")
+            f"to_apply {to_apply.name} takes {len(found)} parameters, map has {len(operands)} operands",
+            attribute="to_apply")
     for i, (parameter, shape) in enumerate(zip(found, operands, strict=True)):
         require(parameter.is_scalar, "map-c4", f"parameter {i} of {to_apply.name} is {parameter.text(False)}; it must "
-                "be a scalar, for map applies to_apply to each element")
+                "be a scalar, for map applies to_apply to each element", attribute="to_apply")
         require(same_up_to_precision(parameter, scalar(shape)), "map-c4",
-                f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand {i} is {shape.text(False)}")
-    require(root.is_scalar, "map-c4", f"to_apply {to_apply.name} gives {root.text(False)}; it must give a scalar")
+                f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand {i} is {shape.text(False)}",
+                attribute="to_apply")
+    require(root.is_scalar, "map-c4", f"to_apply {to_apply.name} gives {root.text(False)}; it must give a scalar",
+            attribute="to_apply")
     return Shape.array(root.element_type, widest.dims, None, widest.dynamic)
 
 
@@ -433,24 +437,27 @@ def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee) -> 
 def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_apply: HloComputation,
                declared: Shape | None) -> Shape:
     """Constraints 1 to 6 of scan."""
-    require(len(dimensions) == 1, "scan-c1", f"dimensions={{{listed(dimensions)}}}; scan goes along exactly one")
+    require(len(dimensions) == 1, "scan-c1", f"dimensions={{{listed(dimensions)}}}; scan goes along exactly one",
+            attribute="dimensions")
     found, results = parameter_shapes(to_apply), result_shapes(to_apply)
     require(len(found) == len(operands), "scan-c2",
-            f"to_apply {to_apply.name} takes {len(found)} parameters, scan has {len(operands)} operands")
+            f"to_apply {to_apply.name} takes {len(found)} parameters, scan has {len(operands)} operands",
+            attribute="to_apply")
     n_in, n_out, axis = len(operands) - num_carries, len(results) - num_carries, dimensions[0]
     require(num_carries >= 0 and min(n_in, n_out) >= 0 and n_in + n_out > 0, "scan-c3",
-            f"num_carries is {num_carries}; there are {len(operands)} operands and {len(results)} results")
+            f"num_carries is {num_carries}; there are {len(operands)} operands and {len(results)} results",
+            attribute="num_carries")
     inputs, carries, size, is_dynamic = operands[:n_in], operands[n_in:], None, False
     for i, shape in enumerate(inputs):
         require(shape.is_array and 0 <= axis < shape.rank, "scan-c4",
-                f"operand {i} is {shape.text(False)}; it has no dimension {axis}")
+                f"operand {i} is {shape.text(False)}; it has no dimension {axis}", attribute="dimensions")
         size = shape.dims[axis] if size in (None, UNBOUNDED) else size
         require(same_size(size, shape.dims[axis]), "scan-c4",
                 f"operand 0 has {size} elements along dimension {axis}, operand {i} is {shape.text(False)}")
         is_dynamic = is_dynamic or shape.is_bounded_dim(axis)
         require(found[i].compatible(without(shape, axis)), "scan-c5",
                 f"parameter {i} of {to_apply.name} is {found[i].text(False)}; a slice of operand {i} is "
-                f"{without(shape, axis).text(False)}")
+                f"{without(shape, axis).text(False)}", attribute="to_apply")
     for i, shape in enumerate(carries):
         require(found[n_in + i].compatible(shape) and results[n_out + i].compatible(shape), "scan-c6",
                 f"carry {i} is {shape.text(False)}; {to_apply.name} takes {found[n_in + i].text(False)} for it and "
@@ -463,7 +470,8 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
     outs = []
     for i, result in enumerate(results[:n_out]):
         require(0 <= axis <= result.rank, "scan-c4",
-                f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}")
+                f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}",
+                attribute="to_apply")
         flags = flags_of(result)
         outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:]), None,
                                 (*flags[:axis], is_dynamic or size == UNBOUNDED, *flags[axis:])))

@@ -19,8 +19,8 @@ from hlotool.ops.table import OPS
 class ConstraintError(Exception):
     """A shape rule's finding: the label of the constraint and a sentence that names the values.
 
-    `culprit` is the instruction of a called computation that is at fault, where everything else agrees; `help` the
-    advice, and `attribute` the one to underline, where the constraint knows them.
+    `culprit` is the instruction of a called computation that is at fault, where everything else agrees, `help` the
+    advice, `attribute` the name of the attribute that is at fault; empty where it is operands or the result.
     """
 
     def __init__(self, label: str, message: str, culprit: HloInstruction | None = None, *, help: str = "",
@@ -33,14 +33,16 @@ class ConstraintError(Exception):
         super().__init__(f"{message} [{label}]")
 
 
-def require(holds: bool, label: str, message: str, culprit: HloInstruction | None = None) -> None:
+def require(holds: bool, label: str, message: str, culprit: HloInstruction | None = None, *,
+            attribute: str = "") -> None:
     """Raise ConstraintError unless the constraint holds.
 
     `message` is a sentence about the values at hand: "min is f32[2], operand is f32[3]"; `culprit` the instruction
-    to blame when it is not the one that the constraint is about.
+    to blame when it is not the one that the constraint is about; `attribute` the attribute that the constraint is
+    about, where it is about one.
     """
     if not holds:
-        raise ConstraintError(label, message, culprit)
+        raise ConstraintError(label, message, culprit, attribute=attribute)
 
 
 #: values in one tuple; with `x = tuple(y, y)` a short text asks for any number of them

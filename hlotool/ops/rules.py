@@ -45,21 +45,24 @@ def require_same_type(shapes: Sequence[Shape], label: str, names: Sequence[str])
                 f"{names[0]} is {shapes[0].text(False)}, {name} is {shape.text(False)}: the element types differ")
 
 
-def require_in_range(values: Iterable[int], limit: int, label: str, what: str) -> None:
+def require_in_range(values: Iterable[int], limit: int, label: str, what: str, *,
+                     attribute: str = "") -> None:
     """Every value lies in [0, limit)."""
     for value in values:
-        require(0 <= value < limit, label, f"{what} {value} is not in [0, {limit})")
+        require(0 <= value < limit, label, f"{what} {value} is not in [0, {limit})", attribute=attribute)
 
 
-def require_unique(values: Sequence[int], label: str, what: str) -> None:
+def require_unique(values: Sequence[int], label: str, what: str, *, attribute: str = "") -> None:
     """No value is listed twice."""
     for i, value in enumerate(values):
-        require(value not in values[:i], label, f"{value} stands twice in {what} {{{listed(values)}}}")
+        require(value not in values[:i], label, f"{value} stands twice in {what} {{{listed(values)}}}",
+                attribute=attribute)
 
 
-def require_sorted(values: Sequence[int], label: str, what: str) -> None:
+def require_sorted(values: Sequence[int], label: str, what: str, *, attribute: str = "") -> None:
     """The values do not fall."""
-    require(list(values) == sorted(values), label, f"{what} {{{listed(values)}}} is not in ascending order")
+    require(list(values) == sorted(values), label, f"{what} {{{listed(values)}}} is not in ascending order",
+            attribute=attribute)
 
 
 def listed(values: Iterable[int]) -> str:

@@ -29,15 +29,16 @@ def sort_shape(*operands: Shape, dimensions: tuple[int, ...], to_apply: HloCompu
         require_array(shape, "sort-c1", f"operand {i}")
         require(same_dims(shape, operands[0]), "sort-c2",
                 f"operand 0 is {operands[0].text(False)}, operand {i} is {shape.text(False)}: the dimensions differ")
-    require(len(dimensions) == 1, "sort-c3", f"dimensions={{{listed(dimensions)}}}; sort goes along exactly one")
+    require(len(dimensions) == 1, "sort-c3", f"dimensions={{{listed(dimensions)}}}; sort goes along exactly one",
+            attribute="dimensions")
     require(0 <= dimensions[0] < max(operands[0].rank, 1), "sort-c3",
-            f"the sort dimension {dimensions[0]} is not in [0, {operands[0].rank})")
+            f"the sort dimension {dimensions[0]} is not in [0, {operands[0].rank})", attribute="dimensions")
     root, found = to_apply.root.shape, parameter_shapes(to_apply)
     require(root.is_scalar and root.element_type == "pred", "sort-c4",
-            f"the comparator {to_apply.name} gives {root.text(False)}; it must give pred[]")
+            f"the comparator {to_apply.name} gives {root.text(False)}; it must give pred[]", attribute="to_apply")
     require(len(found) == 2 * len(operands), "sort-c5",
             f"the comparator {to_apply.name} takes {len(found)} parameters; {len(operands)} operands need "
-            f"{2 * len(operands)}")
+            f"{2 * len(operands)}", attribute="to_apply")
     parameters = to_apply.parameters()
     for i, parameter in enumerate(found):
         operand = operands[i // 2]
@@ -186,7 +187,7 @@ def topk_shape(operand: Shape, *, k: int) -> Shape:
     require(operand.rank > 0, "topk-c1", f"the operand is {operand.text(False)}; it must have a dimension")
     size = operand.dims[-1]
     require(k >= 0 and (k <= size or size == UNBOUNDED), "topk-c2",
-            f"k is {k}; the last dimension of {operand.text(False)} has {size} elements")
+            f"k is {k}; the last dimension of {operand.text(False)} has {size} elements", attribute="k")
     dims, flags = (*operand.dims[:-1], k), (*flags_of(operand)[:-1], False)
     return Shape.tuple(Shape.array(operand.element_type, dims, None, flags), Shape.array("s32", dims, None, flags))
 

@@ -28,15 +28,16 @@ def require_sparsity(config: Sparsity | None, operands: Sequence[Shape]) -> None
         index = side.index_operand
         wanted = f"it must be one of 2 to {len(operands) - 1}" if len(operands) > 2 else "there is none after lhs, rhs"
         require(2 <= index < len(operands), "convolution-c16",
-                f"sparsity_config names operand {index} for the indices of {name}; {wanted}")
+                f"sparsity_config names operand {index} for the indices of {name}; {wanted}",
+                attribute="sparsity_config")
         shape = operands[index]
         require(shape.is_array, "convolution-c17", f"the indices of {name} are {shape}, which is not an array")
         require(side.block_size > 0 and side.num_non_zero > 0 and (number == 0 or side.num_non_zero == 1),
                 "convolution-c19", f"the sparsity of {name} is {side.num_non_zero}x{side.block_size}; it must be "
-                f"{'1' if number else 'n'}xm, both positive")
+                f"{'1' if number else 'n'}xm, both positive", attribute="sparsity_config")
     named = [side.index_operand for _, _, side in sides(config)]
     require(len(set(named)) == len(named), "convolution-c18",
-            f"lhs and rhs both take their indices from operand {max(named, default=0)}")
+            f"lhs and rhs both take their indices from operand {max(named, default=0)}", attribute="sparsity_config")
 
 
 def dense_size(size: int, dimension: int, side: OperandSparsity | None) -> int:

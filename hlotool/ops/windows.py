@@ -16,11 +16,13 @@ def windowed_dims(opcode: str, operand: Shape, window: Window, number: int) -> t
     """The dimensions of the places that a window takes on an operand; constraint `number` of the operation."""
     label = f"{opcode}-c{number}"
     require(len(window.dimensions) == operand.rank, label,
-            f"the window has {len(window.dimensions)} dimensions, the operand {operand.text(False)} has {operand.rank}")
+            f"the window has {len(window.dimensions)} dimensions, the operand {operand.text(False)} has {operand.rank}",
+            attribute="window")
     for i, d in enumerate(window.dimensions):
         for value, what in ((d.size, "size"), (d.stride, "stride"), (d.base_dilation, "base dilation"),
                             (d.window_dilation, "window dilation")):
-            require(value > 0, label, f"the {what} of window dimension {i} is {value}; it must be positive")
+            require(value > 0, label, f"the {what} of window dimension {i} is {value}; it must be positive",
+                    attribute="window")
     return tuple(map(window_output, operand.dims, window.dimensions))
 
 

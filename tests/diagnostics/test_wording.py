@@ -31,12 +31,27 @@ _LINES = {
     "ROOT r = dot(x, x), lhs_contracting_dims={7}, rhs_contracting_dims={0}": "lhs_contracting_dims={7}",
     "ROOT r = f32[5,5] pad(x, z), padding=0_0_-1x0_0": "padding=0_0_-1x0_0",
     "ROOT r = f32[5,5] collective-permute(x), source_target_pairs={{0,1},{0,0}}": "source_target_pairs={{0,1},{0,0}}",
+    "ROOT r = f32[5,5] reduce-window(x, z), window={size=-1x1}, to_apply=add": "window={size=-1x1}",
+    "ROOT r = f32[5] reduce(x, z), dimensions={1}, to_apply=same": "to_apply=same",
+    "ROOT r = f32[5,5] while(x), condition=less, body=same": "condition=less",
+    "ROOT r = f32[5,5] fusion(x), kind=kLoop, calls=less": "calls=less",
+    "ROOT r = f32[5,5] conditional(p, x, z), true_computation=same, false_computation=same": "false_computation=same",
+    "ROOT r = f32[5,5] slice(), slice={[0:5],[0:5]}": "slice",
     "ROOT r = f32[5,5] add(x, z)": "add"}
+_CALLED = """add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = pred[] compare(a, b), direction=LT }
+same { ROOT a = f32[5,5] parameter(0) }
+"""
 
 
 @pytest.mark.parametrize("line", _LINES)
 def test_the_attribute_at_fault_is_underlined(line: str) -> None:
-    text = f"HloModule m\nENTRY e {{\n  x = f32[5,5] parameter(0)\n  z = f32[] constant(0)\n  {line}\n}}\n"
+    text = (f"HloModule m\n{_CALLED}ENTRY e {{\n  x = f32[5,5] parameter(0)\n  z = f32[] constant(0)\n"
+            f"  p = pred[] constant(true)\n  {line}\n}}\n")
     found = [d for d in hlotool.lint(text) if d.severity == "error"]
     assert len(found) == 1
     row = text.splitlines()[found[0].line - 1]
