@@ -24,6 +24,7 @@ import importlib
 # Spelt out, for typing is a module that `python -m hlotool` would look for in the current folder first.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from hlotool.builder import XlaBuilder
@@ -101,9 +102,24 @@ def __getattr__(name: str) -> Any:
     room, inner = _PUBLIC[name]
     value = getattr(importlib.import_module(room), inner)
     if name in _TAKING_PROGRAMS:
-        value = importlib.import_module("hlotool.mlir").taking_programs(value, _TAKING_PROGRAMS[name])
+        value = _taking_programs(value, _TAKING_PROGRAMS[name])
     globals()[name] = value
     return value
+
+
+def _taking_programs(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function with its first arguments, up to `count`, read by `hlotool.read` where they are no modules yet."""
+    import functools
+
+    from hlotool.ir import HloModule
+
+    @functools.wraps(function)
+    def taking(*given: Any, **keywords: Any) -> Any:
+        programs = [a if isinstance(a, HloModule) else importlib.import_module("hlotool.mlir").read(a)
+                    for a in given[:count]]
+        return function(*programs, *given[count:], **keywords)
+
+    return taking
 
 
 def __dir__() -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from hlotool.execution import Program
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS
-from hlotool.passes.equality import Expressions, Simplified, Value, common_parts, merged, split
+from hlotool.passes.equality import Expressions, Simplified, Value, common_parts, leaf_numbers, merged, split
 
 #: what computes nothing
 _HANDED_ON = frozenset({"parameter", "tuple", "get-tuple-element"})
@@ -56,7 +56,7 @@ class CanonicalForm(Simplified):
 
     def parameter(self, number: int, shape: Shape) -> int:
         """The number of a leaf of the entry's parameters."""
-        return self._node(("parameter", number, _plain(shape)), (), None, None)
+        return self._node(("parameter", number, shape.without_layout()), (), None, None)
 
     def number_of(self, own: Hashable, operands: tuple[int, ...]) -> int | None:
         """The number of an expression, where it has been met."""
@@ -120,7 +120,7 @@ class CanonicalForm(Simplified):
                 sizes[d] for d in order)), i, computation)
             return self._reshaped(value, final, i, computation)
         moved = Shape(source.element_type, tuple(sizes[d] for d in order))
-        made = self._plain_node(("transpose", (_plain(moved),), order), (inner,), i, computation)
+        made = self._plain_node(("transpose", (moved.without_layout(),), order), (inner,), i, computation)
         return self._reshaped(made, final, i, computation)
 
     def _composed(self, number: int, sizes: tuple[int, ...], order: tuple[int, ...]
@@ -202,7 +202,7 @@ class CanonicalForm(Simplified):
             sides.reverse()
             self.used.add("operand-order")
         product = Shape(i.shape.element_type, (count, sides[0][1], sides[1][1]))
-        own = ("dot", (_plain(product),), str(i.attributes.get("operand_precision") or ""))
+        own = ("dot", (product.without_layout(),), str(i.attributes.get("operand_precision") or ""))
         made = self._plain_node(own, (sides[0][0], sides[1][0]), i, computation)
         if is_swapped:
             made = self._transposed(made, product, (0, 2, 1), i, computation)
@@ -238,12 +238,3 @@ def _is_plain_dot(i: HloInstruction) -> bool:
     return set(i.attributes) <= known and len(precision) < 2 and "dot" in OPS
 
 
-def _plain(shape: Shape) -> Shape:
-    return shape.without_layout()
-
-
-def leaf_numbers(value: Value) -> list[int]:
-    """The numbers of a value's leaves, in order."""
-    if isinstance(value, int):
-        return [value]
-    return [n for part in value for n in leaf_numbers(part)]

@@ -27,6 +27,7 @@ from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
 from hlotool.triage import blame_pair, pair_diagnostic
 from hlotool.verdict import (
+    SMALL,
     ArgumentSearch,
     ArgumentSet,
     Judgement,
@@ -41,8 +42,6 @@ Array: TypeAlias = Any
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
-#: programs of so many rounding instructions are small (as in hlotool.verdict)
-_SMALL = 24
 #: how near to the value at higher precision a value is that has avoided an overflow
 _NEAR = 1e-2
 #: sets of arguments at most, and at least where time is over
@@ -178,7 +177,7 @@ class _Work:
         whole = PassVerdict(passes[0].before, passes[-1].after)
         is_settled = self._is_settled(whole)
         ends = [self.stages[d] for d in (whole.before, whole.after)]
-        if is_settled or max(roundings(s.program.module) for s in ends) <= _SMALL:
+        if is_settled or max(roundings(s.program.module) for s in ends) <= SMALL:
             self.found.whole = whole
         return whole if self.found.whole is not None and not is_settled else None
 
@@ -235,7 +234,7 @@ class _Work:
             yield ArgumentSet("given", [fitted(first, self.options.arguments)] * first.devices)
             return
         search = ArgumentSearch(programs, self.options.seed)
-        kinds = None if roundings(first.module) <= _SMALL else _KINDS_OF_LARGE
+        kinds = None if roundings(first.module) <= SMALL else _KINDS_OF_LARGE
         sets = search.sets(kinds)
         yield from itertools.chain(sets, search.sets() if kinds else ())
 
@@ -289,7 +288,7 @@ class _Work:
         found = Difference(result, device, given.name, given.values, judgement, why)
         counts_extremes = self.options.counts_extremes
         if counts_extremes is None:
-            counts_extremes = max(roundings(s.program.module) for s in (before, after)) <= _SMALL
+            counts_extremes = max(roundings(s.program.module) for s in (before, after)) <= SMALL
         if not counts_extremes and given.name != "given" and is_extreme(given.values):
             verdict.noted.append(found)
         elif self._is_explained(verdict, judgement, given.name == "given"):

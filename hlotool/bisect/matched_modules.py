@@ -19,11 +19,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm, leaf_numbers
+from hlotool.bisect.canonical_form import CanonicalForm
 from hlotool.bisect.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy
+from hlotool.passes.equality import leaf_numbers
 from hlotool.verdict import Evidence, Judgement, Kind, judge
 
 Array: TypeAlias = Any

@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm, Recipe, leaf_numbers
+from hlotool.bisect.canonical_form import CanonicalForm, Recipe
 from hlotool.execution import (
     InstructionRuns,
     Program,
@@ -23,7 +23,7 @@ from hlotool.execution import (
 )
 from hlotool.ir import Shape, dtype_of_numpy
 from hlotool.isolation import available_memory
-from hlotool.passes.equality import Value
+from hlotool.passes.equality import Value, leaf_numbers
 from hlotool.verdict import OutOfTime, Watch
 
 Array: TypeAlias = Any

@@ -19,12 +19,14 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import add_paths, load
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import HloError, format_bytes, format_count, format_seconds, visible
 from hlotool.ir import HloInstruction, HloModule, Source
+from hlotool.text.input_files import bytes_of
 
 if TYPE_CHECKING:
     from hlotool.passes.cost import Allocation, CostRow, Device, ModuleCost, PeakMemory, Transfer
@@ -101,37 +103,39 @@ class _Costs:
         runs = {r.instruction.name: r.executions for r in self.cost.rows} if args.by == "instruction" else {}
         if args.memory:
             _print_table(args, ("bytes", "kind", "value", "shape"), [
-                (_bytes(b.bytes), b.kind, b.instruction.name + _index(b.index), _leaf(b.instruction, b.index))
+                (format_bytes(b.bytes), b.kind, b.instruction.name + _index(b.index), _leaf(b.instruction, b.index))
                 for b in self.memory.live])
         if args.communication:
             _print_table(args, ("sent", "runs", "collective", "devices", "groups"), [
-                (_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
+                (format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
                  t.axis or t.groups) for t in self.transfers])
         if not (args.memory or args.communication):
             total = max(sum(_work(c) for c in rows.values()), 1)
             titles = (args.by, *(("runs",) if runs else ()), "flops", "functions", "bytes", "flop/B", "flops %")
             _print_table(args, titles, [
-                (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), _count(c.flops),
-                 _count(c.transcendentals), _bytes(c.bytes), f"{c.intensity:.3g}", f"{100 * _work(c) / total:.1f}")
+                (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), format_count(c.flops),
+                 format_count(c.transcendentals), format_bytes(c.bytes), f"{c.intensity:.3g}",
+                 f"{100 * _work(c) / total:.1f}")
                 for name, c in rows.items() if _work(c) or c.bytes])
 
     def _head(self) -> list[str]:
         total, memory = self.cost.total, self.memory
         order = "" if memory.is_scheduled else ", in the order of the text"
-        donated = f", {_bytes(memory.aliased)} more in arguments" if memory.aliased else ""
+        donated = f", {format_bytes(memory.aliased)} more in arguments" if memory.aliased else ""
         found = [f"{self.name}:",
-                 f"  {_count(total.flops)} flops, {_count(total.transcendentals)} functions, "
-                 f"{_bytes(total.bytes)} moved, {total.intensity:.3g} flop/B",
-                 f"  memory: {_bytes(memory.total)} at once{order}",
-                 f"    {_bytes(memory.arguments)} arguments, "
-                 f"{_bytes(memory.outputs - memory.aliased)} results{donated}, "
-                 f"{_bytes(memory.temporaries)} between"]
+                 f"  {format_count(total.flops)} flops, {format_count(total.transcendentals)} functions, "
+                 f"{format_bytes(total.bytes)} moved, {total.intensity:.3g} flop/B",
+                 f"  memory: {format_bytes(memory.total)} at once{order}",
+                 f"    {format_bytes(memory.arguments)} arguments, "
+                 f"{format_bytes(memory.outputs - memory.aliased)} results{donated}, "
+                 f"{format_bytes(memory.temporaries)} between"]
         if self.transfers:
-            found.append(f"  communication: {_bytes(sum(t.total for t in self.transfers))} sent by each device")
+            found.append(f"  communication: {format_bytes(sum(t.total for t in self.transfers))} sent by each device")
         if self.roofline is not None:
             line = self.roofline
-            found.append(f"  {line.device.name}: at least {_seconds(line.seconds)} "
-                         f"({_seconds(line.compute_seconds)} arithmetic, {_seconds(line.memory_seconds)} memory)")
+            found.append(f"  {line.device.name}: at least {format_seconds(line.seconds)} "
+                         f"({format_seconds(line.compute_seconds)} arithmetic, "
+                         f"{format_seconds(line.memory_seconds)} memory)")
         found += [f"  {_named(loop)}: nobody can tell how often it runs; it counts once"
                   for loop in self.cost.unknown_loops]
         opaque = sorted({str(i.attributes.get("custom_call_target", "?")) for i in self.cost.opaque})
@@ -210,13 +214,10 @@ def _allocations(path: str) -> list[Allocation] | None:
     if not path.endswith(".txt"):
         return None
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            if not is_buffer_assignment(file.read(64)):
-                return None
-            file.seek(0)
-            return read_buffer_assignment(file.read())
-    except OSError:
+        text = bytes_of(Path(path)).decode("utf-8", "surrogateescape")
+    except HloError:
         return None  # reading it as a module says what is wrong
+    return read_buffer_assignment(text) if is_buffer_assignment(text) else None
 
 
 def _allocations_record(path: str, allocations: list[Allocation]) -> dict[str, Any]:
@@ -233,10 +234,11 @@ def _print_allocations(path: str, allocations: list[Allocation], args: argparse.
 
     kinds = {k: sum(a.size for a in allocations if a.kind == k) for k in ("parameter", "output", "temporary")}
     print(visible(f"{path}:"))
-    print(f"  {_bytes(device_bytes(allocations))}: " + ", ".join(f"{_bytes(n)} {kind}" for kind, n in kinds.items()))
+    parts = ", ".join(f"{format_bytes(n)} {kind}" for kind, n in kinds.items())
+    print(f"  {format_bytes(device_bytes(allocations))}: {parts}")
     values = sorted(((v, a) for a in allocations if a.kind in kinds for v in a.values), key=lambda pair: -pair[0].size)
     _print_table(args, ("bytes", "kind", "value", "shape"),
-                 [(_bytes(v.size), a.kind, v.name, v.shape) for v, a in values])
+                 [(format_bytes(v.size), a.kind, v.name, v.shape) for v, a in values])
 
 
 def _print_devices(found: list[Device], args: argparse.Namespace) -> None:
@@ -246,33 +248,12 @@ def _print_devices(found: list[Device], args: argparse.Namespace) -> None:
         return
     args.top = 0
     _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), [
-        (d.name, _count(d.matrix_flops("bf16")), _count(d.vector_flops), _bytes(d.bandwidth), _bytes(d.memory))
+        (d.name, format_count(d.matrix_flops("bf16")), format_count(d.vector_flops), format_bytes(d.bandwidth),
+         format_bytes(d.memory))
         for d in found])
 
 
-# Numbers and tables.
-
-
-def _scaled(value: float, units: Sequence[str]) -> str:
-    scaled, unit = float(value), 0
-    while scaled >= 999.5 and unit + 1 < len(units):
-        scaled, unit = scaled / 1000, unit + 1
-    return f"{scaled:.3g}{units[unit]}" if scaled < 999.5 else f"{scaled:.3e}{units[unit]}"
-
-
-def _count(value: float) -> str:
-    return _scaled(value, ("", " k", " M", " G", " T", " P", " E"))
-
-
-def _bytes(value: float) -> str:
-    return _scaled(value, (" B", " kB", " MB", " GB", " TB", " PB", " EB"))
-
-
-def _seconds(value: float) -> str:
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
+# Tables.
 
 
 def _print_table(args: argparse.Namespace, titles: Sequence[str], rows: list[tuple[str, ...]]) -> None:

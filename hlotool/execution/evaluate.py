@@ -17,14 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
-from hlotool.isolation import OutOfMemory, format_bytes
+from hlotool.isolation import OutOfMemory
 from hlotool.ops import OPS, ConstraintError, Place
 from hlotool.ops.values import EvaluationError
 

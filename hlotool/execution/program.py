@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
-from hlotool.isolation import available_memory, format_bytes
+from hlotool.isolation import available_memory
 from hlotool.ops import OPS, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls

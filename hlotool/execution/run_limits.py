@@ -19,9 +19,10 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.isolation import available_memory, format_bytes, taken_memory
+from hlotool.isolation import available_memory, taken_memory
 from hlotool.ops import OPS, Cost
 
 #: seconds for one evaluation where nobody says otherwise

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from hlotool.diagnostics import format_bytes
 from hlotool.ir import UNBOUNDED, Shape
-from hlotool.isolation import available_memory, format_bytes
+from hlotool.isolation import available_memory
 
 #: devices of one module: each is a thread of the reference, or a device of PJRT's CPU client
 MOST_DEVICES = 256

@@ -162,8 +162,7 @@ class HloModule:
 
     def find_all(self, *opcodes: str) -> list[HloInstruction]:
         """The instructions of these opcodes in all computations, in the order of the text."""
-        wanted = frozenset(opcodes)
-        return [i for i in self.instructions() if i.opcode in wanted]
+        return [i for c in self.computations for i in c.find_all(*opcodes)]
 
     def parents(self) -> dict[HloInstruction, HloComputation]:
         """The computation of each instruction."""

@@ -3,12 +3,12 @@
 from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.isolation.memory import available_memory, bytes_in, format_bytes, limit_memory, taken_memory
+from hlotool.isolation.memory import available_memory, bytes_in, limit_memory, taken_memory
 from hlotool.isolation.pool import answers
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 
 __all__ = [
     "TOO_DEEP", "TOO_LARGE", "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "answers", "available_memory",
-    "bytes_in", "can_supervise", "close_children", "format_bytes", "limit_memory", "note_progress", "shared_child",
+    "bytes_in", "can_supervise", "close_children", "limit_memory", "note_progress", "shared_child",
     "supervised", "taken_memory",
 ]

@@ -12,7 +12,6 @@ import re
 _SHARE = 0.8
 #: where control groups say what a container may take: version 2, version 1
 _GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 #: bytes that the work in hand may take; None: the default
@@ -80,15 +79,3 @@ def bytes_in(text: str) -> int:
         raise ValueError(f"{text!r} is no size; 500MB and 4GiB are")
     number, prefix, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** " kMGTP".index(prefix or " "))
-
-
-def format_bytes(size: int) -> str:
-    """A size as people read it.
-
-    >>> format_bytes(4000), format_bytes(12), format_bytes(4 * 10**12)
-    ('4 kB', '12 B', '4 TB')
-    """
-    value, unit = float(size), 0
-    while value >= 1000 and unit < len(_UNITS) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{value:.3g} {_UNITS[unit]}"

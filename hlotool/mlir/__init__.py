@@ -3,7 +3,7 @@
 Importing this room imports no jaxlib.
 """
 
-from hlotool.mlir.any_source import in_file, module_of_input, read, read_all, taking_programs
+from hlotool.mlir.any_source import in_file, module_of_input, read, read_all
 from hlotool.mlir.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
 from hlotool.mlir.expansion import refined
 from hlotool.mlir.export_stablehlo import to_stablehlo
@@ -16,5 +16,5 @@ from hlotool.mlir.options import LiftOptions
 __all__ = [
     "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "is_dictionary",
     "module_of_input", "program_bytes", "program_text", "read", "read_all", "read_artifact", "read_program",
-    "read_unverified", "refined", "taking_programs", "to_stablehlo", "without_chlo", "write_artifact",
+    "read_unverified", "refined", "to_stablehlo", "without_chlo", "write_artifact",
 ]

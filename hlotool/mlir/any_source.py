@@ -11,7 +11,6 @@ No class of JAX is named here: objects are told apart by what they can do, so th
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -59,17 +58,6 @@ def read_all(source: str | bytes | os.PathLike[str], *, filename: str = "",
         data = _encoded(source) if isinstance(source, str) else bytes(source)
         name = "<string>" if isinstance(source, str) else "<bytes>"
     return [module_of_input(i, arg_shapes) for i in inputs_of(data, filename or name)]
-
-
-def taking_programs(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The function with its first arguments, up to `count`, read by `read`."""
-
-    @functools.wraps(function)
-    def taking(*given: Any, **keywords: Any) -> Any:
-        programs = [read(a) for a in given[:count]]
-        return function(*programs, *given[count:], **keywords)
-
-    return taking
 
 
 def module_of_input(given: Input, arg_shapes: Sequence[Any] | None = None) -> HloModule:

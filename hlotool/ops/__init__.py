@@ -30,7 +30,7 @@ from hlotool.ops.random_programs import Draw, Undrawable, draw_program
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.control import TARGETS
 from hlotool.ops.lapack import lapack_targets
-from hlotool.ops.costs import FREE, Cost, byte_size, traffic
+from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
@@ -51,7 +51,6 @@ __all__ = [
     "Op",
     "Place",
     "Undrawable",
-    "byte_size",
     "draw_program",
     "elements_left",
     "has_foreign",

@@ -67,11 +67,6 @@ class Inner(Protocol):
 CostRule: TypeAlias = Callable[[HloInstruction, Inner], Cost]
 
 
-def byte_size(shape: Shape) -> int:
-    """Bytes that a value takes in memory."""
-    return shape.nbytes
-
-
 def elements_of(shape: Shape) -> int:
     """Elements of an array, or of all arrays in a tuple."""
     if shape.elements:
@@ -81,8 +76,8 @@ def elements_of(shape: Shape) -> int:
 
 def traffic(instruction: HloInstruction) -> Cost:
     """Every operand read once, the result written once."""
-    return Cost(bytes_read=sum(byte_size(o.shape) for o in instruction.operands),
-                bytes_written=byte_size(instruction.shape))
+    return Cost(bytes_read=sum(o.shape.nbytes for o in instruction.operands),
+                bytes_written=instruction.shape.nbytes)
 
 
 def moves(instruction: HloInstruction, inner: Inner) -> Cost:
@@ -126,14 +121,14 @@ def flops(count: Callable[[HloInstruction], int]) -> CostRule:
 
 def reads_a_part(instruction: HloInstruction, inner: Inner) -> Cost:
     """Of its first operand as much is read as is written: slices and gathers."""
-    written = byte_size(instruction.shape)
-    return Cost(bytes_read=written + sum(byte_size(o.shape) for o in instruction.operands[1:]), bytes_written=written)
+    written = instruction.shape.nbytes
+    return Cost(bytes_read=written + sum(o.shape.nbytes for o in instruction.operands[1:]), bytes_written=written)
 
 
 def updates_a_part(instruction: HloInstruction, inner: Inner) -> Cost:
     """The result takes its first operand's place; only the update, its second one, is read and written."""
-    update = byte_size(instruction.operands[1].shape)
-    return Cost(bytes_read=sum(byte_size(o.shape) for o in instruction.operands[1:]), bytes_written=update)
+    update = instruction.operands[1].shape.nbytes
+    return Cost(bytes_read=sum(o.shape.nbytes for o in instruction.operands[1:]), bytes_written=update)
 
 
 def folds(applications: Callable[[HloInstruction], int], *computations: str) -> CostRule:

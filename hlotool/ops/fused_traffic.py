@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction, uses
-from hlotool.ops.costs import Cost, Inner, byte_size
+from hlotool.ops.costs import Cost, Inner
 
 #: instructions that hand a value on, under another name or in another form, without reading all of it
 _HANDED_ON = frozenset(("bitcast", "reshape", "get-tuple-element", "tuple", "copy", "convert"))
@@ -28,13 +28,13 @@ def cost_of_fusion(instruction: HloInstruction, inner: Inner) -> Cost:
 
 def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruction]]) -> int:
     """Bytes of a parameter that the fusion reads: all of it, or what slices take, or nothing where it is updated."""
-    full, found, seen = byte_size(parameter.shape), 0, {parameter}
+    full, found, seen = parameter.shape.nbytes, 0, {parameter}
     todo = [parameter]
     while todo:
         value = todo.pop()
         for user in users.get(value, ()):
             if user.opcode in _PARTIAL and user.operands[0] is value and value not in user.operands[1:]:
-                found += byte_size(user.shape)
+                found += user.shape.nbytes
             elif user.opcode in _UPDATES and user.operands[0] is value and value not in user.operands[1:]:
                 continue  # it is the result's own place
             elif user.opcode in _HANDED_ON:
@@ -52,5 +52,5 @@ def _written(result: HloInstruction) -> int:
     while result.opcode in ("bitcast", "convert") and result.operands:
         result = result.operands[0]
     if result.opcode == "dynamic-update-slice":
-        return byte_size(result.operands[1].shape)
-    return byte_size(result.shape)
+        return result.operands[1].shape.nbytes
+    return result.shape.nbytes

@@ -11,7 +11,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
-from hlotool.ops.costs import Cost, Inner, byte_size, elements_of, reads_a_part
+from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
@@ -424,8 +424,8 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
     """Each update is combined with one element; the result takes the inputs' place."""
     count = len(instruction.operands) // 2
     updates = instruction.operands[count + 1:]
-    size, elements = sum(byte_size(u.shape) for u in updates), elements_of(updates[0].shape) if updates else 0
-    read = Cost(bytes_read=2 * size + byte_size(instruction.operands[count].shape), bytes_written=size)
+    size, elements = sum(u.shape.nbytes for u in updates), elements_of(updates[0].shape) if updates else 0
+    read = Cost(bytes_read=2 * size + instruction.operands[count].shape.nbytes, bytes_written=size)
     return read + inner(instruction.attributes["to_apply"]).work_only() * elements
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
-from hlotool.ops.costs import Cost, Inner, byte_size, is_free, moves
+from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
@@ -358,7 +358,7 @@ def _draw_copy_start(d: Draw) -> None:
 
 
 def _cost_of_copy_start(instruction: HloInstruction, inner: Inner) -> Cost:
-    size = byte_size(instruction.operands[0].shape)
+    size = instruction.operands[0].shape.nbytes
     return Cost(bytes_read=size, bytes_written=size)
 
 

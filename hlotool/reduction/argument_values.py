@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate
@@ -34,7 +35,7 @@ def _whole(base: Candidate) -> Iterator[Maker]:
     for device, row in enumerate(base.rows or ()):
         for leaf, array in enumerate(row):
             for other in plainer_arrays(array, distinct=_DISTINCT, digits=_DIGITS):
-                yield lambda d=device, n=leaf, a=other: _with(base, d, n, a)  # type: ignore[misc]
+                yield partial(_with, base, device, leaf, other)
 
 
 def _fewer_elements(work: Work, device: int, leaf: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloComputation, HloInstruction, called_by, clone_module, post_order
@@ -136,7 +137,7 @@ def _promotions(work: Work, base: Candidate) -> Iterator[Maker]:
             continue
         calls = len(work.values_of(base).calls.get(computation.name, ())) if base.rows is not None else 1
         for number in range(max(1, calls)):
-            yield lambda c=computation, n=number: _promoted(work, base, c, n)  # type: ignore[misc]
+            yield partial(_promoted, work, base, computation, number)
 
 
 def _promoted(work: Work, base: Candidate, computation: HloComputation, number: int) -> Candidate | None:

@@ -15,6 +15,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from hlotool.execution import leaves
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloComputation, HloInstruction, HloModule, unique_name
@@ -111,7 +112,7 @@ def _cuts(base: Candidate) -> Iterator[Maker]:
         (one, cut_left), (two, cut_right) = left.between(a, shared), right.between(b, shared)
         found.append((one + two, len(found), a, b, cut_left, cut_right))
     for _, _, a, b, cut_left, cut_right in sorted(found, key=lambda f: f[:2]):
-        yield lambda a=a, b=b, x=cut_left, y=cut_right: _joined(base, left, right, (a, b), (x, y))  # type: ignore[misc]
+        yield partial(_joined, base, left, right, (a, b), (cut_left, cut_right))
 
 
 def _pairs(left: _Side, right: _Side) -> Iterable[tuple[HloInstruction, HloInstruction]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hlotool.ir import (
     HloInstruction,
@@ -31,7 +32,7 @@ def strip(work: Work) -> bool:
     before = work.best
     for change in (_without_metadata, _without_layouts, _without_header):
         base = work.best
-        work.try_each([lambda c=change, b=base: c(b)], "plainer")  # type: ignore[misc]
+        work.try_each([partial(change, base)], "plainer")
     _strip_header(work)
     _strip_attributes(work)
     return work.best is not before
@@ -90,7 +91,7 @@ def _strip_header(work: Work) -> None:
         while int(work.best.module.attributes.get(name, 1)) > 2:
             base = work.best
             half = int(base.module.attributes[name]) // 2
-            if not work.try_each([lambda b=base, n=name, h=half: _with_count(b, n, h)], "plainer"):  # type: ignore[misc]
+            if not work.try_each([partial(_with_count, base, name, half)], "plainer"):
                 break
 
 

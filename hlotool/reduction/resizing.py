@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from hlotool.ir import (
@@ -159,7 +160,7 @@ def resize(work: Work) -> bool:
 
 def _makers(base: Candidate, resizings: Iterator[Resizing]) -> Iterator[Maker]:
     for resizing in resizings:
-        yield lambda r=resizing: resized(base, r)  # type: ignore[misc]
+        yield partial(resized, base, resizing)
 
 
 def _smaller_sizes(base: Candidate) -> Iterator[Maker]:

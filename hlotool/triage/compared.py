@@ -31,8 +31,11 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
     @functools.wraps(function)
     def compare(*args: P.args, **kwargs: P.kwargs) -> Comparison:
         bound = signature.bind(*args, **kwargs)
-        one = Program(read_module(bound.arguments["a"]))
-        other = Program(read_module(bound.arguments["b"])) if bound.arguments.get("b") is not None else None
+        for given in {"a", "b"} & set(bound.arguments):
+            if bound.arguments[given] is not None:
+                bound.arguments[given] = read_module(bound.arguments[given])
+        one = Program(bound.arguments["a"])
+        other = Program(bound.arguments["b"]) if bound.arguments.get("b") is not None else None
         found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
         _look_behind_open(found, one, other)
         if names and (found.findings or found.diagnostics):

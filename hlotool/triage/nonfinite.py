@@ -12,9 +12,11 @@ beside it. Infinities in arguments and constants are meant (masks, the start of 
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from hlotool.execution import Moment, Path, Program, evaluate_program
@@ -199,7 +201,7 @@ class _Trial:
                 return None
             if site == wanted:
                 continue
-            replace = _Watch(self.program, "infinity", lambda other, site=site: other == site)  # type: ignore[misc]
+            replace = _Watch(self.program, "infinity", partial(operator.eq, site))
             look = _Watch(self.program, "nan")
             evaluate_program(self.program, self.arguments, _both(replace, look))
             if wanted not in look.makers or look.makers[wanted].times < maker.times:

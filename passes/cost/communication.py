@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, TooManyDevicesError
-from hlotool.ops import byte_size
 from hlotool.passes.cost.module_costs import CostRow, ModuleCost
 from hlotool.text import print_value
 
@@ -77,7 +76,7 @@ def _group_size(module: HloModule, instruction: HloInstruction, groups: object) 
 
 
 def _operands(instruction: HloInstruction) -> int:
-    return sum(byte_size(o.shape) for o in instruction.operands)
+    return sum(o.shape.nbytes for o in instruction.operands)
 
 
 def _share(size: int, devices: int, times: int = 1) -> int:
@@ -94,7 +93,7 @@ _SENT: dict[str, Callable[[HloInstruction, int], int]] = {
     "all-gather": lambda i, n: _operands(i) * (n - 1) if n > 1 else 0,
     "reduce-scatter": lambda i, n: _share(_operands(i), n),
     "all-to-all": lambda i, n: _share(_operands(i), n),
-    "ragged-all-to-all": lambda i, n: byte_size(i.operands[0].shape) if n > 1 and i.operands else 0,
+    "ragged-all-to-all": lambda i, n: i.operands[0].shape.nbytes if n > 1 and i.operands else 0,
     "collective-broadcast": _all,
     "collective-permute": _all,
 }

@@ -25,7 +25,7 @@ from hlotool.ir import (
     callees_first,
     post_order,
 )
-from hlotool.ops import OPS, byte_size
+from hlotool.ops import OPS
 
 #: a tuple's table holds an address for each member
 _ADDRESS = 8
@@ -129,28 +129,25 @@ def peak_memory(module: HloModule) -> PeakMemory:
     """The most memory that a run needs, arguments and results included, and what takes it."""
     is_scheduled = bool(module.attributes.get("is_scheduled"))
     bodies = {i.attributes.get("body") for i in module.instructions() if i.opcode == "while"}
+    aliases = [a for a in module.attributes.get("input_output_alias") or () if isinstance(a, Aliasing)]
     inner: dict[HloComputation, _Schedule] = {}
     for computation in callees_first(module):
         given: list[_Given] = [((), ())] if computation in bodies else []
         if computation is module.entry:
-            given = [(a.output_index, (a.parameter, *a.parameter_index)) for a in _aliases(module)]
+            given = [(a.output_index, (a.parameter, *a.parameter_index)) for a in aliases]
         inner[computation] = _Schedule(computation, inner, is_scheduled, given)
     entry = inner[module.entry]
-    arguments = [LiveBuffer(p, index, byte_size(shape), "argument") for p in module.entry.parameters()
+    arguments = [LiveBuffer(p, index, shape.nbytes, "argument") for p in module.entry.parameters()
                  for index, shape in p.shape.leaves()]
-    outputs = [LiveBuffer(module.entry.root, index, byte_size(shape), "output")
+    outputs = [LiveBuffer(module.entry.root, index, shape.nbytes, "output")
                for index, shape in module.entry.root.shape.leaves()]
-    places = {a.output_index for a in _aliases(module)}
+    places = {a.output_index for a in aliases}
     aliased = {o.index for o in outputs if o.index in places}
     live = [*arguments, *(o for o in outputs if o.index not in aliased), *entry.live()]
     return PeakMemory(sum(a.bytes for a in arguments),
                       sum(o.bytes for o in outputs) + _tables(module.entry.root.shape),
                       sum(o.bytes for o in outputs if o.index in aliased), entry.peak, entry.at,
                       sorted((b for b in live if b.bytes), key=lambda b: -b.bytes), is_scheduled)
-
-
-def _aliases(module: HloModule) -> list[Aliasing]:
-    return [a for a in module.attributes.get("input_output_alias") or () if isinstance(a, Aliasing)]
 
 
 def _tables(shape: Shape) -> int:
@@ -216,7 +213,7 @@ class _Schedule:
         if shape.is_tuple:
             return tuple(self._new(instruction, e, (*index, i), time) for i, e in enumerate(shape.elements))
         is_given = instruction.opcode in ("parameter", "constant")
-        buffer = _Buffer(byte_size(shape), instruction, index, -1 if is_given else time, is_given, time)
+        buffer = _Buffer(shape.nbytes, instruction, index, -1 if is_given else time, is_given, time)
         self.made[time].append(buffer)
         return buffer
 
@@ -334,7 +331,7 @@ def _view(tree: _Tree, shape: Shape) -> _Tree:
     """What an asynchronous chain's end gives: the last member that has the result's form."""
     if isinstance(tree, tuple) and not shape.is_tuple:
         found = list(_buffers(tree))
-        fitting = [b for b in found if b.size == byte_size(shape)]
+        fitting = [b for b in found if b.size == shape.nbytes]
         if found:
             return (fitting or found)[-1]
     return tree

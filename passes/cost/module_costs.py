@@ -63,22 +63,25 @@ class ModuleCost:
 
     def spread(self) -> Iterator[CostRow]:
         """The rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
-        costs = _Costs()
         for row in self.rows:
-            if row.instruction.opcode != "fusion":
-                yield row
-                continue
-            yield replace(row, once=Cost(bytes_read=row.once.bytes_read, bytes_written=row.once.bytes_written))
-            todo = list(row.instruction.called_computations())
-            while todo:
-                computation = todo.pop()
-                for inner in computation.instructions:
-                    if inner.opcode in ("fusion", "call"):
-                        todo += inner.called_computations()
-                        continue
-                    work = costs.once(inner).work_only()
-                    if work != FREE:
-                        yield CostRow(inner, computation, row.executions, work)
+            yield from self.parts(row)
+
+    def parts(self, row: CostRow) -> Iterator[CostRow]:
+        """What a row of a fusion is made of: its traffic, and what it fuses, also inside of others; else the row."""
+        if row.instruction.opcode != "fusion":
+            yield row
+            return
+        yield replace(row, once=Cost(bytes_read=row.once.bytes_read, bytes_written=row.once.bytes_written))
+        costs, todo = _Costs(), list(row.instruction.called_computations())
+        while todo:
+            computation = todo.pop()
+            for inner in computation.instructions:
+                if inner.opcode in ("fusion", "call"):
+                    todo += inner.called_computations()
+                    continue
+                work = costs.once(inner).work_only()
+                if work != FREE:
+                    yield CostRow(inner, computation, row.executions, work)
 
 
 def module_cost(module: HloModule) -> ModuleCost:

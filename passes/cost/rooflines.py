@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from hlotool.ir import HloInstruction
 from hlotool.ops import Cost
 from hlotool.passes.cost.module_costs import ModuleCost
 
@@ -63,15 +62,11 @@ def devices() -> dict[str, Device]:
 
 def roofline(cost: ModuleCost, device: Device) -> Roofline:
     """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
-    products: dict[HloInstruction, list[tuple[str, int]]] = {}
-    for row in cost.spread():
-        if row.instruction.opcode in _PRODUCTS:
-            products.setdefault(row.instruction, []).append((_type(row.instruction), row.once.flops))
-    fused = _owners(cost)
     seconds = compute = memory = 0.0
     for row in cost.rows:
-        matrix = [p for i in fused.get(row.instruction, (row.instruction,)) for p in products.get(i, ())]
-        work = _compute_seconds(row.once, matrix, device) * row.executions
+        products = [(p.instruction.operands[0].shape.element_type, p.once.flops) for p in cost.parts(row)
+                    if p.instruction.opcode in _PRODUCTS]
+        work = _compute_seconds(row.once, products, device) * row.executions
         moved = row.once.bytes / device.bandwidth * row.executions
         seconds += max(work, moved)
         compute += work
@@ -79,20 +74,7 @@ def roofline(cost: ModuleCost, device: Device) -> Roofline:
     return Roofline(device, seconds, compute, memory, device.matrix_flops("bf16") / device.bandwidth)
 
 
-def _compute_seconds(cost: Cost, matrix: list[tuple[str, int]], device: Device) -> float:
-    products = sum(flops for _, flops in matrix)
-    rest = max(cost.flops - products, 0) + cost.transcendentals
-    return sum(flops / device.matrix_flops(kind) for kind, flops in matrix) + rest / device.vector_flops
-
-
-def _owners(cost: ModuleCost) -> dict[HloInstruction, list[HloInstruction]]:
-    """What each fusion fuses."""
-    found = {}
-    for row in cost.rows:
-        if row.instruction.opcode == "fusion":
-            found[row.instruction] = [i for c in row.instruction.called_computations() for i in c.instructions]
-    return found
-
-
-def _type(product: HloInstruction) -> str:
-    return product.operands[0].shape.element_type
+def _compute_seconds(cost: Cost, products: list[tuple[str, int]], device: Device) -> float:
+    """Of an instruction that holds products of these element types and flops."""
+    rest = max(cost.flops - sum(flops for _, flops in products), 0) + cost.transcendentals
+    return sum(flops / device.matrix_flops(kind) for kind, flops in products) + rest / device.vector_flops

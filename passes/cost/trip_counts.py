@@ -168,7 +168,7 @@ class _Loop:
             raise _UnknownError
         operands = [self.value(o, frame, state, depth + 1) for o in instruction.operands]
         attributes = record.attributes_of(instruction)
-        if instruction.opcode == "convert" or "elementwise" not in record.flags:
+        if instruction.opcode == "convert":
             import numpy as np
 
             return np.asarray(operands[0]).astype(instruction.shape.dtype.numpy)

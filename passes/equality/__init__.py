@@ -5,12 +5,20 @@ from hlotool.passes.equality.fates import FATES, Became, became, is_optimised
 from hlotool.passes.equality.fingerprints import fingerprint
 from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.movements import common_parts, merged, split
-from hlotool.passes.equality.normal_form import NOT_COMPARED, Expressions, Node, NotComparable, Value, gone
+from hlotool.passes.equality.normal_form import (
+    NOT_COMPARED,
+    Expressions,
+    Node,
+    NotComparable,
+    Value,
+    gone,
+    leaf_numbers,
+)
 from hlotool.passes.equality.simplified import SIMPLIFICATIONS, Simplified, same_up_to
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
     "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching", "Node",
     "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "fingerprint", "gone",
-    "is_optimised", "merged", "same_up_to", "split",
+    "is_optimised", "leaf_numbers", "merged", "same_up_to", "split",
 ]

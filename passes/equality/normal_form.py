@@ -93,7 +93,7 @@ class Expressions:
         numbered = iter([self._node(("parameter", i, _plain(s)), (), None, None) for i, s in enumerate(leaves)])
         arguments = [_nested(p.shape, numbered) for p in module.entry.parameters()]
         found, effects = self._evaluated(module.entry, arguments, 0)
-        return (*_leaves(found), *effects)
+        return (*leaf_numbers(found), *effects)
 
     def first_difference(self, left: int, right: int) -> tuple[Node, Node]:
         """The innermost pair of nodes, operands first, that differ by themselves, or in which argument they take."""
@@ -225,7 +225,7 @@ class Expressions:
                    computation: HloComputation, depth: int, effects: list[int], drawn: Counter[int]) -> Value:
         attributes, inner = self._attributes(i, operands, depth)
         branches = opcode == "conditional"
-        leaves = [n for o in (list(operands)[:1] if branches else operands) for n in _leaves(o)]
+        leaves = [n for o in (list(operands)[:1] if branches else operands) for n in leaf_numbers(o)]
         own: Hashable = (opcode, tuple(_plain(s) for _, s in shape.leaves()), attributes, len(inner))
         number = self._node(own, (*leaves, *inner), i, computation)
         if has_effect(i):
@@ -248,11 +248,11 @@ class Expressions:
         if i.opcode == "conditional":
             for branch, value in zip(called, list(operands)[1:], strict=False):
                 found, effects = self._evaluated(branch, [value], depth)
-                inner.extend((*_leaves(found), *effects))
+                inner.extend((*leaf_numbers(found), *effects))
             return ("branches", len(called)), tuple(inner)
         for callee in called:
             found, effects = self._lambda(callee, depth + 1)
-            inner.extend((*_leaves(found), *effects))
+            inner.extend((*leaf_numbers(found), *effects))
         counting = ASPECTS.attributes(i, lambda c: 0)
         kept = [(k, v) for k, v in counting if v not in _EVERYTHING]
         if i.opcode == "custom-call" and (config := config_key(i.attributes.get("backend_config"))):
@@ -266,7 +266,7 @@ class Expressions:
 
     def _loop(self, i: HloInstruction, init: Value, computation: HloComputation, depth: int) -> Value:
         """A while: what the body gives back unchanged is a value from outside, not a part of its state."""
-        start = _leaves(init)
+        start = leaf_numbers(init)
         shapes = [_plain(s) for _, s in i.shape.leaves()]
         changing = self._loop_state(range(len(start)), start, shapes)
         while True:
@@ -274,13 +274,13 @@ class Expressions:
                       for k, n in enumerate(changing)}
             state = [places.get(n, value) for n, value in enumerate(start)]
             found, effects = self._evaluated(i.attributes["body"], [_nested(i.shape, iter(state))], depth + 1)
-            after = _leaves(found)
+            after = leaf_numbers(found)
             rest = [n for n in changing if after[n] != state[n]]
             if len(rest) == len(changing):
                 break
             changing = rest
         condition, also = self._evaluated(i.attributes["condition"], [_nested(i.shape, iter(state))], depth + 1)
-        inner = (*_leaves(condition), *(after[n] for n in changing), *effects, *also)
+        inner = (*leaf_numbers(condition), *(after[n] for n in changing), *effects, *also)
         own = ("while", tuple(shapes[n] for n in changing), len(inner))
         number = self._node(own, (*(start[n] for n in changing), *inner), i, computation)
         results = {n: self._node(("result", k), (number,), i, computation) for k, n in enumerate(changing)}
@@ -328,10 +328,11 @@ def _plain(shape: Shape) -> Shape:
     return shape.without_layout()
 
 
-def _leaves(value: Value) -> list[int]:
+def leaf_numbers(value: Value) -> list[int]:
+    """The numbers of a value's leaves, in order."""
     if isinstance(value, int):
         return [value]
-    return [n for part in value for n in _leaves(part)]
+    return [n for part in value for n in leaf_numbers(part)]
 
 
 def _nested(shape: Shape, numbers: Iterator[int]) -> Value:
