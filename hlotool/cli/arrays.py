@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.whole_files import write_whole
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.ir import Shape
-
-BAD_ARRAYS = define("R110", "unreadable-arrays", "A file of arguments is no .npy or .npz file.")
 
 
 def add_argument_files(parser: argparse.ArgumentParser) -> None:
@@ -29,35 +25,13 @@ def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[An
 
     NumPy stores bf16 and the 8-bit floats as raw bytes; they take the type of their parameter again.
     """
-    import numpy as np
+    from hlotool.execution import in_order_of_names, read_array_file
 
     arrays: list[Any] = []
     for file in files:
-        if file.endswith(".safetensors"):
-            held = _safetensors(file)
-            arrays.extend(held[k] for k in sorted(held, key=_natural))
-            continue
-        try:
-            loaded = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise HloError([Diagnostic(BAD_ARRAYS, f"{file} cannot be read: {reason}", filename=file)]) from error
-        arrays.extend([loaded] if isinstance(loaded, np.ndarray) else [loaded[k] for k in sorted(loaded, key=_natural)])
+        note_read(file)
+        arrays.extend(in_order_of_names(read_array_file(file)))
     return [_typed(a, s) for a, s in zip(arrays, parameters, strict=False)] + arrays[len(parameters):]
-
-
-def _safetensors(file: str) -> dict[str, Any]:
-    """The tensors of a safetensors file, by name. Raises HloError."""
-    try:
-        from safetensors.numpy import load_file
-    except ImportError as error:
-        raise HloError([Diagnostic(BAD_ARRAYS, f"{file}: reading it needs the package safetensors",
-                                   filename=file)]) from error
-    try:
-        found: dict[str, Any] = load_file(file)
-    except Exception as error:  # the package has errors of its own
-        raise HloError([Diagnostic(BAD_ARRAYS, f"{file} cannot be read: {error}", filename=file)]) from error
-    return found
 
 
 def _typed(array: Any, shape: Shape) -> Any:
@@ -65,11 +39,6 @@ def _typed(array: Any, shape: Shape) -> Any:
     if array.dtype.kind == "V" and wanted is not None and array.dtype.itemsize == wanted.itemsize:
         return array.view(wanted)
     return array
-
-
-def _natural(name: str) -> list[Any]:
-    """`arg2` before `arg10`."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
@@ -81,7 +50,7 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
         np.save(out, arrays[0])
     else:
         np.savez(out, allow_pickle=True, **{f"result{n}": a for n, a in enumerate(arrays)})
-    write_whole(path, out.getvalue())
+    write_beside(path, out.getvalue())
 
 
 def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
@@ -90,7 +59,7 @@ def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
 
     out = io.BytesIO()
     np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
-    write_whole(path, out.getvalue())
+    write_beside(path, out.getvalue())
 
 
 def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
@@ -102,4 +71,4 @@ def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array))
-    write_whole(path, out.getvalue())
+    write_beside(path, out.getvalue())

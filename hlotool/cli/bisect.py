@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
 
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
     wanted = args.module
     folder = read_folder(args.folder, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
+    _check_written(args, folder)
     reader = Reader()
     if args.against is not None:
         return _against(folder, args, reader)
@@ -70,6 +71,16 @@ def run(args: argparse.Namespace) -> int:
         _report_frames(folder, found)
     _write(args, found)
     return {"wrong": 1, "none": 1}.get(folder_verdict(found), 0) if any(c.passes for c in found) else 2
+
+
+def _check_written(args: argparse.Namespace, folder: Folder) -> None:
+    """Raises HloError where a result would take the place of a dump."""
+    for chain in folder.chains:
+        for dump in chain.dumps:
+            note_read(dump.path)
+    for name in (args.save_arguments, args.html, *(args.save_pair or ())):
+        if name is not None:
+            require_beside(name)
 
 
 def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
@@ -151,7 +162,7 @@ def _write(args: argparse.Namespace, found: list[ChainVerdict]) -> None:
     if args.html is not None:
         from hlotool.bisect import folder_page
 
-        write_whole(Path(args.html), folder_page(args.folder, found).encode("utf-8", "backslashreplace"))
+        write_beside(Path(args.html), folder_page(args.folder, found).encode("utf-8", "backslashreplace"))
 
 
 def _write_pair(names: list[str], wrong: PassVerdict | None) -> None:
@@ -162,4 +173,4 @@ def _write_pair(names: list[str], wrong: PassVerdict | None) -> None:
         complain("--save-pair: no pass is wrong, so there is nothing to write")
         return
     for name, module in zip(names, (wrong.before.module, wrong.after.module), strict=True):
-        write_whole(Path(name), form_of(Candidate(module), Path(name).suffix))
+        write_beside(Path(name), form_of(Candidate(module), Path(name).suffix))

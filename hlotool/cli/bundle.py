@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.console import complain, report, write_bytes
 from hlotool.cli.inputs import load
 from hlotool.cli.reduce import add_failure, candidate_of, test_of
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible
 
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ def _make(path: str, args: argparse.Namespace) -> int:
     if len(wanted) != 1:
         complain(f"{visible(path)} holds {len(wanted)} modules; a bundle holds one")
         return 2
+    for name in args.argument_files or ():
+        note_read(name)
+    output = Path(args.output or "bundle.zip")
+    for name in (output, args.issue):
+        if name and name != "-":
+            require_beside(name)
     test = test_of(args, wanted[0])
     if not can_bundle(test):
         complain("--command: a bundle does not hold programs that others would have to run")
@@ -69,17 +76,16 @@ def _make(path: str, args: argparse.Namespace) -> int:
     candidate = candidate_of(args, wanted[0], test)
     seen = test.look(candidate)
     if not seen.signs:
-        complain(f"{visible(path)} does not show the failure: {test.describe()}" +
+        complain(f"{visible(path)} does not show the failure: {visible(test.describe())}" +
                  (f" ({visible(seen.said)})" if seen.said else ""))
         return 1
     command = shlex.join(["hlotool", *sys.argv[1:]]) if sys.argv[1:2] == ["bundle"] else ""
     made = bundle_of(candidate, test, seen, command)
-    output = Path(args.output or "bundle.zip")
-    write_whole(output, made.as_bytes())
+    write_beside(output, made.as_bytes())
     if args.issue == "-":
         write_bytes(made.issue.encode())
     elif args.issue:
-        write_whole(Path(args.issue), made.issue.encode())
+        write_beside(Path(args.issue), made.issue.encode())
     if args.format == "json":
         print(json.dumps({"bundle": str(output), **_record(made, seen)}))
     elif args.issue != "-":
@@ -90,18 +96,17 @@ def _make(path: str, args: argparse.Namespace) -> int:
 def _run_bundle(path: str, args: argparse.Namespace) -> int:
     from hlotool.reduction import read_bundle
 
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST + 1)
-    except OSError as error:
-        complain(f"{visible(path)}: {error.strerror}")
+    if os.path.exists(path) and not os.path.isfile(path):
+        complain(f"{visible(path)}: no regular file")
         return 2
-    held = read_bundle(data, path)
+    with open(path, "rb") as file:
+        data = file.read(_MOST + 1)
+    held = read_bundle(data, path, args.executors)
     seen = held.test.look(held.candidate)
     if args.format == "json":
         print(json.dumps(_record(held, seen)))
         return int(held.sign not in seen.signs)
-    print(f"{visible(path)}: {held.test.describe()}")
+    print(f"{visible(path)}: {visible(held.test.describe())}")
     print(f"  then: {visible(held.said or held.sign)}")
     print(f"  now:  {visible(seen.said) if seen.signs else 'the failure does not show' + _because(seen)}")
     for name, then in held.flags.items():

@@ -21,7 +21,7 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.lifting import add_lifting, lift_options, write_losses
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 
@@ -67,6 +67,9 @@ def run(args: argparse.Namespace) -> int:
         if folder is not None:
             write_whole(folder / _file_name(loaded, to, _is_binary(args), taken), data)
         elif args.output is not None and args.output != "-":
+            form = "hlo" if to == "hlo" else "bytecode" if _is_binary(args) else "mlir"
+            if loaded.input is None or loaded.input.kind != form or args.output.endswith(".gz"):
+                require_beside(args.output)
             write_whole(Path(args.output), data)
         else:
             if number and to == "stablehlo":

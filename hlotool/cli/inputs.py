@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlotool.cli.whole_files import note_read
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
 from hlotool.isolation import note_progress
@@ -74,6 +75,7 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
                 if sources is not None and found.source is not None:
                     sources[found.filename] = joined(sources.get(found.filename), found.source)
                 note_progress()
+                note_read(found.filename)
                 yield Loaded(_name(found), found)
         except HloError as error:
             yield Loaded(visible(path), None, error.diagnostics)

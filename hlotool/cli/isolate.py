@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
@@ -175,7 +175,7 @@ def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executo
     if made is None:
         complain("--reproduce: there is nothing that a small module could show alone")
         return None
-    write_whole(path, made.text.encode("utf-8", "surrogateescape"))
+    write_beside(path, made.text.encode("utf-8", "surrogateescape"))
     for device, row in enumerate(made.arguments):
         name = path.with_suffix(".npz") if len(made.arguments) == 1 else path.with_suffix(f".{device}.npz")
         write_arguments(name, row)

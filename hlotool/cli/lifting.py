@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import encoded, write_bytes
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import write_beside
 
 if TYPE_CHECKING:
     from hlotool.mlir import LiftOptions, LossReport
@@ -62,4 +62,4 @@ def write_losses(destination: str, report: LossReport) -> None:
     if destination == "-":
         write_bytes(data)
     else:
-        write_whole(Path(destination), data)
+        write_beside(Path(destination), data)

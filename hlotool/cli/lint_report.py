@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from hlotool.cli.console import complain, renderer
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.diagnostics.render import counted, summary
@@ -53,7 +53,9 @@ def print_outcome(outcome: Outcome, args: argparse.Namespace) -> None:
     if outcome.by_pass is not None and args.format in ("full", "concise"):
         text = "\n".join(filter(None, (text, *_passes(outcome.by_pass))))
     if args.output:
-        write_whole(Path(args.output), (f"{text}\n" if text else "").encode("utf-8", "surrogateescape"))
+        for name in outcome.files:
+            note_read(name)
+        write_beside(Path(args.output), (f"{text}\n" if text else "").encode("utf-8", "surrogateescape"))
     elif text:
         print(text)
     if not args.quiet and (args.output or args.format in ("full", "concise")):

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from hlotool.cli.console import complain, prepare_streams, report
 from hlotool.cli.limits import add_limits, limit_reached, within_limits
+from hlotool.cli.whole_files import forget_read
 
 CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -90,6 +91,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _guarded(command: str, given: list[str], program: str, is_process: bool) -> int:
     prepare_streams()
+    forget_read()
     if "--version" in given:
         _print(_version(program))
         return CLEAN

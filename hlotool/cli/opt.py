@@ -15,7 +15,7 @@ from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, load
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
 from hlotool.passes import PASSES, Pass
@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     code, texts = 0, []
     for loaded in load(args.paths, sources):
+        if args.output and (args.output.endswith(".gz") or loaded.input is None or loaded.input.kind != "hlo"):
+            require_beside(args.output)
         try:
             module = _transformed(loaded, pipeline)
         except HloError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule, Source
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if args.check:
             code = max(code, _checked(loaded, module, text))
         elif args.output is not None and found == 1:
-            write_whole(args.output, encoded(text))
+            write_beside(args.output, encoded(text))
         elif args.output is not None:
             complain(f"{loaded.name} was not written: --output takes one module")
             code = 2

@@ -26,13 +26,15 @@ from hlotool.cli.arrays import add_argument_files, read_arguments, write_argumen
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.run import add_custom_calls
-from hlotool.cli.whole_files import write_whole
+from hlotool.cli.whole_files import note_read, require_beside, write_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
     from hlotool.reduction import Candidate, Interest, Progress, Reduction
 
 TESTS = ("verdict", "crash", "timeout")
+#: each is a thread and a process
+_MOST_JOBS = 256
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +85,9 @@ def run(args: argparse.Namespace) -> int:
     from hlotool.reduction import LOST, Options, State, reduce
 
     wanted = list(load([args.path]))
+    for name in (args.other, *(args.argument_files or ())):
+        if name:
+            note_read(name)
     if len(wanted) != 1:
         complain(f"{visible(args.path)} holds {len(wanted)} modules; reduce takes one")
         return 2
@@ -90,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
         complain(problem)
         return 2
     try:
+        for name in _written(args):
+            require_beside(name)
         if args.other is not None:
             test, original = _pair_of(args, wanted[0])
         else:
@@ -114,6 +121,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _written(args: argparse.Namespace) -> list[str | Path]:
+    """The files that the command writes at its end."""
+    found: list[str | Path] = [name for name in (args.output, args.save_arguments) if name]
+    if args.output and args.other is not None:
+        found.append(_other_of(Path(args.output)))
+    return found
+
+
+def _other_of(path: Path) -> Path:
+    """Where the second of two modules goes."""
+    return path.with_suffix(f".other{path.suffix}")
+
+
 def _refused(args: argparse.Namespace) -> str:
     """What is wrong with the options; empty: nothing."""
     for name in (args.output, args.save_arguments):
@@ -121,8 +141,8 @@ def _refused(args: argparse.Namespace) -> str:
             return f"{visible(name)} is the original, which is not written to"
     if args.other is not None and (args.state or args.code or args.command or args.test != "verdict"):
         return "two modules are held against each other: --state and other tests take one module"
-    if args.jobs < 1 or args.repeats < 0:
-        return "--jobs is at least 1, --repeats at least 0"
+    if not 1 <= args.jobs <= _MOST_JOBS or args.repeats < 0:
+        return f"--jobs is between 1 and {_MOST_JOBS}, --repeats at least 0"
     return ""
 
 
@@ -196,9 +216,9 @@ def _write(args: argparse.Namespace, found: Reduction) -> None:
     small = found.candidate
     if args.output:
         path = Path(args.output)
-        write_whole(path, form_of(small, path.suffix))
+        write_beside(path, form_of(small, path.suffix))
         if small.other is not None:
-            write_whole(path.with_suffix(f".other{path.suffix}"), form_of(Candidate(small.other), path.suffix))
+            write_beside(_other_of(path), form_of(Candidate(small.other), path.suffix))
     elif args.format == "text":
         write_bytes(form_of(small, ".hlo"))
         if small.other is not None:
@@ -230,7 +250,7 @@ def record(name: str, test: Interest, found: Reduction) -> dict[str, Any]:
 def _text(name: str, test: Interest, found: Reduction) -> str:
     """A few lines about a reduction."""
     small = found.candidate
-    lines = [f"{visible(name)}: {found.original.size} -> {small.size} instructions, {test.describe()}",
+    lines = [f"{visible(name)}: {found.original.size} -> {small.size} instructions, {visible(test.describe())}",
              f"  {visible(found.said or found.sign)}",
              f"  the result shows it: {found.last}; the original: {found.first}"]
     if found.is_flaky:

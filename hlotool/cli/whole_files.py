@@ -23,6 +23,39 @@ NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written
                        "changed since it was read, has other names (hard links), or another form.")
 
 _LEFT_BEHIND = re.compile(r"\..+\.hlotool-(\d+)~")
+#: device and number of the files that the command at work has read
+_READ: set[tuple[int, int]] = set()
+
+
+def note_read(path: str | Path) -> None:
+    """Remember a file that the command at work reads, so that no result of it takes the file's place."""
+    with contextlib.suppress(OSError, ValueError):
+        file = os.stat(path)
+        if stat.S_ISREG(file.st_mode):
+            _READ.add((file.st_dev, file.st_ino))
+
+
+def forget_read() -> None:
+    """Another command begins."""
+    _READ.clear()
+
+
+def write_beside(path: Path, data: bytes) -> None:
+    """Write a result that is something else than what the command read: a report, values, an archive.
+
+    Raises HloError (R120) where the file is one that the command read, under whatever name: it would be lost.
+    """
+    require_beside(path)
+    write_whole(path, data)
+
+
+def require_beside(path: str | Path) -> None:
+    """Raises HloError (R120) where a file is one that the command read."""
+    with contextlib.suppress(OSError, ValueError):
+        file = os.stat(path)
+        if (file.st_dev, file.st_ino) in _READ:
+            raise _refused(Path(path), "the command reads this file, and what is written is not its text",
+                           "give the result another name")
 
 
 def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:

@@ -1,6 +1,7 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
 from hlotool.execution.arguments import arguments_for, random_arguments
+from hlotool.execution.array_files import in_order_of_names, read_array_file
 from hlotool.execution.codes import (
     ARGUMENTS,
     CRASH,
@@ -21,7 +22,7 @@ from hlotool.execution.evaluate import (
     evaluate_program,
 )
 from hlotool.execution.executor import Executor, Options, library_versions
-from hlotool.execution.executors import executor_name, executor_named, executor_names
+from hlotool.execution.executors import executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.program import Program, fitted, flat, nested
 from hlotool.execution.rounding import LEAST_ULPS, RandomRounding, Samples, mantissa_bits, sample_program, ulp_of
@@ -35,8 +36,8 @@ __all__ = [
     "ARGUMENTS", "CRASH", "DIFFERENCE", "FAILURES", "LEAST_ULPS", "MOST_DEVICES", "NOT_FIXED_POINT", "NO_VALUE",
     "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "InstructionRuns", "Moment", "Observer", "Options", "OutOfTime",
     "Path", "Program", "RandomRounding", "Rebinding", "Samples", "arguments_for", "ask_each", "describe_executor",
-    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat", "is_nan",
-    "leaves", "library_versions", "mantissa_bits", "nested", "own", "random_arguments", "read_module", "run_limit",
+    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat", "in_order_of_names",
+    "is_nan", "is_ours", "leaves", "library_versions", "mantissa_bits", "nested", "own", "random_arguments", "read_array_file", "read_module", "run_limit",
     "run_program", "run_text", "sample_program", "shadow_program", "shadow_rebinding", "text_arguments",
     "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
 ]

@@ -21,6 +21,8 @@ NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the m
 FOREIGN_CALL = define("E120", "custom-call-not-allowed", "A custom call of native code that is not known to compute "
                       "and nothing else.")
 
+BAD_ARRAYS = define("R110", "unreadable-arrays", "A file of arguments is no .npy or .npz file.")
+
 #: what speaks of the program: it does not compile, it reports an error, it ends the process
 FAILURES = (COMPILE_ERROR, RUN_ERROR, CRASH)
 #: what says that the reference has nothing to compare with

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import io
 import json
-import math
+import re
 import stat
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program
+from hlotool.execution import Program, is_ours
 from hlotool.ir import HloModule
 from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
@@ -38,8 +38,8 @@ MEMBERS = {"bundle.json": 1 << 20, "module.hlo": 1 << 28, "module.mlir": 1 << 28
            "expected.npz": 1 << 30, "actual.npz": 1 << 30, "issue.md": 1 << 22}
 #: bytes of all members together, and of the arrays inside of one
 _MOST = 1 << 31
-#: arrays in one file of arguments
-_MOST_ARRAYS = 4096
+#: a pattern that is nothing but text: it may be matched with whatever a stranger wrote
+_PLAIN_PATTERN = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^A-Za-z0-9])*+", re.S)
 #: name in bundle.json -> test, with the fields that a bundle may set
 _TESTS: Mapping[str, tuple[type[Interest], tuple[str, ...]]] = {
     "verdict": (Verdict, ("executor", "against", "time_limit")),
@@ -111,20 +111,25 @@ def stablehlo_text(module: HloModule) -> str | None:
         return None
 
 
-def read_bundle(data: bytes, filename: str) -> Bundle:
-    """The bundle in an archive. Raises HloError: R131 for an archive that is none, or what is wrong with its module."""
+def read_bundle(data: bytes, filename: str, allowed: Collection[str] = ()) -> Bundle:
+    """The bundle in an archive. Raises HloError: R131 for an archive that is none, or what is wrong with its module.
+
+    `allowed` are the executors of other packages, and files of stored values, that it may name beside hlotool's own.
+    """
     members = _unpacked(data, filename)
     about = _about_of(members["bundle.json"], filename)
     module = parse(members["module.hlo"].decode("utf-8", "surrogateescape"), f"{filename}/module.hlo")
     rows = None
+    test = _test_of(about, filename, allowed)
     if "arguments.npz" in members:
-        _check_arrays(members["arguments.npz"], filename)
         try:
             rows = read_rows(members["arguments.npz"], Program(module))
-        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+        except (ValueError, KeyError) as error:
             raise _bad(filename, f"its arguments do not fit the module: {error}") from error
+    elif not isinstance(test, Finding) or test.runs:
+        raise _bad(filename, "it has no arguments.npz, and its test runs the module")
     texts = {k: str(about.get(k, "")) for k in ("sign", "said", "command")}
-    return Bundle(Candidate(module, rows), _test_of(about, filename), texts["sign"], texts["said"],
+    return Bundle(Candidate(module, rows), test, texts["sign"], texts["said"],
                   versions=_words(about.get("versions")), flags=_words(about.get("flags")), command=texts["command"],
                   issue=members.get("issue.md", b"").decode("utf-8", "replace"))
 
@@ -178,39 +183,6 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, filename: str) -> b
     return data
 
 
-def _check_arrays(data: bytes, filename: str) -> None:
-    """An .npz file is an archive, too."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as arrays:
-            infos = arrays.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise _bad(filename, f"its arguments are no .npz file: {error}") from error
-    if len(infos) > _MOST_ARRAYS or sum(i.file_size for i in infos) > _MOST:
-        raise _bad(filename, "its arguments are too many or too large")
-    with zipfile.ZipFile(io.BytesIO(data)) as arrays:
-        for info in infos:
-            if (problem := _array_problem(arrays, info)) is not None:
-                raise _bad(filename, f"its argument {info.filename} {problem}")
-
-
-def _array_problem(arrays: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
-    """What is wrong with an array by its header, before anything is allocated."""
-    import numpy as np
-
-    try:
-        with arrays.open(info) as member:
-            version = np.lib.format.read_magic(member)
-            read = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
-            shape, _, dtype = read(member)
-    except Exception as error:  # NumPy reads headers with several parsers, each with errors of its own
-        return f"cannot be read: {error}"
-    if dtype.hasobject:
-        return "holds objects"
-    if math.prod(shape) * dtype.itemsize > info.file_size:
-        return f"says that it has the shape {list(shape)}, for which {info.file_size} bytes are too few"
-    return None
-
-
 def _about_of(data: bytes, filename: str) -> dict[str, Any]:
     try:
         about = json.loads(data)
@@ -223,7 +195,7 @@ def _about_of(data: bytes, filename: str) -> dict[str, Any]:
     return about
 
 
-def _test_of(about: dict[str, Any], filename: str) -> Interest:
+def _test_of(about: dict[str, Any], filename: str, allowed: Collection[str]) -> Interest:
     given = about.get("test")
     kind = given.get("kind") if isinstance(given, dict) else None
     if not isinstance(given, dict) or not isinstance(kind, str) or kind not in _TESTS:
@@ -236,6 +208,13 @@ def _test_of(about: dict[str, Any], filename: str) -> Interest:
             value = min(float(value), 600.0) if isinstance(value, (int, float)) and 0 < value < 1e9 else 60.0
         elif not isinstance(value, str):
             raise _bad(filename, f"the {name} of its test is no text")
+        elif name == "message" and not _PLAIN_PATTERN.fullmatch(value):
+            raise _bad(filename, f"the message of its test is a pattern, {value!r}, and not plain text")
+        elif name == "code" and not re.fullmatch(r"[A-Za-z]+[0-9]+", value):
+            raise _bad(filename, f"the code of its test, {value!r}, is none")
+        elif name in ("executor", "against") and not is_ours(value) and value not in allowed:
+            raise _bad(filename, f"its test runs {value!r}, which is no executor of hlotool's own; "
+                                 "--executors NAME NAME allows those that you know")
         values[name] = value
     return made(**values)
 

@@ -22,7 +22,7 @@ from hlotool.ir import HloInstruction
 from hlotool.ops import OPS
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.interest import Interest, Sighting, Verdict, wrong_results
+from hlotool.reduction.interest import Failure, Interest, Sighting, Verdict, wrong_results
 from hlotool.text import print_module
 from hlotool.triage import blame
 
@@ -49,7 +49,11 @@ class Account:
 
 def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str = "") -> Bundle:
     """The bundle of a failure that was seen."""
-    made = Bundle(candidate, test, seen.signs[0], seen.said, versions=_versions(test), command=command,
+    sign = seen.signs[0]
+    if isinstance(test, Failure) and test.message:
+        test = test.plain(seen.said)
+        sign = test.sign
+    made = Bundle(candidate, test, sign, seen.said, versions=_versions(test), command=command,
                   flags={name: os.environ[name] for name in FLAGS if os.environ.get(name)})
     account = None
     if isinstance(test, Verdict):

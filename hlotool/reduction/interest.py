@@ -15,7 +15,7 @@ from __future__ import annotations
 import abc
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from hlotool.diagnostics import HloError, Severity
@@ -164,6 +164,16 @@ class Failure(Interest):
     def describe(self) -> str:
         return f"{self.executor} fails" + (f" with {self.message!r}" if self.message else "")
 
+    @property
+    def sign(self) -> str:
+        """What is seen where the message is."""
+        return f"message {self.message}"
+
+    def plain(self, said: str) -> Failure:
+        """The test with the text that its pattern found in place of the pattern: others match no pattern of ours."""
+        found = re.search(self.message, said) if self.message else None
+        return replace(self, message=re.escape(found[0])) if found is not None and found[0] else self
+
     def look(self, candidate: Candidate) -> Sighting:
         from hlotool.execution import CRASH, TIMEOUT
 
@@ -174,8 +184,8 @@ class Failure(Interest):
             if first.code == TIMEOUT:
                 return Sighting((), first.message, is_unknown=True)
             if self.message:
-                said = any(re.search(self.message, d.message) for d in error.diagnostics)
-                return Sighting((f"message {self.message}",) if said else (), first.message)
+                said = next((d.message for d in error.diagnostics if re.search(self.message, d.message)), None)
+                return Sighting((self.sign,), said) if said is not None else Sighting((), first.message)
             if not first.code.startswith("E"):
                 return Sighting((), f"{first.message} [{first.code}]")  # it did not come as far as the executor
             # Crashes say where in the compiler; what they say of the module's names and sizes is no sign.

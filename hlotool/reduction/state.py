@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,10 @@ from hlotool.text import print_module
 
 #: writes a file whole or not at all
 Writer = Callable[[Path, bytes], None]
+#: what a folder holds, the first file first
+_FILES = ("reduction.json", "best.hlo", "best.npz", "answers.jsonl")
+#: bytes that each of them may have
+_MOST = 1 << 30
 
 
 @dataclass
@@ -37,9 +43,10 @@ class State:
     def resume(self, original: Candidate, test: Interest, options: Options) -> None:
         """Let the options know what an earlier reduction found, and keep what this one finds.
 
-        Raises HloError (R130) where the folder holds another reduction.
+        Raises HloError (R130) where the folder holds another reduction, or files that are none of a reduction's.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._require_own_files()
         about = {"original": original.key, "test": repr(test)}
         file = self.folder / "reduction.json"
         if file.exists():
@@ -50,24 +57,40 @@ class State:
             self.write(file, (json.dumps(about, indent=2) + "\n").encode())
         options.keep, options.hear_answer = self._keep, self._note
 
+    def _require_own_files(self) -> None:
+        """Whatever has one of our names is ours to write over: no link, no pipe, and never without a description."""
+        for name in _FILES:
+            try:
+                found = os.lstat(self.folder / name)
+            except FileNotFoundError:
+                if name == _FILES[0] and (other := next((n for n in _FILES[1:] if os.path.lexists(self.folder / n)), "")):
+                    raise self._refused(f"the folder holds {other}, and it is no folder of a reduction") from None
+                continue
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise self._refused(f"{name} in the folder is no plain file of its own")
+            if found.st_size > _MOST:
+                raise self._refused(f"{name} in the folder is too large")
+
+    def _refused(self, why: str) -> HloError:
+        return HloError([Diagnostic(OTHER_STATE, why, filename=str(self.folder), help="give --state another folder")])
+
     def _require_same(self, file: Path, about: dict[str, str]) -> None:
         try:
             found = json.loads(file.read_text("utf-8"))
-        except (ValueError, OSError):
+        except (ValueError, OSError, RecursionError):
             found = None
         if not isinstance(found, dict) or any(found.get(k) != v for k, v in about.items()):
-            raise HloError([Diagnostic(OTHER_STATE, "the folder belongs to the reduction of another module, of other "
-                                       "arguments, or with another test", filename=str(self.folder),
-                                       help="give --state another folder")])
+            raise self._refused("the folder belongs to the reduction of another module, of other arguments, or with "
+                                "another test")
 
     def _answers(self) -> dict[str, bool]:
         found: dict[str, bool] = {}
         file = self.folder / "answers.jsonl"
         if file.exists():
-            for line in file.read_text("utf-8").splitlines():
+            for line in file.read_text("utf-8", "replace").splitlines():
                 try:  # the last line may have been cut short
                     key, answer = json.loads(line)
-                except (ValueError, TypeError):
+                except (ValueError, TypeError, RecursionError):
                     continue
                 if isinstance(key, str) and isinstance(answer, bool):
                     found[key] = answer
@@ -82,7 +105,7 @@ class State:
             rows = None
             if original.rows is not None:
                 rows = read_rows((self.folder / "best.npz").read_bytes(), Program(module))
-        except (HloError, OSError, ValueError, KeyError):
+        except (HloError, OSError, ValueError, KeyError, RecursionError):
             return None
         return Candidate(module, rows)
 
@@ -108,13 +131,11 @@ def rows_as_bytes(rows: Sequence[Sequence[Array]]) -> bytes:
 
 def read_rows(data: bytes, program: Program) -> list[list[Array]]:
     """The arguments of such a file for a program. Raises HloError, ValueError or KeyError where it holds others."""
-    import numpy as np
+    from hlotool.execution import fitted, read_array_file
 
-    from hlotool.execution import fitted
-
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return [fitted(program, [_typed(arrays[f"device{d}_arg{n}"], shape.dtype.numpy)
-                                 for n, shape in enumerate(program.parameters)]) for d in range(program.devices)]
+    arrays = read_array_file(data, "arguments.npz")
+    return [fitted(program, [_typed(arrays[f"device{d}_arg{n}"], shape.dtype.numpy)
+                             for n, shape in enumerate(program.parameters)]) for d in range(program.devices)]
 
 
 def _typed(array: Array, dtype: Array) -> Array:

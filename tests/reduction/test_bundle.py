@@ -15,7 +15,7 @@ from planted_tests import install_executors
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
-from hlotool.reduction import Bundle, Candidate, Command, Finding, Verdict, bundle_of, can_bundle, read_bundle
+from hlotool.reduction import Bundle, Candidate, Command, Failure, Finding, Verdict, bundle_of, can_bundle, read_bundle
 
 TEXT = """HloModule squares
 
@@ -89,6 +89,21 @@ HOSTILE = {
     "a test that runs programs": made(bundle__json=about(test={"kind": "command", "words": ["touch", "/tmp/x"]})),
     "an executor that is no text": made(bundle__json=about(test={"kind": "verdict", "executor": ["a"]})),
     "a large description": made(bundle__json=b" " * (1 << 21)),
+    "an executor of stored values": made(bundle__json=about(
+        test={"kind": "verdict", "executor": "stored:/etc/passwd", "against": "reference"})),
+    "an executor of another name": made(bundle__json=about(
+        test={"kind": "verdict", "executor": "reference", "against": "\x1b[31m"})),
+    "a platform that no word is": made(bundle__json=about(
+        test={"kind": "verdict", "executor": "pjrt:cpu\0", "against": "reference"})),
+    "a pattern": made(bundle__json=about(test={"kind": "failure", "executor": "reference", "message": "(a|a)*$b"})),
+    "a pattern that is none": made(bundle__json=about(test={"kind": "failure", "executor": "reference",
+                                                            "message": "((("})),
+    "a code that is none": made(bundle__json=about(test={"kind": "finding", "executor": "reference", "code": "\nW1"})),
+    "no arguments": made(arguments__npz=None),
+    "arguments of a negative size": made(arguments__npz=array_file(
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-1, -2), }")),
+    "arguments without bytes": made(arguments__npz=array_file(
+        b"{'descr': '|V0', 'fortran_order': False, 'shape': (1099511627776,), }")),
     "arguments that are no arrays": made(arguments__npz=b"none"),
     "arguments with objects": made(arguments__npz=array_file(array=np.array([{}], object))),
     "arguments of a false size": made(arguments__npz=array_file(
@@ -102,6 +117,44 @@ HOSTILE = {
 def test_hostile_archives_are_refused(name: str) -> None:
     with pytest.raises(HloError):
         read_bundle(HOSTILE[name], "x.zip")
+
+
+def test_a_bundle_of_a_message_holds_its_text_and_no_pattern() -> None:
+    module = hlotool.parse('ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), '
+                           'custom_call_target="a.b(c)" }')
+    candidate, test = Candidate(module, [[np.ones(2, np.float32)]]), Failure("reference", r"a.\w\(c+\)")
+    made_of = bundle_of(candidate, test, test.look(candidate))
+    held = read_bundle(made_of.as_bytes(), "x.zip")
+    assert held.test == Failure("reference", r"a\.b\(c\)")
+    assert held.test.look(held.candidate).signs == (held.sign,) == (r"message a\.b\(c\)",)
+
+
+def test_nothing_that_is_read_is_written_over(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TEXT.replace("ROOT", "d = f32[2] tanh(x)\n  ROOT")
+    for name in ("m.hlo", "small.other.hlo"):
+        pathlib.Path(name).write_text(text)
+    pathlib.Path("link.zip").symlink_to("m.hlo")
+    np.save("x.npy", np.ones(2, np.float32))
+    before = pathlib.Path("x.npy").read_bytes()
+    code = ["m.hlo", "--code", "W103"]
+    for words in (["bundle", *code, "-o", "m.hlo"], ["bundle", *code, "-o", "link.zip"],
+                  ["bundle", *code, "--issue", "./m.hlo", "-o", "new.zip"],
+                  ["bundle", *code, "--args", "x.npy", "-o", "x.npy"],
+                  ["reduce", *code, "-o", "m.hlo"], ["reduce", *code, "--args", "x.npy", "-o", "x.npy"],
+                  ["reduce", "m.hlo", "small.other.hlo", "-o", "small.other.hlo"],
+                  ["reduce", "m.hlo", "small.other.hlo", "-o", "small.hlo"],
+                  ["run", "m.hlo", "--executor", "reference", "-o", "m.hlo"],
+                  ["run", "m.hlo", "--executor", "reference", "--args", "x.npy", "-o", "x.npy"],
+                  ["py", "m.hlo", "-o", "m.hlo"], ["convert", "m.hlo", "--to", "stablehlo", "-o", "m.hlo"],
+                  ["lint", "--no-config", "m.hlo", "--output", "m.hlo"]):
+        assert main(words) == 2, words
+        assert "R120" in (said := capsys.readouterr().err) or "not written to" in said, words
+    assert {p.read_text() for p in tmp_path.glob("*.hlo")} == {text} and pathlib.Path("x.npy").read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.zip", "m.hlo", "small.other.hlo", "x.npy"]
+    assert main(["convert", "m.hlo", "-o", "other.mlir"]) == 0
+    assert main(["convert", "m.hlo", "--to", "hlo", "-o", "m.hlo"]) == 0  # its own form, as asked
 
 
 def test_bombs_links_and_twins_are_refused() -> None:
@@ -152,7 +205,9 @@ def test_a_bundle_runs_and_its_issue_says_why(monkeypatch: pytest.MonkeyPatch, t
     file = tmp_path / "bug.zip"
     file.write_bytes(bundle.as_bytes())
     capsys.readouterr()
-    assert main(["bundle", "run", str(file), "--format", "json"]) == 0
+    # An executor of another package runs only where its user names it, too.
+    assert main(["bundle", "run", str(file)]) == 2 and "no executor of hlotool's own" in capsys.readouterr().err
+    assert main(["bundle", "run", str(file), "--executors", "wrong", "reference", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["is_shown"] is True
 
 

@@ -176,6 +176,46 @@ def test_a_reduction_goes_on(tmp_path: pathlib.Path) -> None:
         State(tmp_path, write).resume(original, Holds(("tanh",)), Options())
 
 
+STATE = ("reduction.json", "best.hlo", "best.npz", "answers.jsonl")
+
+
+@pytest.mark.parametrize("name", STATE)
+@pytest.mark.parametrize("what", ["link", "pipe", "folder", "hard link"])
+def test_a_folder_with_files_of_others_is_refused(name: str, what: str, tmp_path: pathlib.Path) -> None:
+    """Whatever stands there under our names would be waited for, or written over."""
+    theirs, folder = tmp_path / "theirs", tmp_path / "state"
+    theirs.write_text("precious")
+    original = Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])
+    State(folder, pathlib.Path.write_bytes).resume(original, Holds(("tanh",)), Options())
+    (folder / name).unlink(missing_ok=True)
+    make = {"link": lambda p: p.symlink_to(theirs), "pipe": os.mkfifo, "folder": os.mkdir,
+            "hard link": lambda p: os.link(theirs, p)}
+    make[what](folder / name)
+    with pytest.raises(HloError, match="R130"):
+        State(folder, pathlib.Path.write_bytes).resume(original, Holds(("tanh",)), Options())
+    assert theirs.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", STATE[1:])
+def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(HloError, match="R130"):
+        State(tmp_path, pathlib.Path.write_bytes).resume(Candidate(hlotool.parse(NESTED)), Holds(("tanh",)), Options())
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize("answers", [b"\xff\xfe\n", b"[" * 100_000 + b"\n", b'5\n{"a": 1}\n["a"]\n[["a"], true]\nnull\n',
+                                     b"1" * 5000 + b"\n"])
+def test_answers_that_somebody_changed_are_passed_over(answers: bytes, tmp_path: pathlib.Path) -> None:
+    original, test = Candidate(hlotool.parse(NESTED)), Holds(("tanh",))
+    State(tmp_path, pathlib.Path.write_bytes).resume(original, test, Options())
+    (tmp_path / "answers.jsonl").write_bytes(answers + b'["key", true]\n')
+    (tmp_path / "best.hlo").write_bytes(b"HloModule \xff {")
+    options = Options()
+    State(tmp_path, pathlib.Path.write_bytes).resume(original, test, options)
+    assert options.known == {"key": True} and options.resumed is None
+
+
 def test_the_command_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     module, out = tmp_path / "model.hlo", tmp_path / "small.hlo"
     module.write_text(NESTED)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -47,11 +48,19 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
         options = Options() if options is None else Options(time_limit=options)
     first, colon, argument = name.partition(":")
     found = executor_classes().get(first) or _declared_elsewhere(first)
-    if found is None or bool(found.parameter) is not bool(colon and argument):
+    if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name:
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
                                    filename="--executor")])
     return found(argument, options)
+
+
+def is_ours(name: str) -> bool:
+    """Whether a name is that of an executor in this folder, and says no more than a platform: no file is read, and no
+    other package's code runs, because of it."""
+    first, _, argument = name.partition(":")
+    found = executor_classes().get(first)
+    return found is not None and not found.reads_files and re.fullmatch(r"[A-Za-z0-9_]*", argument) is not None
 
 
 def executor_name(name: str) -> str:

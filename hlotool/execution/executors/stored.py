@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hlotool.execution.array_files import read_array_file
 from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
 from hlotool.isolation import Refusal
@@ -20,6 +21,7 @@ class Stored(Executor):
 
     names = ("stored",)
     parameter = "FILE"
+    reads_files = True
 
     def runs_here(self, program: Program) -> bool:
         """Always: nothing is computed."""
@@ -54,15 +56,9 @@ class Stored(Executor):
         return list(found.result)
 
     def _arrays(self, work: Program) -> list[object]:
-        import numpy as np
-
         if (recorded := self._recorded()) is not None:
             return recorded
-        try:
-            loaded = np.load(self.argument, allow_pickle=False)
-            held = {"0": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
-        except (OSError, ValueError, EOFError) as error:
-            raise Refusal("unsupported", f"{self.argument} cannot be read: {error}") from error
+        held = read_array_file(self.argument)
         names = [f"result{n}" for n in range(len(held))]
         arrays = [held[n] for n in (names if set(names) == set(held) else sorted(held))]
         # NumPy stores bf16 and the small floats as raw bytes.

@@ -1,0 +1,120 @@
+"""Files of arrays (.npy, .npz, .safetensors), which anybody may have made.
+
+What a header says is held against the bytes that are there before anything is allocated; no array holds objects; and
+whatever is wrong with a file is one diagnostic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import BAD_ARRAYS
+from hlotool.isolation import available_memory, format_bytes
+
+#: arrays in one file
+_MOST_ARRAYS = 65536
+_ZIP = b"PK\x03\x04", b"PK\x05\x06"
+
+
+def read_array_file(source: str | Path | bytes, filename: str = "") -> dict[str, Any]:
+    """The arrays of a file, or of its bytes, by name; an .npy file holds one, whose name is empty.
+
+    Raises HloError (R110).
+    """
+    name = filename or str(source)
+    if not isinstance(source, bytes) and str(source).endswith(".safetensors"):
+        return _safetensors(str(source))
+    try:
+        with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
+            return _arrays(file, name)
+    except HloError:
+        raise
+    except OSError as error:
+        raise _bad(name, str(error.strerror or error)) from error
+    except MemoryError as error:
+        raise _bad(name, "there is not enough memory for its arrays") from error
+    except Exception as error:  # zlib, zipfile and NumPy's parsers of headers have errors of their own
+        raise _bad(name, f"{error or type(error).__name__}") from error
+
+
+def _arrays(file: IO[bytes], name: str) -> dict[str, Any]:
+    with contextlib.suppress(OSError):  # bytes in memory
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise _bad(name, "it is no regular file")
+    is_archive = file.read(4) in _ZIP
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if not is_archive:
+        return {"": _array(file, size, "it", name)}
+    found = {}
+    with zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+        if len(infos) > _MOST_ARRAYS:
+            raise _bad(name, f"it holds {len(infos)} arrays")
+        taken = sum(i.file_size for i in infos)
+        if taken > available_memory():
+            raise _bad(name, f"its arrays take {format_bytes(taken)}, more than there may be")
+        for info in infos:
+            with archive.open(info) as member:
+                key = info.filename.removesuffix(".npy")
+                found[key] = _array(member, info.file_size, f"its array {key}", name)
+    return found
+
+
+def _array(file: IO[bytes], size: int, which: str, name: str) -> Any:
+    """One array, once its header was found to speak of the bytes that follow."""
+    import numpy as np
+
+    if file.read(6) != np.lib.format.MAGIC_PREFIX:
+        raise _bad(name, f"{which} is no .npy file")
+    file.seek(0)
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
+    shape, _, dtype = read(file)
+    if dtype.hasobject:
+        raise _bad(name, f"{which} holds Python objects")
+    # An element without bytes costs nothing in a file and may still be counted without end.
+    if any(n < 0 for n in shape) or math.prod(shape) * max(1, dtype.itemsize) > size:
+        raise _bad(name, f"{which} says that it has the shape {list(shape)}, for which {size} bytes are too few")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _safetensors(file: str) -> dict[str, Any]:
+    try:
+        from safetensors.numpy import load_file
+    except ImportError as error:
+        raise _bad(file, "that needs the package safetensors") from error
+    if not os.path.isfile(file):
+        raise _bad(file, "it is no regular file")
+    try:
+        found: dict[str, Any] = load_file(file)
+    except Exception as error:  # the package has errors of its own
+        raise _bad(file, str(error)) from error
+    return found
+
+
+def in_order_of_names(arrays: dict[str, Any]) -> Iterator[Any]:
+    """The arrays, `arg2` before `arg10`."""
+    for name in sorted(arrays, key=_natural):
+        yield arrays[name]
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    # A number is as large as it is long, once zeros in front of it are gone; one of any length is told apart so.
+    parts = re.split(r"([0-9]+)", name)
+    return [(len(part.lstrip("0")), part.lstrip("0")) if n % 2 else (0, part) for n, part in enumerate(parts)]
+
+
+def _bad(filename: str, why: str) -> HloError:
+    return HloError([Diagnostic(BAD_ARRAYS, f"{filename} cannot be read: {why}", filename=filename)])

@@ -1,0 +1,82 @@
+"""Files of arrays that somebody made up: each is one diagnostic, and nothing is allocated because a header says so."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from hlotool.cli import main
+from hlotool.diagnostics import HloError
+from hlotool.execution import in_order_of_names, read_array_file
+
+MODULE = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x) }\n"
+
+
+def headed(shape: tuple[int, ...], dtype: str, data: bytes = b"") -> bytes:
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return out.getvalue() + data
+
+
+def archive(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(f"{name}.npy", data)
+    return out.getvalue()
+
+
+BAD = {
+    "empty": b"", "no header": b"\x93NUMPY", "cut short": headed((2,), "<f4", b"1234"),
+    "larger than the file": headed((1 << 40,), "<f4"), "of no bytes": headed((1 << 50,), "|V0"),
+    "negative": headed((-1,), "<f4", b"1234"), "twice negative": headed((-2, -2), "<f4", b"1" * 16),
+    "objects": headed((1,), "|O", b"cposix\nsystem\n(S'touch planted'\ntR."),
+    "a pickle": b"cposix\nsystem\n(S'touch planted'\ntR.", "a version to come": b"\x93NUMPY\x09\x00" + b"\0" * 100,
+    "a deep header": b"\x93NUMPY\x01\x00" + struct.pack("<H", 9000) + b"(" * 9000,
+    "a long header": b"\x93NUMPY\x03\x00" + struct.pack("<I", 0xFFFFFFF0),
+    "an archive of nothing": b"PK\x03\x04" + bytes(60), "an archive of text": archive(a=b"text"),
+    "an archive of objects": archive(a=headed((1,), "|O", b"x")), "a bomb": archive(a=headed((1 << 40,), "<f4")),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_diagnostics(name: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                   capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HloError) as caught:
+        read_array_file(BAD[name], "x.npz")
+    assert [d.code for d in caught.value.diagnostics] == ["R110"]
+    pathlib.Path("m.hlo").write_text(MODULE)
+    pathlib.Path("x.npz").write_bytes(BAD[name])
+    assert main(["run", "m.hlo", "--executor", "reference", "--args", "x.npz"]) == 2
+    assert "R110" in capsys.readouterr().err
+    assert main(["compare", "m.hlo", "--executors", "stored:x.npz", "reference"]) == 2
+    assert "R110" in capsys.readouterr().err and not pathlib.Path("planted").exists()
+
+
+def test_what_never_ends_is_not_read(tmp_path: pathlib.Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "zero.npy").symlink_to("/dev/zero")
+    with open(os.open(tmp_path / "pipe.npz", os.O_RDWR), "wb"), pytest.raises(HloError, match="no regular file"):
+        read_array_file(tmp_path / "pipe.npz")
+    with pytest.raises(HloError, match="no regular file"):
+        read_array_file(tmp_path / "zero.npy")
+    with pytest.raises(HloError, match="R110"):
+        read_array_file(tmp_path)
+
+
+def test_good_files_are_arrays() -> None:
+    out = io.BytesIO()
+    np.savez(out, arg2=np.array([2]), arg10=np.array([10]), arg02=np.array([2.5]), **{"a\u00b2": np.array([0])})
+    found = read_array_file(out.getvalue())
+    assert [a[0] for a in in_order_of_names(found)] == [2, 2.5, 10, 0]
+    assert list(in_order_of_names({"1" * 5000: 2, "9": 1})) == [1, 2]
+    out = io.BytesIO()
+    np.save(out, np.asfortranarray(np.arange(6.0).reshape(2, 3)))
+    assert read_array_file(out.getvalue())[""].tolist() == [[0, 1, 2], [3, 4, 5]]
