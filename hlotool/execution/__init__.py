@@ -36,8 +36,9 @@ __all__ = [
     "ARGUMENTS", "CRASH", "DIFFERENCE", "FAILURES", "LEAST_ULPS", "MOST_DEVICES", "NOT_FIXED_POINT", "NO_VALUE",
     "TIMEOUT", "UNSUPPORTED", "Call", "Executor", "InstructionRuns", "Moment", "Observer", "Options", "OutOfTime",
     "Path", "Program", "RandomRounding", "Rebinding", "Samples", "arguments_for", "ask_each", "describe_executor",
-    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat", "in_order_of_names",
-    "is_nan", "is_ours", "leaves", "library_versions", "mantissa_bits", "nested", "own", "random_arguments", "read_array_file", "read_module", "run_limit",
-    "run_program", "run_text", "sample_program", "shadow_program", "shadow_rebinding", "text_arguments",
-    "text_findings", "text_samples", "ulp_distance", "ulp_of", "widened",
+    "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat",
+    "in_order_of_names", "is_nan", "is_ours", "leaves", "library_versions", "mantissa_bits", "nested", "own",
+    "random_arguments", "read_array_file", "read_module", "run_limit", "run_program", "run_text", "sample_program",
+    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance",
+    "ulp_of", "widened",
 ]

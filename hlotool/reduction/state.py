@@ -63,7 +63,8 @@ class State:
             try:
                 found = os.lstat(self.folder / name)
             except FileNotFoundError:
-                if name == _FILES[0] and (other := next((n for n in _FILES[1:] if os.path.lexists(self.folder / n)), "")):
+                other = next((n for n in _FILES if os.path.lexists(self.folder / n)), "")
+                if name == _FILES[0] and other:
                     raise self._refused(f"the folder holds {other}, and it is no folder of a reduction") from None
                 continue
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:

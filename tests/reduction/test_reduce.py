@@ -204,8 +204,8 @@ def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib
     assert [p.read_text() for p in tmp_path.iterdir()] == ["precious"]
 
 
-@pytest.mark.parametrize("answers", [b"\xff\xfe\n", b"[" * 100_000 + b"\n", b'5\n{"a": 1}\n["a"]\n[["a"], true]\nnull\n',
-                                     b"1" * 5000 + b"\n"])
+@pytest.mark.parametrize("answers", [b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"1" * 5000 + b"\n",
+                                     b'5\n{"a": 1}\n["a"]\n[["a"], true]\nnull\n'])
 def test_answers_that_somebody_changed_are_passed_over(answers: bytes, tmp_path: pathlib.Path) -> None:
     original, test = Candidate(hlotool.parse(NESTED)), Holds(("tanh",))
     State(tmp_path, pathlib.Path.write_bytes).resume(original, test, Options())
