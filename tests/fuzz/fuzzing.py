@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import os
 import random
 import signal
 import threading
@@ -122,17 +123,26 @@ def _place(error: BaseException) -> str:
     return " ".join([type(error).__name__, *depth])
 
 
+def processor_seconds() -> float:
+    """Of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def rng_of(target: Target, seed: int, number: int) -> random.Random:
     """The random numbers of one input."""
     return random.Random(f"{target.name}:{seed}:{number}")
 
 
 def fuzz(target: Target, seed: int = 0, count: int | None = None, seconds: float | None = None, first: int = 0,
-         on_violation: Callable[[Violation], None] | None = None) -> Report:
-    """Try inputs number `first` and on, until `count` were tried or `seconds` of processor time are used up."""
-    report, corpus = Report(target.name), target.corpus()
+         on_violation: Callable[[Violation], None] | None = None, report: Report | None = None) -> Report:
+    """Try inputs number `first` and on, until `count` were tried or `seconds` of processor time are used up.
+
+    A `report` of the caller's is filled in as it goes.
+    """
+    report, corpus = Report(target.name) if report is None else report, target.corpus()
     assert corpus, f"{target.name} has no inputs to start from"
-    start = time.process_time()
+    start = processor_seconds()
     number = first
     while (count is None or number < first + count) and (seconds is None or report.seconds < seconds):
         outcome, violation = try_input(target, target.mutate(rng_of(target, seed, number), corpus))
@@ -143,7 +153,7 @@ def fuzz(target: Target, seed: int = 0, count: int | None = None, seconds: float
             if on_violation is not None:
                 on_violation(violation)
         number += 1
-        report.inputs, report.seconds = number - first, time.process_time() - start
+        report.inputs, report.seconds = number - first, processor_seconds() - start
     return report
 
 

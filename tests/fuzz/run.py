@@ -16,6 +16,7 @@ import faulthandler
 import itertools
 import json
 import resource
+import signal
 import sys
 import time
 from pathlib import Path
@@ -39,6 +40,7 @@ def main() -> int:
     parser.add_argument("--findings", type=Path, default=Path("findings"), help="where findings are written")
     args = parser.parse_args()
     faulthandler.enable()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     WITH_REAL_MODULES[0] = True
     limit = 6 << 30
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -50,10 +52,13 @@ def main() -> int:
     found = 0
     for seed in itertools.count(args.seed) if not args.rounds else range(args.seed, args.seed + args.rounds):
         for one in chosen:
-            report = fuzz(one, seed, args.count, None if args.count else args.seconds,
-                          on_violation=lambda v, one=one: _tell(one, v, args.findings))
+            report = Report(one.name)
+            try:
+                fuzz(one, seed, args.count, None if args.count else args.seconds, report=report,
+                     on_violation=lambda v, one=one: _tell(one, v, args.findings))
+            finally:  # a run that is interrupted has found something, too
+                _log(report, seed, args.findings)
             found += len(report.violations)
-            _log(report, seed, args.findings)
     return 1 if found else 0
 
 
