@@ -17,7 +17,6 @@ import os
 import random
 import signal
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
