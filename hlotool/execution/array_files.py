@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import BAD_ARRAYS
-from hlotool.isolation import available_memory, format_bytes
+from hlotool.isolation import available_memory
 
 #: arrays in one file
 _MOST_ARRAYS = 65536
