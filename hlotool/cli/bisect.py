@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
+from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
@@ -48,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the modules before and after the first pass that is wrong: "
                              "`hlotool reduce BEFORE AFTER` makes them small")
     parser.add_argument("--html", metavar="FILE", help="write a page with the time line")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(parser, "hlotool.bisect:bisect.schema.json")
     add_argument_files(parser)
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.console import complain, report, write_bytes
 from hlotool.cli.inputs import load
 from hlotool.cli.reduce import add_failure, candidate_of, test_of
+from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible
 
@@ -37,8 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_failure(parser)
     parser.add_argument("--output", "-o", metavar="FILE.zip", help="where the archive goes (default: bundle.zip)")
     parser.add_argument("--issue", metavar="FILE.md", help="write the issue's text there, too; - is standard output")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(parser, "bundle.json")
     # Where `reduce` wants to know the form of its result, a bundle has both.
     parser.set_defaults(output=None)
 

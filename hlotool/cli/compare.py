@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
@@ -57,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--atol", type=float, help="absolute error")
     budget.add_argument("--preset", choices=PRESETS, help="what others allow: xla 1e-3, numpy 1e-5, stablehlo 3 ULPs, "
                                                           "bitwise nothing")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(parser, "hlotool.verdict:comparison.schema.json")
     add_custom_calls(parser)
     add_argument_files(parser)
 

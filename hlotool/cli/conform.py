@@ -14,12 +14,16 @@ are listed in TOML files (--expectations); 1 is the exit code where something el
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from hlotool.cli.console import complain
+from hlotool.cli.report_format import add_format
 
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {
@@ -55,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"-{name}", action="append", default=[], metavar=metavar, help=what)
     for name, (_, what) in _FLAGS.items():
         parser.add_argument(f"--{name}", action="store_true", help=what)
+    add_format(parser, "hlotool.conformance:report.schema.json", has_json=False,
+               what="json: the report on standard output, and what pytest says on standard error")
     parser.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="one line for each case")
     parser.add_argument("-q", "--quiet", action="count", default=0, help="less")
@@ -76,10 +82,26 @@ def run(args: argparse.Namespace) -> int:
     if os.path.realpath(Path(__file__).parents[2]) != here:
         sys.path[:] = [p for p in sys.path if p and os.path.realpath(p) != here]
     # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
-    code = int(pytest.main(_pytest_arguments(args)))
+    if args.format == "json":
+        code = _reporting(lambda: int(pytest.main(_pytest_arguments(args))), args)
+    else:
+        code = int(pytest.main(_pytest_arguments(args)))
     if code == 5:
         complain("hlotool conform: no case is chosen")
     return code if code < 2 else 2
+
+
+def _reporting(work: Callable[[], int], args: argparse.Namespace) -> int:
+    """The exit code of a run whose report goes to standard output, and whose words to standard error."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "report.json"
+        args.json = [*args.json, str(file)][:1]
+        with contextlib.redirect_stdout(sys.stderr):
+            code = work()
+        report = Path(args.json[0])
+        if report.is_file():
+            print(report.read_text("utf-8"), end="")
+    return code
 
 
 def _pytest_arguments(args: argparse.Namespace) -> list[str]:

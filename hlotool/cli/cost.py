@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import HloError, format_bytes, format_count, format_seconds, visible
 from hlotool.ir import HloInstruction, HloModule, Source
 from hlotool.text.input_files import bytes_of
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
     parser.add_argument("--device", metavar="NAME", help="the least time that a device of that name takes")
     parser.add_argument("--devices", action="store_true", help="list the devices that are known, and end")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_format(parser, "cost.json")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 

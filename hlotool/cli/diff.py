@@ -6,7 +6,7 @@
     hlotool diff a.hlo b.hlo --passes=dce          after passes on both sides
     hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
     hlotool diff before.hlo after.hlo --values         the same by the values computed; --all: each operation
-    hlotool diff a.hlo b.hlo --json
+    hlotool diff a.hlo b.hlo --format json
 
 Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
 instructions are no difference; nor, of HLO and StableHLO, what converters of frontends simplify, which is named. Exit
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
 
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_argument_files(parser)
     parser.add_argument("--time-limit", type=float, default=120.0, metavar="SECONDS",
                         help="for running both with --values (default %(default)s)")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    add_format(parser, "diff.json")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
@@ -86,7 +87,7 @@ def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Name
     else:
         rows = [arguments_for(before, args.seed + device) for device in range(before.devices)]
     found = match_values(before, after, rows, seconds=args.time_limit)
-    if args.json:
+    if args.format == "json":
         import json
 
         print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))
@@ -108,7 +109,7 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     names = same_up_to(*given)
     if not names:
         return False  # equal without more ado, or different: the matching tells
-    if args.json:
+    if args.format == "json":
         import json
 
         print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, "equal": True, "same_up_to": names,
@@ -151,7 +152,7 @@ def _is_optimised(module: HloModule) -> bool:
 
 
 def _show(found: Diff, given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> None:
-    if args.json:
+    if args.format == "json":
         import json
 
         print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))

@@ -16,6 +16,7 @@ from typing import Any
 from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
 from hlotool.cli.ops import as_record, operands_of
+from hlotool.cli.report_format import add_format
 from hlotool.conformance import samples_folder, sections
 from hlotool.diagnostics import CODES
 from hlotool.ops import OPS, Op
@@ -24,7 +25,7 @@ from hlotool.passes.lints import RULES, Rule
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="opcodes, labels of constraints, or codes")
-    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    add_format(parser, "explain.json", forms=("text", "json", "markdown"))
     parser.add_argument("--examples", type=int, default=1, metavar="N",
                         help="how many examples of an operation, inputs and results with them (default %(default)s)")
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
@@ -42,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=None,
                         help="what to make first where --args gives nothing; then arguments are searched that show "
                              "a difference, as compare does. The first set with a finding counts")
-    parser.add_argument("--format", choices=("text", "json"), default="text",
-                        help="json: a line for each module; hlotool.triage.finding_reports describes its fields")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
+    add_format(parser, "isolate.json")
     parser.add_argument("--reproduce", metavar="FILE",
                         help="write a small module that shows the finding alone, and its arguments beside it as .npz")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS",

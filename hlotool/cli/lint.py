@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli import lint_fix
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths
+from hlotool.cli.report_format import add_schema
 from hlotool.diagnostics import HloError
 from hlotool.diagnostics.formats import ALIASES, FORMATS
 
@@ -61,6 +62,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--format", choices=(*FORMATS, *ALIASES), default="full", metavar="FORMAT",
                        help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()))
+    add_schema(group, "lint.json")
     group.add_argument("--output", "-o", metavar="FILE", help="write findings to a file, whole or not at all")
     group.add_argument("--statistics", action="store_true", help="how often each rule speaks")
     group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")

@@ -5,48 +5,29 @@ Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage; 130 a
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
 
+from hlotool.cli.commands import COMMANDS, GROUPS, PROGRAMS
+from hlotool.cli.completion import complete, is_asked
 from hlotool.cli.console import complain, prepare_streams, report
-from hlotool.cli.limits import add_limits, limit_reached, within_limits
+from hlotool.cli.file_changes import is_watching, watched
+from hlotool.cli.limits import limit_reached, within_limits
+from hlotool.cli.output_files import printing_to_file
+from hlotool.cli.parsers import parser_of, suggestion
 from hlotool.cli.whole_files import forget_read
 
 CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-
-#: command -> what it does; each is a module of this room with add_arguments(parser) and run(args) -> exit code
-COMMANDS = {
-    "lint": "report all that is wrong or dubious, by rule, and fix it",
-    "fmt": "print modules in one format",
-    "convert": "HLO to StableHLO, StableHLO to HLO",
-    "opt": "run passes over modules: legalise old forms, remove what is dead",
-    "run": "execute a module",
-    "compare": "compare a module's values on two executors, or two modules",
-    "reduce": "make a module that shows a failure as small as it can be",
-    "bundle": "a failure in one archive, which shows it again",
-    "bisect": "name the pass that changes what a module computes, in a folder of dumps",
-    "isolate": "name the instruction that makes NaN, or where two executors part",
-    "cost": "flops, traffic, memory and communication of a module",
-    "diff": "what differs between two modules, matched by structure",
-    "roundtrip": "read, print, convert there and back, run and compare",
-    "conform": "run conformance cases on executors and report",
-    "py": "print modules as Python code that builds them",
-    "explain": "describe an operation or a diagnostic's code",
-    "ops": "list the operations",
-    "lsp": "start the language server for editors",
-    "docs": "write or serve the manual",
-}
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `hlotool` with those arguments (default: the process's); gives the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
+    if is_asked():
+        complete("hlotool")
     if not given or given[0] in ("-h", "--help", "help"):
         _print(_overview())
         return CLEAN if given else UNUSABLE
@@ -54,39 +35,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(_version("hlotool"))
         return CLEAN
     if given[0] not in COMMANDS:
-        complain(f"hlotool: {given[0]!r} is no command{_suggestion(given[0])}; `hlotool --help` lists them")
+        complain(f"hlotool: {given[0]!r} is no command{suggestion(given[0], COMMANDS)}; `hlotool --help` lists them")
         return UNUSABLE
     return _guarded(given[0], given[1:], f"hlotool {given[0]}", argv is None)
 
 
 def main_lint(argv: Sequence[str] | None = None) -> int:
     """`hlo-lint`: `hlotool lint`."""
-    return _guarded("lint", list(sys.argv[1:] if argv is None else argv), "hlo-lint", argv is None)
+    return _one_command("hlo-lint", argv)
 
 
 def main_convert(argv: Sequence[str] | None = None) -> int:
     """`hlo-to-stablehlo`: `hlotool convert`."""
-    return _guarded("convert", list(sys.argv[1:] if argv is None else argv), "hlo-to-stablehlo", argv is None)
+    return _one_command("hlo-to-stablehlo", argv)
 
 
 def main_conform(argv: Sequence[str] | None = None) -> int:
     """`hlo-conformance`: `hlotool conform`."""
-    return _guarded("conform", list(sys.argv[1:] if argv is None else argv), "hlo-conformance", argv is None)
+    return _one_command("hlo-conformance", argv)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Errors of usage end with code 2 and one line."""
-
-    def error(self, message: str) -> NoReturn:
-        complain(f"{self.prog}: {message}{self._nearest_flag(message)}; `{self.prog} --help` shows what it takes")
-        raise SystemExit(UNUSABLE)
-
-    def _nearest_flag(self, message: str) -> str:
-        """The flag that an unknown one is most like."""
-        unknown = message.removeprefix("unrecognized arguments: ").split()
-        if not message.startswith("unrecognized arguments: ") or not unknown or not unknown[0].startswith("--"):
-            return ""
-        return _suggestion(unknown[0].partition("=")[0], self._option_string_actions)
+def _one_command(program: str, argv: Sequence[str] | None) -> int:
+    if is_asked():
+        complete(program)
+    return _guarded(PROGRAMS[program], list(sys.argv[1:] if argv is None else argv), program, argv is None)
 
 
 def _guarded(command: str, given: list[str], program: str, is_process: bool) -> int:
@@ -126,23 +98,24 @@ def _let_go() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def parser_of(command: str, program: str) -> argparse.ArgumentParser:
-    """What a command takes, as its help shows it."""
-    module = importlib.import_module(f"hlotool.cli.{command}")
-    parser = _Parser(prog=program, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    module.add_arguments(parser)
-    add_limits(parser)
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    return parser
-
-
 def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
-    from hlotool.diagnostics import HloError
-
     module, parser = importlib.import_module(f"hlotool.cli.{command}"), parser_of(command, program)
     try:
         args = parser.parse_args(given)
-        code: int = within_limits(command, args, module.run, is_process)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else CLEAN
+
+    if is_process and is_watching(args):
+        return watched(args.paths, program)
+    return _reported(lambda: within_limits(command, args, printing_to_file(module.run), is_process), program)
+
+
+def _reported(work: Callable[[], int], program: str) -> int:
+    """The exit code of some work, with what goes wrong said and turned into one."""
+    from hlotool.diagnostics import HloError
+
+    try:
+        return work()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else CLEAN
     except HloError as error:
@@ -160,13 +133,13 @@ def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
         complain(f"{program}: a bug in hlotool, please report it: {type(error).__name__}: {error}",
                  "(HLOTOOL_TRACEBACK=1 shows where)")
         return UNUSABLE
-    return code
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
-    return (f"usage: hlotool COMMAND [arguments]\n\nReads, checks, prints, lifts and runs XLA's HLO.\n\n{rows}\n\n"
-            "Every command takes files, folders, patterns and - (standard input). `hlotool COMMAND --help` says more.\n"
+    groups = "\n\n".join("\n".join([f"{group}:", *(f"  {name:<10}  {what}" for name, what in commands.items())])
+                         for group, commands in GROUPS.items())
+    return (f"usage: hlotool COMMAND [arguments]\n\nReads, checks, prints, lifts and runs XLA's HLO.\n\n{groups}\n\n"
+            "Commands take files, folders, patterns and - (standard input). `hlotool COMMAND --help` says more.\n"
             "Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage.")
 
 
@@ -174,10 +147,3 @@ def _version(program: str) -> str:
     from hlotool import __version__
 
     return f"{program.split(maxsplit=1)[0]} {__version__}"
-
-
-def _suggestion(word: str, known: Iterable[str] = COMMANDS) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(word[:100], list(known), 1)
-    return f"; did you mean {close[0]}?" if close else ""

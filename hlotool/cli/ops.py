@@ -15,12 +15,13 @@ import sys
 from typing import Any
 
 from hlotool.cli.console import complain, wants_color
+from hlotool.cli.report_format import add_format
 from hlotool.ops import OPS, Op
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="names, * and ? stand for characters")
-    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    add_format(parser, "ops.json", forms=("text", "json", "markdown"))
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 

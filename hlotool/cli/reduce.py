@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, write_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -47,8 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                      help="write the module there: HLO text, or StableHLO where it ends with .mlir or .mlirbc "
                           "(default: standard output)")
     out.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments of the small module")
-    out.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
-    out.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(out, "reduce.json")
     work = parser.add_argument_group("the search")
     work.add_argument("--time-limit", type=float, default=600.0, metavar="SECONDS",
                       help="for all of it; the best candidate until then is the result (default 600)")

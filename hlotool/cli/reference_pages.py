@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.cli.code_catalogue import catalogue
+from hlotool.cli.commands import COMMANDS
 from hlotool.cli.explain import markdown_page
-from hlotool.cli.main import COMMANDS, parser_of
 from hlotool.cli.ops import operands_of, summary_of
+from hlotool.cli.parsers import parser_of
 from hlotool.docs import Page
 from hlotool.ops import OPS
 

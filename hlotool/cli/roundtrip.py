@@ -16,6 +16,7 @@ apart at worst. Exit code 1 where a stage fails.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -23,6 +24,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.cli.run import add_custom_calls
 from hlotool.ir import Source
@@ -46,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", "-j", type=int, metavar="N", help="modules at a time (default: one a processor)")
     parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")
     parser.add_argument("--verbose", "-v", action="store_true", help="say why a stage was not applicable")
+    add_format(parser, "roundtrip.json")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -71,6 +74,9 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         is_interrupted = True
     rows = [done[at] for at in sorted(done)]
+    if args.format == "json":
+        print(json.dumps({"modules": [r.as_json() for r in rows], "interrupted": is_interrupted}, indent=2))
+        return _exit_code(rows, wanted, is_interrupted)
     _print_table(rows, args.color)
     for row in rows:
         shown = [*row.diagnostics, *(row.reasons if args.verbose else ())]
@@ -81,10 +87,14 @@ def run(args: argparse.Namespace) -> int:
     good = sum(row.is_good for row in rows)
     total = sum(row.instructions for row in rows)
     print(f"{good} of {len(rows)} modules came back equal; {total} instructions, {time.perf_counter() - start:.1f} s")
+    return _exit_code(rows, wanted, is_interrupted)
+
+
+def _exit_code(rows: Sequence[Row], wanted: Sequence[Loaded], is_interrupted: bool) -> int:
     if is_interrupted:
         complain(f"hlotool roundtrip: interrupted; {len(rows)} of {len(wanted)} modules were tried")
         return 130
-    return int(good < len(rows)) if any(w.input for w in wanted) else 2
+    return int(not all(row.is_good for row in rows)) if any(w.input for w in wanted) else 2
 
 
 def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:

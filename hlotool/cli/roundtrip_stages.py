@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import dataclasses
 import functools
+import math
 import re
 import time
 from collections.abc import Callable
@@ -48,6 +49,18 @@ class Row:
     @property
     def is_good(self) -> bool:
         return "fail" not in self.stages.values()
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain data; infinite distances are null."""
+        return {"module": self.name, "instructions": self.instructions, "stages": self.stages,
+                "ulps": {stage: ulps if math.isfinite(ulps) else None for stage, ulps in self.worst.items()},
+                "diagnostics": [_problem_record(d) for d in self.diagnostics],
+                "reasons": [_problem_record(d) for d in self.reasons],
+                "seconds": round(self.seconds, 3)}
+
+
+def _problem_record(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {"code": diagnostic.code, "message": diagnostic.message, "line": diagnostic.line or None}
 
 
 def lost(loaded: Loaded, reason: Exception) -> Row:

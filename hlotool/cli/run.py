@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
@@ -37,11 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", nargs="+", metavar="PATTERN",
                         help="write the values of the instructions of those names, and not the results, to -o: on the "
                              "reference in called computations too (w[3]/s), elsewhere of the entry")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("text", "json"), default="text",
-                      help="json: a record of module, executor and results; of a result its device, number, element "
-                           "type, dimensions and values, those left out where there are more than 4096")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(parser, "run.json")
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hlotool.cli.main import COMMANDS
+from hlotool.cli.commands import COMMANDS
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
 ENDLESS = """HloModule endless

@@ -13,7 +13,7 @@ import pytest
 
 import hlotool
 from hlotool.cli import main
-from hlotool.cli.main import COMMANDS
+from hlotool.cli.commands import COMMANDS
 from hlotool.diagnostics import HloError
 from hlotool.isolation import bytes_in
 

@@ -1,0 +1,40 @@
+"""The commands, by what one wants of them; each is a module of this room with add_arguments(parser) and run(args)."""
+
+from __future__ import annotations
+
+#: what one wants -> command -> what it does
+GROUPS = {
+    "check": {
+        "lint": "report all that is wrong or dubious, by rule, and fix it",
+        "explain": "describe an operation or a diagnostic's code",
+        "ops": "list the operations",
+    },
+    "convert": {
+        "fmt": "print modules in one format",
+        "convert": "HLO to StableHLO, StableHLO to HLO",
+        "opt": "run passes over modules: legalise old forms, remove what is dead",
+        "py": "print modules as Python code that builds them",
+    },
+    "run and judge": {
+        "run": "execute a module",
+        "compare": "compare a module's values on two executors, or two modules",
+        "isolate": "name the instruction that makes NaN, or where two executors part",
+        "bisect": "name the pass that changes what a module computes, in a folder of dumps",
+        "reduce": "make a module that shows a failure as small as it can be",
+        "bundle": "a failure in one archive, which shows it again",
+        "roundtrip": "read, print, convert there and back, run and compare",
+        "conform": "run conformance cases on executors and report",
+    },
+    "look": {
+        "diff": "what differs between two modules, matched by structure",
+        "cost": "flops, traffic, memory and communication of a module",
+        "docs": "write or serve the manual",
+    },
+    "serve": {
+        "lsp": "start the language server for editors",
+        "completion": "let a shell complete commands, options and files",
+    },
+}
+COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
+#: programs that are one command
+PROGRAMS = {"hlo-lint": "lint", "hlo-to-stablehlo": "convert", "hlo-conformance": "conform"}

@@ -1,0 +1,225 @@
+"""What every command does alike: help, examples, reports for programs, output files, completion, watching."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+
+from hlotool.cli import main
+from hlotool.cli.commands import COMMANDS, GROUPS
+from hlotool.cli.parsers import parser_of
+from hlotool.cli.report_format import schema_text
+
+SMALL = """HloModule small
+ENTRY e { a = f32[4] parameter(0)  b = f32[4] exponential(a)  ROOT c = f32[4] log(b) }
+"""
+OTHER = SMALL.replace("ROOT c = f32[4] log(b)", "ROOT c = f32[4] negate(b)")
+
+
+@pytest.fixture
+def module(tmp_path: pathlib.Path) -> str:
+    path = tmp_path / "small.hlo"
+    path.write_text(SMALL)
+    return str(path)
+
+
+@pytest.fixture
+def other(tmp_path: pathlib.Path) -> str:
+    path = tmp_path / "other.hlo"
+    path.write_text(OTHER)
+    return str(path)
+
+
+def test_the_overview_has_every_command_in_a_group_and_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(re.search(rf"^  {name} ", shown, re.M) for name in COMMANDS)
+    assert all(f"\n{group}:\n" in shown for group in GROUPS)
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    assert max(map(len, shown.splitlines())) <= 110
+
+
+def examples_of(command: str) -> list[str]:
+    """The command lines in a command's help."""
+    doc = importlib.import_module(f"hlotool.cli.{command}").__doc__ or ""
+    lines = re.findall(r"^    ((?:hlotool|hlo-[a-z-]+) .+)$", doc, re.M)
+    return [re.split(r"\s{2,}|\s>\s", line)[0].strip() for line in lines]
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_the_examples_of_help_are_command_lines_that_the_command_takes(command: str) -> None:
+    for line in examples_of(command):
+        program, *words = shlex.split(line)
+        if program == "hlotool":
+            assert words.pop(0) == command, line
+        parser_of(command, program).parse_args(words)
+
+
+def test_most_commands_show_examples() -> None:
+    assert {c for c in COMMANDS if not examples_of(c)} <= {"lint", "lsp", "fmt", "ops", "py", "opt", "explain"}
+
+
+def _reporting() -> list[str]:
+    return [c for c in COMMANDS if "--schema" in parser_of(c, c)._option_string_actions]
+
+
+@pytest.mark.parametrize("command", _reporting())
+def test_schemas_are_printed_and_are_schemas(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--schema"]) == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
+
+
+def test_a_form_json_comes_with_its_schema() -> None:
+    for command in COMMANDS:
+        actions = parser_of(command, command)._option_string_actions
+        forms = getattr(actions.get("--format"), "choices", None) or ()
+        assert ("json" in forms) == ("--schema" in actions), command
+
+
+#: command -> arguments whose reports are held against its schema; MODULE and OTHER are files
+REPORTS = {
+    "lint": [["MODULE", "--select", "ALL"], ["--select", "ALL", "samples/models/attention_kv_cache.hlo"],
+             ["OTHER", "MODULE", "nowhere.hlo"]],
+    "run": [["MODULE"], ["MODULE", "OTHER", "--executor", "reference"], ["nowhere.hlo"]],
+    "compare": [["MODULE", "--time-budget", "1"], ["MODULE", "OTHER", "--time-budget", "1"]],
+    "isolate": [["MODULE", "--nan", "--inputs", "special"], ["MODULE", "OTHER"]],
+    "cost": [["MODULE", "--device", "h100"], ["samples/models/attention_kv_cache.hlo"]],
+    "diff": [["MODULE", "OTHER"], ["MODULE", "MODULE"], ["MODULE", "OTHER", "--values"]],
+    "roundtrip": [["MODULE", "-j", "1"]],
+    "explain": [["dot", "W103", "P003", "dot.contracting"], ["while"]],
+    "ops": [[]],
+    "reduce": [["MODULE", "--command", "grep -q log"]],
+}
+
+
+def _validated(command: str, text: str) -> int:
+    schema = json.loads(schema_text(parser_of(command, command).get_default("schema")))
+    decoder, at, count = json.JSONDecoder(), 0, 0
+    while text[at:].strip():
+        record, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        jsonschema.validate(record, schema)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize(("command", "words"), [(c, w) for c, rows in REPORTS.items() for w in rows],
+                         ids=lambda value: value if isinstance(value, str) else " ".join(value)[:30])
+def test_reports_have_the_form_that_their_schema_says(command: str, words: list[str], module: str, other: str,
+                                                      capsys: pytest.CaptureFixture[str]) -> None:
+    given = [{"MODULE": module, "OTHER": other}.get(w, w) for w in words]
+    main([command, *given, "--format", "json"])
+    assert _validated(command, capsys.readouterr().out) >= 1
+
+
+def test_a_schema_refuses_another_report(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["cost", module, "--format", "json"])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(capsys.readouterr().out), json.loads(schema_text("run.json")))
+
+
+def test_every_command_that_prints_can_print_to_a_file() -> None:
+    for command in COMMANDS:
+        if command not in ("lsp", "docs"):
+            assert "-o" in parser_of(command, command)._option_string_actions, command
+
+
+def test_what_is_printed_goes_to_a_file_and_nothing_of_what_fails(module: str, other: str, tmp_path: pathlib.Path,
+                                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", module, other]) == 1
+    shown = capsys.readouterr().out
+    assert main(["diff", module, other, "-o", str(tmp_path / "diff.txt")]) == 1
+    assert (tmp_path / "diff.txt").read_text() == shown and not capsys.readouterr().out
+    assert main(["diff", module, "nowhere.hlo", "-o", str(tmp_path / "none.txt")]) == 2
+    assert not (tmp_path / "none.txt").exists()
+
+
+def test_a_formatted_module_goes_to_a_file_byte_by_byte(module: str, tmp_path: pathlib.Path) -> None:
+    tool = [sys.executable, "-m", "hlotool", "fmt", module]
+    shown = subprocess.run(tool, capture_output=True, check=True, timeout=60).stdout
+    subprocess.run([*tool, "-o", str(tmp_path / "out.hlo")], check=True, timeout=60)
+    assert (tmp_path / "out.hlo").read_bytes() == shown
+
+
+def complete(line: str) -> list[str]:
+    """What a shell would offer at the end of a line."""
+    program = line.split(maxsplit=1)[0]
+    code = {"hlotool": "main", "hlo-lint": "main_lint"}[program]
+    reading, writing = os.pipe()
+    environment = {**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SHELL": "bash",
+                   "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    subprocess.run(["bash", "-c", f'exec "$0" -c "$1" 8>&{writing} 9>/dev/null', sys.executable,
+                    f"import sys; from hlotool.cli import {code} as main; sys.argv = ['{program}']; main()"],
+                   env=environment, pass_fds=[writing], check=True, timeout=60)
+    os.close(writing)
+    with os.fdopen(reading) as answers:
+        return [answer.strip() for answer in answers.read().split("\n")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="bash asks")
+@pytest.mark.parametrize(("line", "offered"), [
+    ("hlotool bis", "bisect"), ("hlotool compare --pre", "--preset"), ("hlotool compare x.hlo --preset b", "bitwise"),
+    ("hlo-lint --stat", "--statistics"), ("hlotool lint --format sa", "sarif")])
+def test_shells_are_offered_what_commands_take(line: str, offered: str) -> None:
+    assert complete(line) == [offered]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_code_that_asks_for_every_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    code = capsys.readouterr().out
+    assert "_ARGCOMPLETE" in code and all(p in code for p in ("hlotool", "hlo-lint"))
+
+
+def test_watching_runs_again_when_a_file_is_written_or_replaced(module: str, tmp_path: pathlib.Path) -> None:
+    said = tmp_path / "said.txt"
+    with said.open("w") as out:
+        watching = subprocess.Popen([sys.executable, "-m", "hlotool", "lint", "--watch", module], stdout=out,
+                                    stderr=subprocess.STDOUT)
+    try:
+        _until(lambda: said.read_text().count("waiting") == 1)
+        pathlib.Path(module).write_text(SMALL + "garbage")
+        _until(lambda: "P002" in said.read_text())
+        (tmp_path / "new").write_text(SMALL)
+        (tmp_path / "new").replace(module)
+        _until(lambda: said.read_text().count("exit code 0") == 2)
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+
+
+def _until(holds: object) -> None:
+    assert callable(holds)
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come within 30 s")
+
+
+@pytest.mark.parametrize(("path", "said"), [("-", "standard input"), ("nowhere.hlo", "nowhere.hlo")])
+def test_watching_needs_files(path: str, said: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "hlotool", "lint", "--watch", path], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 2 and said in done.stderr
+
+
+def test_flags_of_one_name_that_take_files_are_written_alike() -> None:
+    """-o is a file or folder in every command, -q and -v are switches."""
+    for command in COMMANDS:
+        for name, action in parser_of(command, command)._option_string_actions.items():
+            if name in ("-q", "-v", "--json") and command != "conform":
+                assert action.nargs == 0, (command, name)
+            if name == "-o":
+                assert isinstance(action, argparse._StoreAction), command
