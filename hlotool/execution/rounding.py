@@ -238,14 +238,20 @@ class RandomRounding:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
         import numpy as np
 
-        at_risk = size > _largest(kind)
-        if not at_risk.any():
-            return found
-        # Few samples must show each of them.
-        end = (None, np.nan, np.inf, -np.inf)[self._seed % 4]
-        if end is None:
-            return found
-        return np.where(at_risk & ~np.isnan(size), end, found).astype(found.dtype, copy=False)
+        at_risk = (size > _largest(kind)) & ~np.isnan(size)
+        return self._left_open(found, at_risk) if at_risk.any() else found
+
+    def _left_open(self, found: Array, where: Array) -> Array:
+        """Some elements as they are, infinite or NaN: few samples must show each of them.
+
+        Of the first samples all elements go one way, of the later ones each goes its own.
+        """
+        import numpy as np
+
+        ends = np.array([0.0, np.nan, np.inf, -np.inf])
+        which = np.full(found.shape, self._seed) if self._seed < 4 else self._random.integers(0, 4, found.shape)
+        chosen = which % 4
+        return np.where(where & (chosen > 0), ends[chosen], found).astype(found.dtype, copy=False)
 
     def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
         import numpy as np
@@ -260,7 +266,8 @@ class RandomRounding:
                 reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if _is_real(s)]
                 # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
                 size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
-                return self._anything(found) if _is_real(shape) and size > _largest(shape.dtype) else found
+                # A transform's halves are sums of twice as much, and scaled at the end.
+                return self._anything(found) if _is_real(shape) and size > _largest(shape.dtype) / 4 else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
 

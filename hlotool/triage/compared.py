@@ -12,11 +12,20 @@ from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.execution import DIFFERENCE, FAILURES, Program, executor_named, read_module, run_limit
 from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
+from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.refused_instruction import refused_instruction
-from hlotool.triage.trials import Rows
-from hlotool.triage.wrong_instruction import blame
-from hlotool.verdict import SMALL, Comparison, Doubt, Finding, Locator, is_finite, roundings, who_is_right
+from hlotool.triage.wrong_instruction import Blame, blame
+from hlotool.verdict import (
+    SMALL,
+    Comparison,
+    Doubt,
+    Finding,
+    Locator,
+    roundings,
+    takes_ordinary,
+    who_is_right,
+)
 from hlotool.verdict import compare as compare_values
 
 P = ParamSpec("P")
@@ -69,7 +78,7 @@ def _look_behind_open(found: Comparison, one: Program, other: Program | None) ->
 
 
 def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) -> Locator:
-    """What tells of a doubt whether the sides part on finite numbers or at one instruction by itself."""
+    """What tells of a doubt whether the sides part on ordinary numbers or at one operation by itself."""
 
     def locate(doubt: Doubt) -> bool | None:
         try:
@@ -84,18 +93,21 @@ def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) ->
 def _is_cause(one: Program, other: Program | None, doubt: Doubt, seconds: float) -> bool | None:
     if doubt.executor == "reference":
         pair = blame_pair(one, other, doubt.arguments, seconds=seconds) if other is not None else None
-        return pair.is_fed_finite if pair is not None and pair.is_confirmed else None
+        return pair.is_fed_ordinary if pair is not None and pair.is_confirmed else None
     for program in (one,) if other is None else (other, one):
         wrong = blame(program, doubt.arguments, executor_named(doubt.executor), seconds=seconds)
         if wrong is not None:
             if roundings(wrong.part.program.module) > SMALL:
                 return None
-            return not wrong.together or _are_finite(wrong.arguments)
+            return _is_alone(wrong) or takes_ordinary(wrong.arguments[wrong.device], wrong.judgement,
+                                                      wrong.part.computed)
     return None
 
 
-def _are_finite(arguments: Rows) -> bool:
-    return all(is_finite(leaf) for row in arguments for leaf in row)
+def _is_alone(wrong: Blame) -> bool:
+    """Whether it is one operation: neither several that a compiler takes together, nor what calls others."""
+    instruction = wrong.place.instruction
+    return not wrong.together and (instruction.opcode in FOLDS or not instruction.called_computations())
 
 
 def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = _NAME) -> None:

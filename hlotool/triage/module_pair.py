@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.trials import Evidences, Rows
-from hlotool.verdict import Evidence, Judgement, is_finite, judge
+from hlotool.verdict import Evidence, Judgement, judge, takes_ordinary
 
 Array: TypeAlias = Any
 #: the calls that lead to an instruction, by names and iterations, and its own name
@@ -50,8 +51,8 @@ class PairBlame:
     #: whether the results are those of the left module once its value is
     is_confirmed: bool
     result: int
-    #: whether what it takes is finite
-    is_fed_finite: bool = False
+    #: whether it, or what it stands for, takes ordinary numbers where they differ (range_ends.py)
+    is_fed_ordinary: bool = False
     seconds: float = 0.0
 
 
@@ -121,30 +122,30 @@ class _Left:
     """The values of the left module."""
 
     digests: set[bytes] = field(default_factory=set)
-    by_key: dict[Key, tuple[HloInstruction, Array]] = field(default_factory=dict)
-    by_origin: dict[tuple[str, str, str, tuple[int, ...]], tuple[HloInstruction, Array]] = field(default_factory=dict)
+    by_key: dict[Key, Moment] = field(default_factory=dict)
+    by_origin: dict[tuple[str, str, str, tuple[int, ...]], Moment] = field(default_factory=dict)
     by_shape: dict[tuple[str, int], list[Array]] = field(default_factory=dict)
     size: int = 0
 
     def see(self, moment: Moment) -> Any:
         if _is_seen(moment):
-            value, instruction = moment.value, moment.instruction
+            value = moment.value
             self.digests.add(_digest(value))
             self.size += value.nbytes
             if self.size < _KEPT:
-                self.by_key[_key(moment.path, instruction)] = instruction, value
-                self.by_origin.setdefault(_origin(moment), (instruction, value))
+                self.by_key[_key(moment.path, moment.instruction)] = moment
+                self.by_origin.setdefault(_origin(moment), moment)
                 alike = self.by_shape.setdefault((value.dtype.name, value.size), [])
                 if len(alike) < 64:
                     alike.append(value)
         return moment.value
 
-    def partner(self, moment: Moment) -> tuple[HloInstruction, Array] | None:
+    def partner(self, moment: Moment) -> Moment | None:
         """What stands for an instruction of the right module."""
         found = self.by_key.get(_key(moment.path, moment.instruction))
-        if found is None or not _are_alike(found[0], moment.instruction):
+        if found is None or not _are_alike(found.instruction, moment.instruction):
             found = self.by_origin.get(_origin(moment)) if moment.instruction.metadata is not None else None
-        return found if found is not None and _are_alike(found[0], moment.instruction) else None
+        return found if found is not None and _are_alike(found.instruction, moment.instruction) else None
 
     def has(self, value: Array) -> bool:
         """Whether some instruction has that value, but for roundings; in any dimensions."""
@@ -193,8 +194,8 @@ class _Suspect:
     judgement: Judgement
     #: whether it may be another way to compute the same
     is_near: bool
-    #: whether what it takes is finite
-    is_fed_finite: bool
+    #: whether one of the two takes ordinary numbers where they differ
+    is_fed_ordinary: bool
     #: the left module's values, by call and iteration
     values: dict[Key, Array] = field(default_factory=dict)
 
@@ -208,7 +209,7 @@ class _Suspect:
     def blame(self, right: Program, result: int, is_confirmed: bool, seconds: float) -> PairBlame:
         maker = self.instruction.operands[0] if self.instruction.opcode == "get-tuple-element" else self.instruction
         return PairBlame(Place(right.module, maker, self.path), self.judgement, self.partner, is_confirmed,
-                         result, self.is_fed_finite, seconds)
+                         result, self.is_fed_ordinary, seconds)
 
 
 @dataclass
@@ -230,22 +231,33 @@ class _Right:
         if _is_seen(moment):
             partner = self.left.partner(moment)
             if partner is not None:
-                self._hold(moment, *partner)
+                self._hold(moment, partner)
         return moment.value
 
-    def _hold(self, moment: Moment, partner: HloInstruction, value: Array) -> None:
+    def _hold(self, moment: Moment, partner: Moment) -> None:
         import numpy as np
 
+        value = partner.value
         if _digest(moment.value) == _digest(value):
             return
         is_near = _are_near(value, moment.value)
         if is_near and float(np.max(ulp_distance(value, moment.value), initial=0.0)) <= 1.0:
             return
-        if partner.name != moment.instruction.name and self.left.has(moment.value):
+        if partner.instruction.name != moment.instruction.name and self.left.has(moment.value):
             return
         known = self.suspects.get(moment.instruction)
         if known is None:
+            judgement = judge(moment.value, Evidence(value))
             known = self.suspects[moment.instruction] = _Suspect(
-                moment.path, moment.instruction, partner, judge(moment.value, Evidence(value)), is_near,
-                all(map(is_finite, moment.operands)))
+                moment.path, moment.instruction, partner.instruction, judgement, is_near,
+                any(takes_ordinary(list(_arrays(m.operands)), judgement, [m.instruction]) for m in (partner, moment)))
         known.values[_key(moment.path, moment.instruction)] = value
+
+
+def _arrays(values: Iterable[Any]) -> Iterator[Array]:
+    """The arrays among values, those in tuples too."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(value)
+        elif value is not None and hasattr(value, "dtype"):
+            yield value

@@ -4,28 +4,36 @@ In a program of many roundings such arguments overflow in the first operations, 
 little: a rewrite that is sound on numbers gives another NaN, or none. What differs there is *doubtful*, element by
 element, until it is known where the sides part (`Locator`):
 
-    on finite numbers, or at one instruction by itself     it counts
-    only in what several instructions make together out    no verdict: RANGE_END, for each element
-    of infinities and NaN from further up
-    it is not found where                                  it counts where the reference is finite, else RANGE_END
+    on ordinary numbers (an exponential of      it counts
+    100 overflows), or at one operation alone
+    only in what several operations make        no verdict: RANGE_END, for each element
+    together out of numbers at the ends
+    it is not found where                       it counts where both sides are finite, else RANGE_END
 
 In a program of few roundings everything counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.ir import HloModule, dtype_of_numpy
+from hlotool.execution import leaves
+from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ops import OPS
 from hlotool.verdict.judgement import Judgement, Kind
+from hlotool.verdict.unsampled import terms
 
 Array: TypeAlias = Any
 
 #: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
 SMALL = 24
+#: what gives elements at the place where it takes them, or numbers that no argument changes
+_IN_PLACE = frozenset(("broadcast", "constant", "iota", "copy", "parameter"))
+#: what hands whole values to the computations that it calls
+_HANDS_ON = frozenset(("call", "while", "conditional", "fusion", "map", "async-start"))
 #: ordinary numbers: at least this from 0 and at most its reciprocal
 _ORDINARY = 1e-9
 
@@ -40,7 +48,7 @@ class Doubt:
     arguments: list[list[Array]]
 
 
-#: whether the sides part on finite numbers or at one instruction alone; None: it was not found where
+#: whether the sides part on ordinary numbers or at one operation alone; None: it was not found where
 Locator: TypeAlias = Callable[[Doubt], "bool | None"]
 
 
@@ -53,28 +61,68 @@ def without_ends(found: Judgement, located: bool | None) -> Judgement:
     open_ = found.kinds >= Kind.NON_FINITE
     kind = dtype_of_numpy(np.asarray(found.reference).dtype)
     if located is None and kind.family in ("float", "complex"):
-        wide = found.reference.astype(np.complex128 if kind.is_complex else np.float64)
-        open_ &= ~np.isfinite(wide)
+        wide = np.complex128 if kind.is_complex else np.float64
+        open_ &= ~(np.isfinite(found.reference.astype(wide)) & np.isfinite(found.given.astype(wide)))
     found.kinds = np.where(open_, Kind.RANGE_END, found.kinds).astype(np.int8)
     return found.count()
 
 
 def roundings(module: HloModule) -> int:
-    """How many instructions of a program round."""
-    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
-               and (record := OPS.get(i.opcode)) is not None
-               and ("sums" in record.flags or "backward" in record.flags
-                    or ("elementwise" in record.flags and "exact" not in record.flags)))
+    """How many roundings stand between a program's arguments and its results, about."""
+    return round(sum(map(_roundings, module.instructions())))
+
+
+def _roundings(instruction: HloInstruction) -> float:
+    """Of one instruction: each term of a sum, each element of a matrix that is factored, is one."""
+    record = OPS.get(instruction.opcode)
+    shapes = [s for s in leaves(instruction.shape) if s.is_array and s.dtype.family in ("float", "complex")]
+    if record is None or not shapes:
+        return 0
+    dims = instruction.operands[0].shape.dims if instruction.operands and instruction.operands[0].shape.is_array else ()
+    if "sums" in record.flags:
+        lhs, rhs = (o.shape.size for o in instruction.operands[:2])
+        return max(1.0, math.sqrt(lhs * rhs / max(1, shapes[0].size)))
+    if "backward" in record.flags or str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
+        return max(1, math.prod(dims[-2:]))
+    if "elementwise" in record.flags:
+        return 0 if "exact" in record.flags else 1
+    if instruction.opcode in _HANDS_ON:
+        return 0
+    # What folds rounds in its reducer, and that is counted once by itself.
+    inside = sum(_roundings(i) for c in instruction.called_computations() for i in c.instructions)
+    return inside * (terms(instruction) - 1)
 
 
 def is_extreme(values: Sequence[Sequence[Array]]) -> bool:
     """Whether arguments hold numbers at the ends of the range, infinities or NaN."""
+    return not all(bool(_are_ordinary(leaf).all()) for row in values for leaf in row)
+
+
+def takes_ordinary(values: Sequence[Array], judgement: Judgement, instructions: Iterable[HloInstruction]) -> bool:
+    """Whether one of the wrong elements of what instructions make is computed of ordinary numbers only.
+
+    Of elementwise instructions each element takes those at its own place; of others all of `values` count.
+    """
+    wrong = judgement.kinds >= Kind.NON_FINITE
+    if judgement.problem or not is_elementwise(instructions):
+        return not is_extreme([values])
+    for ordinary in map(_are_ordinary, values):
+        wrong = wrong & (ordinary if ordinary.shape == wrong.shape else ordinary.all())
+    return bool(wrong.any())
+
+
+def _are_ordinary(array: Array) -> Array:
+    """Which elements are ordinary numbers."""
     import numpy as np
 
-    for leaf in (leaf for row in values for leaf in row):
-        if dtype_of_numpy(np.asarray(leaf).dtype).family not in ("float", "complex"):
-            continue
-        sizes = np.abs(np.asarray(leaf).astype(np.complex128 if leaf.dtype.kind == "c" else np.float64))
-        if not bool(((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= 1 / _ORDINARY))).all()):
-            return True
-    return False
+    array = np.asarray(array)
+    if dtype_of_numpy(array.dtype).family not in ("float", "complex"):
+        return np.ones(array.shape, np.bool_)
+    sizes = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+    return np.asarray((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= 1 / _ORDINARY)))
+
+
+def is_elementwise(instructions: Iterable[HloInstruction]) -> bool:
+    """Whether elements of those instructions take only the elements at their own place, and what is broadcast."""
+    return all((record := OPS.get(i.opcode)) is not None and ("elementwise" in record.flags or i.opcode in _IN_PLACE)
+               for i in instructions)

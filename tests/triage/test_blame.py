@@ -274,7 +274,7 @@ def test_a_sort_of_several_operands_is_named_and_not_what_takes_its_results() ->
             "  g = f32[3] get-tuple-element(s), index=1\n  ROOT y = f32[3] negate(g) }")
     rows = [[np.int32([3, 1, 2]), np.float32([1, 2, 3])]]
     found = blame_pair(program_of(text), program_of(text.replace("direction=LT", "direction=GT")), rows)
-    assert found is not None and found.place.instruction.name == "s" and found.is_confirmed and found.is_fed_finite
+    assert found is not None and found.place.instruction.name == "s" and found.is_confirmed and found.is_fed_ordinary
 
 
 @pytest.mark.parametrize(("name", "count"), [
