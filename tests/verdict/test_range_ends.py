@@ -7,7 +7,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
-from hlotool.verdict import Comparison, Evidence, Kind, compare, judge
+from hlotool.verdict import Comparison, Evidence, Kind, compare, judge, roundings
 from hlotool.verdict.range_ends import is_extreme
 
 
@@ -42,6 +42,36 @@ def test_what_becomes_of_a_nan_in_a_large_program_has_no_verdict() -> None:
     assert found.verdict == "agree" and found.noted and found.counts["range end"] and not found.undecided
     assert judged("wide", counts_extremes=True).verdict == "differ"
     assert judged("wide").undecided and judged("wide", counts_extremes=False).undecided
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_constants_multiplied_first_count_in_small_programs_only(turned: bool) -> None:
+    """x * 4 overflows where x / 16 does not; in a large program that says nothing but that x was at the end."""
+    def program(first: str, is_deep: bool) -> str:
+        constants = "".join(f"c{n} = f32[] constant({v})\n  b{n} = f32[4] broadcast(c{n}), dimensions={{}}\n  "
+                            for n, v in enumerate((4, 0.015625, 0.0625)))
+        lines = deep(constants + first)
+        return lines if is_deep else lines[:lines.index("  k0")] + "  ROOT y = f32[4] copy(a)\n}\n"
+
+    twice, once = "q = f32[4] multiply(x, b0)\n  a = f32[4] multiply(q, b1)", "a = f32[4] multiply(x, b2)"
+    options = {"inputs": ("plain", "near", *["wide", "targets"] * 12), "executors": ("reference",)}
+    for is_deep in (False, True):
+        pair = [program(first, is_deep) for first in (twice, once)]
+        found = hlotool.compare(*(pair[::-1] if turned else pair), **options)
+        assert found.verdict == ("agree" if is_deep else "differ"), str(found)
+        assert bool(found.noted) is is_deep
+
+
+def test_sums_and_factorisations_are_many_roundings() -> None:
+    def count(body: str) -> int:
+        add = "add { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q) }\n"
+        return roundings(hlotool.parse(f"{add}ENTRY e {{ x = f32[8,8] parameter(0)\n  {body} }}"))
+
+    assert count("ROOT y = f32[8,8] negate(x)") == 1 and count("ROOT y = f32[8,8] sine(x)") == 2
+    assert count("ROOT y = f32[8,8] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}") == 9
+    assert count("z = f32[] constant(0)\n  ROOT y = f32[8] reduce(x, z), dimensions={1}, to_apply=add") == 8
+    assert count("ROOT y = f32[8,8] cholesky(x), lower=true") == 65
+    assert count('ROOT y = (f32[8,8], s32[]) custom-call(x), custom_call_target="lapack_spotrf_ffi"') == 65
 
 
 @pytest.mark.parametrize(("value", "at_an_end"), [
