@@ -178,7 +178,7 @@ class _Matching:
         kind = dtype_of_numpy(value.dtype)
         if not (kind.is_floating or kind.is_complex) or not value.size:
             return None
-        bits = {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+        bits = kind.component.mantissa_bits
         best, found = _LOOSE.get(bits, _NARROW), None
         wide = np.complex128 if kind.is_complex else np.float64
         with np.errstate(all="ignore"):

@@ -33,7 +33,16 @@ from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.higher_precision import WideShape, own, shadow_program, wide_kind, widened
 from hlotool.execution.program import Program
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape, dtype_of_numpy
+from hlotool.ir import (
+    DTYPES,
+    DType,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    ResultAccuracy,
+    Shape,
+    dtype_of_numpy,
+)
 from hlotool.ops import OPS, limits
 
 Array: TypeAlias = Any
@@ -44,7 +53,7 @@ _IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"}
 #: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
 LEAST_ULPS = 1.0
 #: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
-_ALGORITHM_BITS = {"bf16": 7, "tf32": 10, "f16": 10, "f32": 23, "f64": 52}
+_ALGORITHM_BITS = {"tf32": 10} | {d.name: d.mantissa_bits for d in DTYPES.values() if d.is_floating}
 
 
 def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
@@ -441,7 +450,7 @@ def _largest(kind: DType) -> float:
 @functools.cache
 def _least_exponent(kind: DType) -> int:
     """The exponent of the smallest normal number."""
-    bits = {"c64": 8, "c128": 11}.get(kind.name, kind.exponent_bits)
+    bits = kind.component.exponent_bits
     return 2 - int(2 ** (bits - 1))
 
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from hlotool.ir import DTYPES, DType
+
 #: int64 (and enumerations), uint64, bool, bytes, float, double, 32 and 64 bits kept as they are
 _SCALARS = {"i": 3, "u": 4, "b": 8, "y": 12, "f": 2, "d": 1, "w": 7, "q": 6}
 _MESSAGE, _OPTIONAL, _REPEATED = 11, 1, 3
 
-# message: field=number:type, the type a letter of _SCALARS or a message, with * where it repeats
+# message: field=number:type, the type a letter of _SCALARS or a message, with * where it repeats; the fields of Literal
+# that hold elements follow from the element types
 _MESSAGES = """
 Snapshot: hlo=1:Hlo arguments=2:*Literal result=3:Literal execution_platform=4:y
 Hlo: hlo_module=1:Module
@@ -70,11 +73,7 @@ Layout: minor_to_major=1:*i tiles=6:*Tile element_size_in_bits=7:i memory_space=
     dynamic_shape_metadata_prefix_bytes=15:i tail_padding_alignment_in_elements=16:i split_configs=17:*Split
 Tile: dimensions=1:*i
 Split: dimension=1:i split_indices=2:*i
-Literal: shape=1:Shape preds=2:*b u8s=3:y s32s=4:*i s64s=5:*i u32s=6:*u u64s=7:*u f32s=8:*w f64s=9:*q
-    tuple_literals=10:*Literal f16s=11:y c64s=12:*w bf16s=13:y sparse_indices=14:*i s8s=15:y u16s=16:y s16s=17:y
-    c128s=18:*q f8e5m2s=19:y f8e4m3fns=20:y s4s=21:y u4s=22:y f8e4m3b11fnuzs=23:y f8e5m2fnuzs=24:y f8e4m3fnuzs=25:y
-    s2s=26:y u2s=27:y f8e4m3s=28:y f8e3m4s=29:y s1s=30:y u1s=31:y f4e2m1fns=32:y f8e8m0fnus=33:y dynamic_sizes=34:*i
-    f6e3m2fns=35:y f6e2m3fns=36:y
+Literal: shape=1:Shape tuple_literals=10:*Literal sparse_indices=14:*i dynamic_sizes=34:*i
 Metadata: op_type=1:y op_name=2:y source_file=3:y source_line=4:i profile_type=5:*i
     size_of_generated_code_in_bytes=8:i size_of_memory_working_set_in_bytes=9:i profile_info=10:y
     deduplicated_name=12:y preserve_layout=13:b stack_frame_id=15:i scheduling_name=16:y source_end_line=17:i
@@ -139,7 +138,21 @@ def messages() -> dict[str, list[tuple[str, int, str, bool]]]:
             spelled, _, kind = field.partition(":")
             field_name, _, number = spelled.partition("=")
             found[name].append((field_name, int(number), kind.removeprefix("*"), kind.startswith("*")))
+    found["Literal"] += [(elements_field(d), d.literal_field, _letter(d), d.is_stored_whole) for d in DTYPES.values()]
     return found
+
+
+def elements_field(dtype: DType) -> str:
+    """The name of the field of Literal that holds elements of a type."""
+    return f"{dtype.name}s"
+
+
+def _letter(dtype: DType) -> str:
+    """The type of that field: numbers, or one string of bytes for types that are not stored whole."""
+    if not dtype.is_stored_whole:
+        return "y"
+    words = {32: "w", 64: "q"}.get(dtype.component.bits, "")
+    return {"pred": "b", "signed": "i", "unsigned": "u"}.get(dtype.family, words)
 
 
 @functools.cache

@@ -41,7 +41,7 @@ from hlotool.ir import (
     Window,
     WindowDimension,
 )
-from hlotool.proto.proto_schema import message_class
+from hlotool.proto.proto_schema import elements_field, message_class
 from hlotool.text import quote
 
 HLO_PROTO = "xla/service/hlo.proto, xla/xla_data.proto"
@@ -146,10 +146,6 @@ def _level(proto: Any, index: int, number: int) -> str:
 
 # Literals
 
-_WORDS = {"f32": "u4", "f64": "u8", "c64": "u4", "c128": "u8"}
-_VARINTS = ("pred", "s32", "s64", "u32", "u64")
-
-
 def literal(proto: Any, declared: Shape) -> Literal:
     """A LiteralProto, as the value of a constant of the shape `declared`."""
     if declared.is_tuple:
@@ -179,11 +175,11 @@ def _elements(proto: Any, declared: Shape) -> Any:
     import numpy as np
 
     dtype, count = declared.dtype, declared.size
-    field = getattr(proto, f"{dtype.name}s")
-    if dtype.name in _WORDS:
-        flat = np.array(field, _WORDS[dtype.name]).view(dtype.numpy)
-    elif dtype.name in _VARINTS:
-        flat = np.array(field, np.uint64 if dtype.name[0] == "u" else np.int64).astype(dtype.numpy)
+    field = getattr(proto, elements_field(dtype))
+    if dtype.is_stored_whole and (dtype.is_floating or dtype.is_complex):
+        flat = np.array(field, f"u{dtype.component.bits // 8}").view(dtype.numpy)
+    elif dtype.is_stored_whole:
+        flat = np.array(field, np.uint64 if dtype.family == "unsigned" else np.int64).astype(dtype.numpy)
     elif dtype.bits < 8:
         flat = _small(dtype, np.frombuffer(field, np.uint8), count)
     else:

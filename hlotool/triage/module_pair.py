@@ -178,7 +178,7 @@ def _are_near(left: Array, right: Array) -> bool:
         finite = np.isfinite(a)
         if not np.array_equal(finite, np.isfinite(b)):
             return False
-        bits = {"c64": 23, "c128": 52}.get(kind.name, kind.mantissa_bits)
+        bits = kind.component.mantissa_bits
         share = _LOOSE.get(bits, _NARROW)
         largest = np.abs(a[finite]).max(initial=0.0)
         return bool((np.abs(a - b)[finite] <= share * largest).all())

@@ -307,7 +307,7 @@ def _class(a: Array) -> Array:
 
 
 def _smallest(kind: DType) -> float:
-    bits = {"c64": 8, "c128": 11}.get(kind.name, kind.exponent_bits)
+    bits = kind.component.exponent_bits
     return float(2.0 ** (2 - 2 ** (bits - 1))) if kind.bits >= 16 else 0.0
 
 

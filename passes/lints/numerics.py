@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
+from hlotool.ir import DTYPES, HloComputation, HloInstruction, ReplicaGroups
 from hlotool.ops import value_of
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.identities import holds, same_value
@@ -19,7 +19,8 @@ FOLDS = ("reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-sc
 
 def is_narrow(element_type: str) -> bool:
     """Floats of 16 bits and less."""
-    return element_type in ("bf16", "f16") or element_type.startswith(("f8", "f4", "f6"))
+    dtype = DTYPES.get(element_type)
+    return dtype is not None and dtype.is_floating and dtype.bits <= 16
 
 
 @rule("W301", "narrow-dot", on=("dot", "convolution"), severity=Severity.INFO, default_on=False)
