@@ -449,11 +449,14 @@ class Importer:
 
 
 def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
-    """The marks of an operation of one value: a sharding for a tuple of one is that of the value."""
+    """The marks of an operation of one value: a sharding for a tuple of one is that of the value.
+
+    Where the value is a token, that of an outfeed, the tuple is what goes out.
+    """
     sharding = marks.get("sharding")
     if not isinstance(sharding, Sharding) or sharding.kind != "tuple":
         return marks
-    if shape.is_tuple or len(sharding.elements) != 1:
+    if shape.is_tuple or shape.is_token or len(sharding.elements) != 1:
         return marks
     return {**marks, "sharding": sharding.elements[0]}
 

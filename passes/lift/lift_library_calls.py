@@ -9,8 +9,8 @@
     }
 
 A call whose configuration does not say enough stays, and why is among the module's notes. The rules are in
-lift_library_matmul.py, lift_library_convolution.py, lift_library_linalg.py and lift_library_other.py, each of which
-is a pass of its own; LAPACK's routines as loops are in hlotool.linalg.
+the files lift_library_*.py beside this one, a family of calls each, which are passes of their own and found by their
+names; LAPACK's routines as loops are in hlotool.linalg.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import NamedTuple
 from hlotool.diagnostics import Diagnostic, HloError, Severity, define
 from hlotool.ir import HloComputation, HloInstruction, HloModule, clone_module
 from hlotool.ops import ConstraintError
+from hlotool.passes import library_files
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.lift.library_calls import RULES, Call, Unclear
 from hlotool.passes.rewriting import ComputationEditor, ModuleEditor
@@ -34,10 +35,9 @@ NO_CALLS = define("L202", "no-library-calls", "a package that should declare lib
 #: the group of entry points under which packages declare library calls
 GROUP = "hlotool.library_calls"
 
-#: modules that declare rules. LAPACK's routines are written with the builder, which stands on this room: they are
-#: loaded as other packages' rules are, by name.
-_FAMILIES = (*(f"hlotool.passes.lift.lift_library_{family}" for family in
-               ("matmul", "convolution", "linalg", "other", "neuron")), "hlotool.linalg")
+#: modules that declare rules: the files of this folder whose names begin so. LAPACK's routines are written with the
+#: builder, which stands on this room: they are loaded as other packages' rules are, by name.
+_FAMILIES = (*(f"hlotool.passes.lift.{file}" for file in library_files()), "hlotool.linalg")
 
 #: what a rule may stumble over in a configuration that is not as compilers write it
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ConstraintError)
