@@ -11,7 +11,8 @@ from hlotool.ir import DTYPES
 Array: TypeAlias = Any
 
 #: float types, and integer types, that rules are tried on
-FLOATS = ("f8e5m2", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4", "f8e5m2fnuz", "f8e4m3fnuz", "bf16", "f16", "f32")
+FLOATS = (*(d.name for d in DTYPES.values() if d.is_floating and d.bits == 8 and d.specials != "no sign"),
+          "bf16", "f16", "f32")
 INTEGERS = ("s8", "u8")
 TYPES = (*FLOATS, *INTEGERS)
 #: values at the boundaries that each value of a 16-bit type is paired with, and of three operands each

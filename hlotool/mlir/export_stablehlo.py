@@ -22,6 +22,7 @@ from hlotool.ir import (
 )
 from hlotool.mlir import codes
 from hlotool.mlir.artifact import without_chlo
+from hlotool.mlir.attribute_values import AttributeValues
 from hlotool.mlir.context import make_context
 from hlotool.mlir.dense_elements import Constants
 from hlotool.mlir.futures import is_in_flight, landed, replaced, started
@@ -155,6 +156,7 @@ class Exporter:
         self._create = ir.Operation.create
         self.module = module
         self.types = Types()
+        self.values = AttributeValues()
         self._constants = Constants(self.types)
         self._locations = Locations(module.tables)
         self._attributes: dict[str, Any] = {}

@@ -20,6 +20,7 @@ from hlotool.ir import (
     no_collection,
 )
 from hlotool.mlir import codes
+from hlotool.mlir.attribute_values import AttributeValues
 from hlotool.mlir.expansion import encoded_operation, expanded, is_dynamic, is_quantised, refined
 from hlotool.mlir.isolated import HAS_CHILD, module_from_outside
 from hlotool.mlir.lifts import lift_of, lifts
@@ -141,6 +142,7 @@ class Importer:
         self._ir = ir
         self._program = program
         self.types = Types()
+        self.values = AttributeValues()
         self._locations = Locations()
         self._restorer = Restorer()
         self._functions: dict[str, tuple[Any, HloComputation]] = {}
@@ -304,10 +306,10 @@ class Importer:
         results = [self._shape(t) for t in found.results]
         return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
 
-    def mesh(self, name: str) -> str:
-        """The text of the module's mesh of that name, "" where it has none."""
-        return next((str(view.operation.attributes["mesh"]) for view in self._program.body.operations
-                     if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), "")
+    def mesh(self, name: str) -> Any:
+        """What the module's mesh of that name holds, None where it has none."""
+        return next((self.values.read(view.operation.attributes["mesh"]) for view in self._program.body.operations
+                     if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), None)
 
     # Operations.
 

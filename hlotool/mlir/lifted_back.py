@@ -61,7 +61,7 @@ class LiftedBack(OperationReader):
 
     def __init__(self, exporter: Exporter, operation: Any, instruction: HloInstruction,
                  computations: Sequence[HloComputation]) -> None:
-        super().__init__(exporter, None, operation, operation.name)  # type: ignore[arg-type]  # for its types alone
+        super().__init__(exporter, None, operation, operation.name)  # type: ignore[arg-type]  # for its types and values alone
         self._exporter = exporter
         self._instruction = instruction
         self._computations = computations
@@ -104,9 +104,8 @@ class LiftedBack(OperationReader):
         """The shapes of the computations whose functions are named."""
         return tuple((tuple(p.shape for p in c.parameters()), c.root.shape) for c in self.called_all(attribute))
 
-    def mesh(self, name: str) -> str:
+    def mesh(self, name: str) -> None:
         """Nothing: what is written names devices."""
-        return ""
 
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:

@@ -13,9 +13,6 @@ from hlotool.mlir.dense_elements import read_dense
 if TYPE_CHECKING:
     from hlotool.mlir.import_stablehlo import Importer, Scope
 
-_WORD = re.compile(r"(\w+)>*$")
-_FIELD = re.compile(r"(\w+) = (?:(-?\d+)|\[([-\d, ]*)\])")
-
 
 class OperationReader:
     """The Reader of one operation; a bug of a lowering's `lift` shows as an exception of this class's methods."""
@@ -74,18 +71,28 @@ class OperationReader:
 
     def word(self, attribute: str, default: str = "") -> str:
         """The value of an enum attribute."""
-        found = _WORD.search(self.text(attribute))
-        return found[1] if found else default
+        found = self.value(attribute)
+        return default if found is None else str(found)
 
     def text(self, attribute: str, default: str = "") -> str:
         """The attribute as MLIR prints it."""
         found = self._get(attribute)
         return default if found is None else str(found)
 
-    def fields(self, attribute: str) -> dict[str, tuple[builtins.int, ...]]:
-        """The integer fields of a struct attribute."""
-        return {name: (int(one),) if one else tuple(int(n) for n in many.split(",") if n.strip())
-                for name, one, many in _FIELD.findall(self.text(attribute))}
+    def value(self, attribute: str, default: Any = None) -> Any:
+        """What the attribute holds, as plain values; see hlotool.mlir.attribute_values."""
+        found = self._get(attribute)
+        return default if found is None else self.importer.values.read(found)
+
+    def struct(self, attribute: str) -> dict[str, Any]:
+        """The fields of a struct attribute by name; none where it is missing or of another kind."""
+        found = self.value(attribute)
+        return found if isinstance(found, dict) else {}
+
+    def entry_types(self, attribute: str) -> dict[str, str]:
+        """The spelled MLIR types of the entries of a dictionary that have one."""
+        entries = self._get(attribute) if self.struct(attribute) else ()
+        return {entry.name: str(entry.attr.type) for entry in entries if hasattr(entry.attr, "type")}
 
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
@@ -140,8 +147,8 @@ class OperationReader:
         """The parameters' shapes and the result's of each function that an array of symbols names."""
         return tuple(self.importer.signature(self, str(symbol.value)) for symbol in self._get(attribute) or ())
 
-    def mesh(self, name: str) -> str:
-        """The text of the module's mesh of that name, "" where it has none."""
+    def mesh(self, name: str) -> Any:
+        """What the module's mesh of that name holds, None where it has none."""
         return self.importer.mesh(name)
 
     def region_count(self) -> builtins.int:

@@ -10,14 +10,12 @@ compilers read those calls in. Source: XLA, xla/service/spmd/shardy/sdy_round_tr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from hlotool.mlir.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
 from hlotool.mlir.strings import string_attribute, string_of
 
-_MESH = re.compile(r"([\w.$-]+)\s*=\s*#sdy\.mesh(<(?:[^<>])*>)")
 #: how the targets of calls around manual computations begin
 _MANUAL = "xla.sdy."
 
@@ -30,14 +28,13 @@ def with_shardy(program: Any) -> Any:
     text = entries.get(SHARDY_MESHES)
     if text is None or any(_target(o).startswith(_MANUAL) for o in _operations(program.operation)):
         return program
-    meshes = dict(_MESH.findall(text.replace('\\"', '"')))
-    if not meshes or not _can_read(ir, meshes, [*_shardings(program)]):
+    meshes = _meshes(ir, text)
+    if not meshes or any(_parsed(ir, s) is None for s in _shardings(program)):
         return program
     _set_frontend(ir, program.operation, entries, SHARDY_MESHES)
     top = ir.InsertionPoint.at_block_begin(program.body)
     for name, mesh in meshes.items():
-        ir.Operation.create(MESH, [], [], {"sym_name": ir.StringAttr.get(name),
-                                           "mesh": ir.Attribute.parse(f"#sdy.mesh{mesh}")}, None, 0, None, top)
+        ir.Operation.create(MESH, [], [], {"sym_name": ir.StringAttr.get(name), "mesh": mesh}, None, 0, None, top)
     for operation in list(_operations(program.operation)):
         _mark(ir, operation)
     return program
@@ -76,18 +73,21 @@ def _shardings(program: Any) -> Iterator[str]:
                 yield string_of(marks[FRONTEND][SHARDY_SHARDING])
 
 
-def _can_read(ir: Any, meshes: dict[str, str], shardings: list[str]) -> bool:
-    """Whether MLIR reads every mesh and sharding; what it does not read stays as HLO has it."""
+def _meshes(ir: Any, text: str) -> dict[str, Any]:
+    """The meshes of a dictionary by name; none where MLIR does not read one of them."""
+    from jax.extend.mlir.dialects import sdy
+
+    found = _parsed(ir, text)
+    entries = {entry.name: entry.attr for entry in found} if isinstance(found, ir.DictAttr) else {}
+    return entries if all(map(sdy.MeshAttr.isinstance, entries.values())) else {}
+
+
+def _parsed(ir: Any, text: str) -> Any:
+    """The attribute that a frontend attribute spells; None where MLIR does not read it, which stays as HLO has it."""
     try:
-        for text in (*(f"#sdy.mesh{m}" for m in meshes.values()), *map(_plain, shardings)):
-            ir.Attribute.parse(text)
+        return ir.Attribute.parse(text.replace('\\"', '"'))
     except (ir.MLIRError, TypeError):  # the latter for what is no UTF-8
-        return False
-    return True
-
-
-def _plain(text: str) -> str:
-    return text.replace('\\"', '"')
+        return None
 
 
 def _set_frontend(ir: Any, operation: Any, entries: dict[str, str], without: str) -> None:
@@ -111,9 +111,9 @@ def _mark(ir: Any, operation: Any) -> None:
     text = entries.get(SHARDY_SHARDING)
     if text is None:
         return
-    sharding = ir.Attribute.parse(_plain(text))
+    sharding = _parsed(ir, text)
     if _target(operation) == "Sharding" and len(operation.operands) == len(operation.results) == 1:
-        _constrain(ir, operation, _plain(text))
+        _constrain(ir, operation, sharding)
         return
     operation.attributes[SHARDY] = sharding
     _set_frontend(ir, operation, entries, SHARDY_SHARDING)
@@ -125,7 +125,7 @@ def _marked(ir: Any, dictionary: Any) -> Any:
     entries = {e.name: e.attr for e in found.get(FRONTEND, ())}
     if SHARDY_SHARDING not in entries:
         return dictionary
-    found[SHARDY] = ir.Attribute.parse(_plain(string_of(entries.pop(SHARDY_SHARDING))))
+    found[SHARDY] = _parsed(ir, string_of(entries.pop(SHARDY_SHARDING)))
     # Shardy's sharding says the same, and more.
     found.pop(SHARDING, None)
     if entries:
@@ -135,11 +135,14 @@ def _marked(ir: Any, dictionary: Any) -> Any:
     return ir.DictAttr.get(found)
 
 
-def _constrain(ir: Any, operation: Any, text: str) -> None:
+def _constrain(ir: Any, operation: Any, sharding: Any) -> None:
     """sdy.sharding_constraint in place of a custom call."""
-    one = re.fullmatch(r"#sdy\.sharding_per_value<\[(<.*>)\]>", text)
-    attribute = ir.Attribute.parse(f"#sdy.sharding{one[1]}" if one else text)
+    from jax.extend.mlir.dialects import sdy
+
+    if sdy.TensorShardingPerValueAttr.isinstance(sharding):
+        parts = sdy.TensorShardingPerValueAttr(sharding).shardings
+        sharding = parts[0] if len(parts) == 1 else sharding
     made = ir.Operation.create("sdy.sharding_constraint", [operation.results[0].type], [operation.operands[0]],
-                               {"sharding": attribute}, None, 0, operation.location, ir.InsertionPoint(operation))
+                               {"sharding": sharding}, None, 0, operation.location, ir.InsertionPoint(operation))
     operation.results[0].replace_all_uses_with(made.result)
     operation.erase()

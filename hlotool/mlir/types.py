@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, Shape
+from hlotool.mlir.context import make_context
 
 #: MLIR's mark for a dimension whose size is not known: ShapedType::kDynamic
 DYNAMIC = -(2**63)
@@ -15,7 +15,6 @@ ELEMENT_TYPES: dict[str, str] = {d.mlir: d.name for d in reversed(DTYPES.values(
 
 
 _FUTURE = "!stablehlo.future<"
-_BOUNDS = re.compile(r"#stablehlo\.(?:bounds<|type_extensions<bounds = \[)([\d\s,?]+)\]?>")
 
 
 class NoType(Exception):
@@ -130,13 +129,13 @@ def _parts(text: str) -> list[str]:
 
 def _bounds(type_: Any) -> list[int | None]:
     """The bound of each dimension that the type's encoding gives."""
+    from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
 
     encoding = type_.encoding
-    if encoding is None:
-        return [None] * len(type_.shape)
-    if stablehlo.TypeExtensions.isinstance(encoding):
+    if encoding is not None and isinstance(encoding, ir.OpaqueAttr):
+        # The context does not know the dialect.
+        encoding = ir.Attribute.parse(str(encoding), make_context())
+    if encoding is not None and stablehlo.TypeExtensions.isinstance(encoding):
         return [b if b >= 0 else None for b in stablehlo.TypeExtensions(encoding).bounds]
-    # In a context that does not know the dialect it is text.
-    found = _BOUNDS.fullmatch(str(encoding))
-    return [None if b.strip() == "?" else int(b) for b in found[1].split(",")] if found else [None] * len(type_.shape)
+    return [None] * len(type_.shape)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hlotool.ir import HloInstruction, ResultAccuracy
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
@@ -21,10 +21,12 @@ def accurate(name: str, dialect: str = "stablehlo") -> Lowering:
         return e.op(full, operands, instruction.shape, attributes)
 
     def lift(r: Reader) -> HloInstruction:
-        text = r.text("result_accuracy")
-        found = accuracy_of(text)
-        if (found is None or found.mode) and any(tolerances(text)):
-            r.refuse(f"its result_accuracy has a mode and tolerances: {text}; only the mode TOLERANCE goes with them")
+        fields = r.struct("result_accuracy")
+        found = accuracy_of(fields)
+        is_contradictory = (found is None or found.mode) and any(fields.get(name) for name in _TOLERANCES)
+        if is_contradictory or (r.has("result_accuracy") and not fields):
+            r.refuse(f"its result_accuracy has a mode and tolerances: {r.text('result_accuracy')}; only the mode "
+                     "TOLERANCE goes with them")
         return r.add(opcode, r.shape(), r.operands(), {"result_accuracy": found} if found else {})
 
     return Lowering(emit, lift, (full,))
@@ -37,18 +39,14 @@ def accuracy_text(wanted: ResultAccuracy) -> str:
             f"mode = #stablehlo.result_accuracy_mode<{mode}>>")
 
 
-def accuracy_of(text: str) -> ResultAccuracy | None:
-    """The reverse; None for the default, and where there is no text."""
-    mode = re.search(r"result_accuracy_mode<(\w+)>", text)
-    if mode is None or mode[1] == "DEFAULT":
-        return None
-    if mode[1] == "HIGHEST":
-        return ResultAccuracy("highest")
-    return ResultAccuracy(None, *tolerances(text))
+_TOLERANCES = ("atol", "rtol", "ulps")
 
 
-def tolerances(text: str) -> tuple[float, float, int]:
-    """The absolute, relative and ULP tolerance that the attribute's text names."""
-    numbers = dict(re.findall(r"(atol|rtol|ulps) = ([^,\s>]+)", text))
-    atol, rtol = (float(numbers.get(name, 0)) for name in ("atol", "rtol"))
-    return atol, rtol, int(numbers.get("ulps", 0))
+def accuracy_of(fields: Mapping[str, Any]) -> ResultAccuracy | None:
+    """The reverse, of the attribute's fields; None for the default, and where there are none."""
+    match fields.get("mode", "DEFAULT"):
+        case "DEFAULT":
+            return None
+        case "HIGHEST":
+            return ResultAccuracy("highest")
+    return ResultAccuracy(None, *(fields[name] for name in _TOLERANCES))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,12 +11,10 @@ from hlotool.ops.lowering import Reader
 
 #: elements that a TPU's register holds: of arrays of rank 1, and along the last dimension of others
 _CHUNK, _LANES = 1024, 128
-_ENTRY = re.compile(r'([\w.]+)(?: = ("(?:[^"\\]|\\.)*+"|[^,{}"]++))?(?:, |(?=\}))')
-_INTEGER, _FLOAT, _TRUTH = re.compile(r"-?\d+ : i64"), re.compile(r"\S+ : f32"), re.compile(r"true|false")
-#: entries of the configuration, and what MLIR prints for each
-_FORMS = {"aggregate_to_topk": (_TRUTH, "a bool"), "is_fallback": (_TRUTH, "a bool"),
-          "recall_target": (_FLOAT, "an f32"), "reduction_dim": (_INTEGER, "an i64"),
-          "reduction_input_size_override": (_INTEGER, "an i64"), "top_k": (_INTEGER, "an i64")}
+#: entries of the configuration, and the MLIR type of each
+_TYPES = {"aggregate_to_topk": "i1", "is_fallback": "i1", "recall_target": "f32", "reduction_dim": "i64",
+          "reduction_input_size_override": "i64", "top_k": "i64"}
+_KINDS = {"i1": "a bool", "f32": "an f32", "i64": "an i64"}
 
 
 def elements_left(input_size: int, rank: int, top_k: int, recall_target: float, whole: int) -> tuple[int, int]:
@@ -38,9 +35,9 @@ def elements_left(input_size: int, rank: int, top_k: int, recall_target: float, 
     return (-(-tiles // (1 << power)) * tiling, power) if power > 0 else (input_size, 0)
 
 
-def require_approximate_top_k(r: Reader, configuration: str) -> None:
-    """Refuse a call of ApproxTopK that XLA refuses. Source: XLA, stablehlo's translation to HLO."""
-    settings, called = _settings(r, configuration), r.called_signatures("called_computations")
+def require_approximate_top_k(r: Reader, attribute: str) -> None:
+    """Refuse a call of ApproxTopK, configured by that attribute, that XLA refuses. Source: XLA, StableHLO to HLO."""
+    settings, called = _settings(r, attribute), r.called_signatures("called_computations")
     operands, shape = r.operands(), r.shape()
     results = shape.elements if shape.is_tuple else (shape,)
     if not operands or len(operands) % 2:
@@ -66,33 +63,20 @@ def require_approximate_top_k(r: Reader, configuration: str) -> None:
             r.refuse(f"result {i} is {result.text(False)}; ApproxTopK gives {wanted.text(False)}")
 
 
-def _settings(r: Reader, configuration: str) -> dict[str, Any]:
-    if not configuration.startswith("{"):
+def _settings(r: Reader, attribute: str) -> dict[str, Any]:
+    values, types = r.struct(attribute), r.entry_types(attribute)
+    if not r.text(attribute).startswith("{"):
         r.refuse("ApproxTopK needs mhlo.backend_config, a dictionary")
-    found = dict(_ENTRY.findall(configuration[1:]))
-    for name in found.keys() - _FORMS.keys():
-        r.refuse(f"{name} is not part of ApproxTopK's configuration; it has {', '.join(_FORMS)}")
-    for name, (form, kind) in _FORMS.items():
-        if name not in found and name != "is_fallback":
+    for name in values.keys() - _TYPES.keys():
+        r.refuse(f"{name} is not part of ApproxTopK's configuration; it has {', '.join(_TYPES)}")
+    for name, wanted in _TYPES.items():
+        if name not in values and name != "is_fallback":
             r.refuse(f"{name} is missing in ApproxTopK's configuration")
-        if name in found and not form.fullmatch(found[name].strip()):
-            r.refuse(f"{name} is {found[name].strip()}; it must be {kind}")
-    values: dict[str, Any] = {}
-    for name, text in found.items():
-        word = text.split(" : ")[0]
-        values[name] = word == "true" if _FORMS[name][0] is _TRUTH else (
-            int(word) if _FORMS[name][0] is _INTEGER else _number(word))
+        if name in values and types.get(name) != wanted:
+            r.refuse(f"{name} is {values[name]}; it must be {_KINDS[wanted]}")
     if not 0.0 < values["recall_target"] <= 1.0:
         r.refuse(f"recall_target is {values['recall_target']}; it lies in (0, 1]")
     return values
-
-
-def _number(word: str) -> float:
-    """An f32 as MLIR prints it; NaN for the hexadecimal forms, which only infinities and NaN have."""
-    try:
-        return float(word)
-    except ValueError:
-        return math.nan
 
 
 def _require_comparator(r: Reader, parameters: Sequence[Shape], result: Shape, inputs: Sequence[Shape]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -211,21 +210,15 @@ def _emit_ragged_all_to_all(e: Emitter, instruction: HloInstruction, operands: S
         "call_target_name": '"ragged_all_to_all"', "api_version": "4 : i32", "backend_config": config + "}"})
 
 
-_RAGGED_GROUPS = re.compile(r"replica_groups = dense<([^>]*)> : tensor<(\d+)x(\d+)xi64>")
-_RAGGED_CHANNEL = re.compile(r"channel_id = (\d+) : i64")
-
-
 def _lift_ragged_all_to_all(r: Reader) -> HloInstruction:
-    config = r.text("backend_config")
-    found, operands = _RAGGED_GROUPS.search(config), r.operands()
-    if found is None or len(operands) != 6:
+    config, operands = r.struct("backend_config"), r.operands()
+    rows = config.get("replica_groups")
+    if not isinstance(rows, tuple) or not all(isinstance(row, tuple) for row in rows) or len(operands) != 6:
         r.refuse("a ragged_all_to_all takes six operands, and its backend_config has replica_groups")
-    flat, rows, width = list(map(int, re.findall(r"-?\d+", found[1]))), int(found[2]), int(found[3])
-    flat = flat * (rows * width) if len(flat) == 1 else flat  # one number stands for all
-    groups = tuple(tuple(v for v in flat[i * width:(i + 1) * width] if v >= 0) for i in range(rows))
+    groups = tuple(tuple(v for v in row if v >= 0) for row in rows)
     attributes: dict[str, Any] = {"replica_groups": ReplicaGroups(groups)}
-    if channel := _RAGGED_CHANNEL.search(config):
-        attributes["channel_id"] = int(channel[1])
+    if (channel := config.get("channel_id")) is not None:
+        attributes["channel_id"] = channel
     return r.add("ragged-all-to-all", r.shape(), operands, attributes)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Shape
@@ -110,15 +109,15 @@ def precision_config(attributes: Any) -> str:
 
 # StableHLO has three levels; `packed_nibble` is a hint about storage that it does not carry.
 _PRECISIONS = {"default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST"}
-_PRECISION_WORD = re.compile(r"#(?:stablehlo|chlo)<precision (\w+)>")
 
 
 def precision_words(r: Reader) -> dict[str, Any]:
     """The reverse; nothing where both are default."""
-    text = r.text("precision_config", "[]")
-    words = tuple(w.lower() for w in _PRECISION_WORD.findall(text))
-    if len(words) > 2 or _PRECISION_WORD.sub("", text).strip("[], \n") or not set(words) <= set(_PRECISIONS):
-        r.refuse(f"precision_config is {text}; it has a word for each operand, {', '.join(_PRECISIONS.values())}")
+    found = r.value("precision_config", ())
+    words = tuple(str(w).lower() for w in found) if isinstance(found, tuple) else (str(found),)
+    if len(words) > 2 or not set(words) <= set(_PRECISIONS):
+        r.refuse(f"precision_config is {r.text('precision_config')}; it has a word for each operand, "
+                 f"{', '.join(_PRECISIONS.values())}")
     return {"operand_precision": words} if any(w != "default" for w in words) else {}
 
 
@@ -151,15 +150,15 @@ def algorithm_text(name: str, lhs: Shape, rhs: Shape) -> str:
             f"num_primitive_operations = {operations}, allow_imprecise_accumulation = {str(imprecise).lower()}>")
 
 
-def algorithm_name(text: str) -> str | None:
-    """The reverse; None where HLO has no such algorithm."""
-    found = dict(re.findall(r"(\w+) = ([\w-]+)", text))
-    sides = (found.get("lhs_precision_type", ""), found.get("rhs_precision_type", ""))
+def algorithm_name(found: Mapping[str, Any]) -> str | None:
+    """The reverse, of the attribute's fields; None where HLO has no such algorithm."""
+    if not found:
+        return None
+    sides = (found["lhs_precision_type"], found["rhs_precision_type"])
     if all(s.startswith("f8") for s in sides):
         sides = ("f8E5M2", "f8E5M2")  # which stands for any
-    components = {int(found.get(f"{side}_component_count", "1")) for side in ("lhs", "rhs")}
-    key = (*sides, found.get("accumulation_type"), *components, int(found.get("num_primitive_operations", "1")),
-           found.get("allow_imprecise_accumulation") == "true")
+    key = (*sides, found["accumulation_type"], *{found["lhs_component_count"], found["rhs_component_count"]},
+           found["num_primitive_operations"], found["allow_imprecise_accumulation"])
     return next((name for name, algorithm in ALGORITHMS.items() if algorithm == key), None)
 
 
@@ -179,7 +178,7 @@ def _lift_dot(r: Reader) -> HloInstruction:
     if r.name == "stablehlo.dot":
         return r.add("dot", r.shape(), operands, {
             "lhs_contracting_dims": (operands[0].shape.rank - 1,), "rhs_contracting_dims": (0,), **attributes})
-    fields = r.fields("dot_dimension_numbers")
+    fields = r.struct("dot_dimension_numbers")
     names = {"lhs_batch_dims": "lhs_batching_dimensions", "lhs_contracting_dims": "lhs_contracting_dimensions",
              "rhs_batch_dims": "rhs_batching_dimensions", "rhs_contracting_dims": "rhs_contracting_dimensions"}
     found = {ours: fields[theirs] for ours, theirs in names.items() if fields.get(theirs)}
@@ -189,7 +188,7 @@ def _lift_dot(r: Reader) -> HloInstruction:
 def _lifted_algorithm(r: Reader, is_precise: bool) -> dict[str, str]:
     if not r.has("algorithm"):
         return {}
-    name = algorithm_name(r.text("algorithm"))
+    name = algorithm_name(r.struct("algorithm"))
     if name is None:
         r.refuse(f"HLO has no algorithm {r.text('algorithm')}; it has {', '.join(ALGORITHMS)}")
     if is_precise:
@@ -368,7 +367,7 @@ def _emit_ragged_dot(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 
 def _lift_ragged_dot(r: Reader) -> HloInstruction:
-    fields = r.fields("ragged_dot_dimension_numbers")
+    fields = r.struct("ragged_dot_dimension_numbers")
     names = {"lhs_batch_dims": "lhs_batching_dimensions", "lhs_contracting_dims": "lhs_contracting_dimensions",
              "rhs_batch_dims": "rhs_batching_dimensions", "rhs_contracting_dims": "rhs_contracting_dimensions",
              "lhs_ragged_dims": "lhs_ragged_dimensions", "rhs_group_dims": "rhs_group_dimensions"}

@@ -612,7 +612,7 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
     called = _called_and_layouts(r)
     if attributes["custom_call_target"] == "ApproxTopK":
-        require_approximate_top_k(r, r.text(where))
+        require_approximate_top_k(r, where)
     operands, shape = r.operands(), r.shape()
     if r.has("operand_layouts") or r.has("result_layouts"):
         wanted = _laid_out(r, "operand_layouts", [o.shape for o in operands])
@@ -679,7 +679,7 @@ _SHARDY_LIFTS |= {"sdy.sharding_constraint": _lift_constraint, "sdy.manual_compu
 
 def _laid_out(r: Reader, attribute: str, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
     """The shapes in the layouts that the attribute names for each, minor to major."""
-    orders = [_ints(order) for order in re.findall(r"dense<([^>]*)>", r.text(attribute))]
+    orders = r.value(attribute)
     if len(orders) != len(shapes):
         r.refuse(f"{attribute} has {len(orders)} layouts for {len(shapes)} shapes")
     for shape, order in zip(shapes, orders, strict=True):
@@ -692,18 +692,12 @@ def _laid_out(r: Reader, attribute: str, shapes: Sequence[Shape]) -> tuple[Shape
 
 def _called_and_layouts(r: Reader) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    called = re.findall(r"@", r.text("called_computations", ""))
-    if called:
-        found["called_computations"] = r.called_all("called_computations")
-    if aliases := re.findall(r"output_tuple_indices = \[([^]]*)\],\s*operand_index = (\d+),\s*"
-                             r"operand_tuple_indices = \[([^]]*)\]", r.text("output_operand_aliases", "")):
+    if called := r.called_all("called_computations"):
+        found["called_computations"] = called
+    if aliases := r.value("output_operand_aliases"):
         found["output_to_operand_aliasing"] = tuple(
-            Aliasing(_ints(outer), int(number), _ints(inner)) for outer, number, inner in aliases)
+            Aliasing(a["output_tuple_indices"], a["operand_index"], a["operand_tuple_indices"]) for a in aliases)
     return found
-
-
-def _ints(text: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", text)))
 
 
 def _draw_custom_call(d: Draw) -> None:

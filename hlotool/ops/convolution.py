@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,17 +244,28 @@ def lifted_padding(r: Reader, count: int) -> tuple[tuple[int, int], ...]:
     return tuple((low, high) for low, high in rows)
 
 
+def _labels_of(numbers: Mapping[str, Any]) -> ConvolutionDimensions:
+    """The labels of the fields of #stablehlo.conv."""
+    return ConvolutionDimensions(*(_spelled({
+        first: numbers[f"{side}_{first_name}_dimension"], second: numbers[f"{side}_{second_name}_dimension"],
+        **{str(i): d for i, d in enumerate(numbers[f"{side}_spatial_dimensions"])}})
+        for side, first, first_name, second, second_name in (
+            ("input", "b", "batch", "f", "feature"), ("kernel", "i", "input_feature", "o", "output_feature"),
+            ("output", "b", "batch", "f", "feature"))))
+
+
+def _spelled(places: Mapping[str, int]) -> str:
+    return "".join(sorted(places, key=places.__getitem__))
+
+
 def _lift_convolution(r: Reader) -> HloInstruction:
     operands = r.operands()[:2]
-    found = re.search(r"\[([^\]]*)\]x\[([^\]]*)\]->\[([^\]]*)\]", r.text("dimension_numbers"))
-    if found is None:
-        r.refuse(f"dimension_numbers {r.text('dimension_numbers')} are not understood")
-    labels = ConvolutionDimensions(*(re.sub(r"[,\s]", "", part) for part in found.groups()))
+    labels = _labels_of(r.struct("dimension_numbers"))
     n, kernel = labels.spatial_rank, operands[1].shape
     ones = (1,) * n
     strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones
     holes, padding = r.ints("rhs_dilation") or ones, lifted_padding(r, n)
-    reversal = [word == "true" for word in re.findall(r"true|false", r.text("window_reversal"))] or [False] * n
+    reversal = r.value("window_reversal") or (False,) * n
     rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], *padding[i], base[i], holes[i],
                                  reversal[i]) for i in range(n))
     attributes: dict[str, Any] = {"window": Window(rows)} if rows else {}

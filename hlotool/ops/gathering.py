@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -129,15 +128,14 @@ def _fields(attributes: dict[str, Any], renames: dict[str, str]) -> str:
 
 def _unfields(r: Reader, attribute: str, renames: dict[str, str], optional: Sequence[str]) -> dict[str, Any]:
     """The dimension lists of a struct attribute; the batching ones only where they list something."""
-    text = r.text(attribute)
-    found: dict[str, Any] = {}
-    for ours, theirs in renames.items():
-        listing = re.search(rf"\b{theirs} = \[([^\]]*)\]", text)
-        values = tuple(int(v) for v in listing[1].split(",") if v.strip()) if listing else ()
-        if values or ours not in optional:
-            found[ours] = values
-    vector = re.search(r"\bindex_vector_dim = (\d+)", text)
-    return {**found, "index_vector_dim": int(vector[1]) if vector else 0}
+    fields = r.struct(attribute)
+    found = {ours: fields.get(_BOUND_NAMES.get(theirs, theirs), ()) for ours, theirs in renames.items()}
+    return {**{ours: dims for ours, dims in found.items() if dims or ours not in optional},
+            "index_vector_dim": fields.get("index_vector_dim", 0)}
+
+
+#: fields that the bindings call otherwise than MLIR's text does
+_BOUND_NAMES = {"scatter_dims_to_operand_dims": "scattered_dims_to_operand_dims"}
 
 
 GATHER_FIELDS = {"offset_dims": "offset_dims", "collapsed_slice_dims": "collapsed_slice_dims",

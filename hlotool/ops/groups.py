@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import AxisRef, HloInstruction, Mesh, ReplicaGroups
@@ -40,11 +39,11 @@ GROUPED: dict[str, Callable[[Any], bool]] = {
 def lifted_attributes(r: Reader) -> dict[str, Any]:
     """The three as HLO's attributes."""
     found: dict[str, Any] = {}
-    (channel,) = r.fields("channel_handle").get("handle", (0,))
+    channel = r.struct("channel_handle").get("handle", 0)
     # A channel that is not positive is none. Source: StableHLO specification, all_reduce, Semantics.
     if channel > 0:
         found["channel_id"] = channel
-    if axes := _MESH_AXES.match(r.text("replica_groups")):
+    if axes := r.struct("replica_groups"):
         found["replica_groups"] = _groups_of_axes(r, axes["mesh"], axes["axes"])
         if r.has("use_global_device_ids"):
             found["use_global_device_ids"] = True
@@ -61,32 +60,29 @@ def lifted_attributes(r: Reader) -> dict[str, Any]:
     return found
 
 
-_MESH_AXES = re.compile(
-    r'#stablehlo\.replica_group_mesh_axes<mesh = @"?(?P<mesh>[^",]+)"?, axes = \[(?P<axes>.*)\]>')
-_AXIS = re.compile(r'axis_ref<name = "([^"]+)"'
-                   r'(?:, sub_axis_info = #stablehlo\.sub_axis_info<pre_size = (\d+), size = (\d+)>)?')
-_MESH = re.compile(r"#sdy\.mesh<\[(.*?)\](?:, device_ids=\[([\d, ]*)\])?>")
-
-
-def _groups_of_axes(r: Reader, name: str, axes: str) -> ReplicaGroups:
+def _groups_of_axes(r: Reader, name: Any, axes: Sequence[Mapping[str, Any]]) -> ReplicaGroups:
     """Groups that are written as the axes of a mesh of the module."""
-    mesh = _MESH.fullmatch(r.mesh(name))
-    if mesh is None:
+    mesh = r.mesh(name) if isinstance(name, str) else None
+    if not mesh or not mesh["axes"]:
         r.refuse(f"its replica_groups name the mesh {name}, which the module does not have or which has no axes")
-    sizes = tuple((axis, int(size)) for axis, size in re.findall(r'"([^"]+)"=(\d+)', mesh[1]))
-    ids = tuple(map(int, re.findall(r"\d+", mesh[2]))) if mesh[2] else None
-    refs = tuple(AxisRef(axis, int(pre) if pre else None, int(size) if size else None)
-                 for axis, pre, size in _AXIS.findall(axes))
+    sizes = tuple((axis["name"], axis["size"]) for axis in mesh["axes"])
+    refs = tuple(AxisRef(axis["name"], *(part["pre_size"], part["size"]) if (part := axis["sub_axis_info"]) else ())
+                 for axis in axes)
     if unknown := sorted({a.name for a in refs} - {axis for axis, _ in sizes}):
         r.refuse(f"its replica_groups name the axis {unknown[0]}, which the mesh {name} does not have")
-    return ReplicaGroups(mesh=Mesh(sizes, ids), axes=refs)
+    return ReplicaGroups(mesh=Mesh(sizes, mesh["device_ids"] or None), axes=refs)
 
 
 def lifted_table(r: Reader, attribute: str) -> tuple[tuple[int, ...], ...]:
     """The rows of a dense attribute of integers, which must have two dimensions."""
-    if not r.text(attribute).startswith("dense<"):
+    found, rank = r.value(attribute), _rank(r.value(attribute))
+    if rank == 0:
         r.refuse(f"{attribute} is {r.text(attribute)}, which is no table of integers")
-    found = r.array(attribute)
-    if found.ndim != 2:
-        r.refuse(f"{attribute} has {found.ndim} dimension{'s' * (found.ndim != 1)}; it is a table of two")
-    return tuple(map(tuple, found.tolist()))
+    if rank != 2 and found:
+        r.refuse(f"{attribute} has {rank} dimension{'s' * (rank != 1)}; it is a table of two")
+    return tuple(found)
+
+
+def _rank(table: Any) -> int:
+    """How deep a table of tuples is nested."""
+    return 1 + _rank(table[0] if table else None) if isinstance(table, tuple) else 0

@@ -90,8 +90,20 @@ class Reader(Protocol):
     def text(self, attribute: str, default: str = "") -> str:
         """The attribute as MLIR prints it."""
 
-    def fields(self, attribute: str) -> dict[str, tuple[builtins.int, ...]]:
-        """The integer fields of a struct attribute such as #stablehlo.dot<...>; what it leaves out is missing."""
+    def value(self, attribute: str, default: Any = None) -> Any:
+        """What the attribute holds: numbers, strings, words of enums; tuples of arrays and dictionaries of structs.
+
+        What has no such value is the attribute's text.
+        """
+
+    def struct(self, attribute: str) -> dict[str, Any]:
+        """The fields of a struct attribute such as #stablehlo.dot<...>, by the names that the bindings give them.
+
+        None where it is missing or no struct.
+        """
+
+    def entry_types(self, attribute: str) -> dict[str, str]:
+        """The spelled MLIR types ("i64", "f32") of the entries of a dictionary that have one."""
 
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
@@ -118,8 +130,8 @@ class Reader(Protocol):
         the parameter is one.
         """
 
-    def mesh(self, name: str) -> str:
-        """The text of the module's mesh of that name, "" where it has none."""
+    def mesh(self, name: str) -> Any:
+        """What the module's mesh of that name holds, as `value` gives it; None where it has none."""
 
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -63,8 +62,8 @@ def pairs_of(attributes: FrontendAttributes | None) -> tuple[tuple[int, int], ..
 def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
     """The channel, which is of the type `host` exactly where the other end is the host."""
     found: dict[str, Any] = {}
-    fields, is_host = r.fields("channel_handle"), r.bool("is_host_transfer")
-    (channel,), (kind,) = fields.get("handle", (0,)), fields.get("type", (0,))
+    fields, is_host = r.struct("channel_handle"), r.bool("is_host_transfer")
+    channel, kind = fields.get("handle", 0), fields.get("channel_type", 0)
     expected = host if is_host else DEVICE_TO_DEVICE
     if channel < 0 or kind != expected:
         r.refuse(f"its channel has the handle {channel} and the type {kind}; {'with' if is_host else 'without'} "
@@ -253,19 +252,15 @@ def _lift_infeed(r: Reader) -> HloInstruction:
     return made if len(data) == 1 else _flattened(r, made, data)
 
 
-_NUMBERS = r"\[(?:\d+(?:, \d+)*)?\]"
-_LAYOUTS = re.compile(rf"\[(?:{_NUMBERS}(?:, {_NUMBERS})*)?\]")
-
-
 def _laid_out(r: Reader, data: Sequence[Shape]) -> tuple[Shape, ...]:
     """The data in the layouts that `layout` names: for each part its dimensions, minor to major."""
-    text = r.text("layout")
-    if not _LAYOUTS.fullmatch(text):
+    text, orders = r.text("layout"), r.value("layout")
+    if not isinstance(orders, tuple) or not all(
+            isinstance(order, tuple) and all(isinstance(d, int) for d in order) for order in orders):
         r.refuse(f"layout is {text}; it is a list of lists of integers")
-    orders = json.loads(text)
     if [sorted(order) for order in orders] != [list(range(d.rank)) for d in data]:
         r.refuse(f"layout is {text}; it orders the dimensions of each of {Shape.tuple(*data).text(False)}")
-    return tuple(d.with_layout(Layout(tuple(order))) for order, d in zip(orders, data, strict=True))
+    return tuple(d.with_layout(Layout(order)) for order, d in zip(orders, data, strict=True))
 
 
 def _draw_infeed(d: Draw) -> None:

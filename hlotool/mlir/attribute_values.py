@@ -1,0 +1,102 @@
+"""What MLIR attributes hold, as plain values: the one place that knows the bindings' classes of attributes.
+
+    #stablehlo.channel_handle<handle = 1, type = 2>     {"handle": 1, "channel_type": 2}
+    [#stablehlo<precision HIGH>, ...]                   ("HIGH", ...)
+    array<i64: 1, 2>                                    (1, 2)
+    {k = 3 : i64, largest = true}                       {"k": 3, "largest": True}
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from typing import Any
+
+from hlotool.mlir.context import make_context
+
+#: elements up to which an array that repeats one number is written out
+_MOST_REPEATED = 1 << 16
+
+
+class AttributeValues:
+    """Reads the attributes of one context; struct attributes, which repeat themselves, are read once."""
+
+    def __init__(self) -> None:
+        from jax.extend.mlir import ir
+
+        self._ir = ir
+        self._arrays = tuple(kind for name, kind in vars(ir).items()
+                             if name.startswith("Dense") and name.endswith("ArrayAttr"))
+        self._structs = _struct_classes()
+        self._known: dict[Any, Any] = {}
+
+    def read(self, attribute: Any) -> Any:
+        """Numbers, strings, words of enums; tuples of arrays, nested as those are, and dictionaries of structs.
+
+        A type is its spelling; None stays None, and what has no such value is the attribute's text.
+        """
+        ir = self._ir
+        match attribute:
+            case None | bool() | int() | float() | str():
+                return attribute
+            case list() | tuple() | ir.ArrayAttr():
+                return tuple(self.read(item) for item in attribute)
+            case ir.BoolAttr() | ir.IntegerAttr() | ir.FloatAttr() | ir.StringAttr() | ir.FlatSymbolRefAttr():
+                return attribute.value
+            case ir.DictAttr():
+                return {entry.name: self.read(entry.attr) for entry in attribute}
+            case ir.DenseIntElementsAttr():
+                return self._table(attribute)
+            case ir.Type():
+                return str(attribute)
+        if isinstance(attribute, self._arrays):
+            return tuple(attribute)
+        if attribute not in self._known:
+            self._known[attribute] = self._struct(attribute)
+        return self._known[attribute]
+
+    def _struct(self, attribute: Any) -> Any:
+        """The fields of a struct attribute by name; the word of an enum."""
+        for kind, names in self._structs:
+            if kind.isinstance(attribute):
+                fields = kind(attribute)
+                if names == ("value",):
+                    return fields.value
+                return {name: self.read(getattr(fields, name)) for name in names}
+        return self._of_unknown_dialect(attribute) if isinstance(attribute, self._ir.OpaqueAttr) else str(attribute)
+
+    def _of_unknown_dialect(self, attribute: Any) -> Any:
+        """An attribute of a context that does not know its dialect, as one that does reads it."""
+        try:
+            found = self._ir.Attribute.parse(str(attribute), make_context())
+        except self._ir.MLIRError:
+            return str(attribute)
+        return str(found) if isinstance(found, self._ir.OpaqueAttr) else self.read(found)
+
+    def _table(self, attribute: Any) -> Any:
+        """The integers of a dense attribute, a tuple for each dimension."""
+        import numpy as np
+
+        dims = tuple(attribute.type.shape)
+        if not attribute.is_splat:
+            return _nested(np.array(list(attribute)).reshape(dims).tolist())
+        if math.prod(dims) > _MOST_REPEATED:
+            return str(attribute)
+        return _nested(np.full(dims, attribute[0]).tolist())
+
+
+def _nested(rows: Any) -> Any:
+    return tuple(map(_nested, rows)) if isinstance(rows, list) else rows
+
+
+@functools.cache
+def _struct_classes() -> tuple[tuple[Any, tuple[str, ...]], ...]:
+    """The struct and enum attributes of the dialects, each with the names of its fields."""
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import chlo, sdy, stablehlo
+
+    found = {kind: tuple(name for name, member in vars(kind).items() if isinstance(member, property))
+             for dialect in (stablehlo, chlo, sdy) for _, kind in inspect.getmembers(dialect, inspect.isclass)
+             if issubclass(kind, ir.Attribute)}
+    return tuple((kind, names) for kind, names in found.items() if names and kind.__module__ != ir.__name__)
