@@ -18,7 +18,7 @@ import pytest
 import hlotool
 from hlotool.builder.functions import FUNCTIONS
 from hlotool.cli import main
-from hlotool.cli.main import COMMANDS
+from hlotool.cli.commands import COMMANDS, GROUPS
 from hlotool.diagnostics import CODES
 from hlotool.execution import executors
 from hlotool.ir import Shape
@@ -220,7 +220,8 @@ def test_a_command_is_a_module_and_a_row(monkeypatch: pytest.MonkeyPatch, capsys
     count.add_arguments = lambda parser: parser.add_argument("words", nargs="+")  # type: ignore[attr-defined]
     count.run = lambda args: print(len(args.words)) or 0  # type: ignore[attr-defined, func-returns-value]
     monkeypatch.setitem(sys.modules, "hlotool.cli.count", count)
-    monkeypatch.setitem(COMMANDS, "count", "count words")
+    for table in (COMMANDS, next(iter(GROUPS.values()))):
+        monkeypatch.setitem(table, "count", "count words")
     assert main(["count", "a", "b"]) == 0
     assert capsys.readouterr().out == "2\n"
     assert main(["--help"]) == 0
