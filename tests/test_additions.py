@@ -27,7 +27,6 @@ from hlotool.ops.registry import op
 from hlotool.passes.lift import Call, library_calls, on_target
 from hlotool.passes.lints import RULES, Finding, rule
 
-
 #: every name that a test here declares
 ADDED = {"length", "length-c1", "Length", "ToyMinus", "H901"}
 
