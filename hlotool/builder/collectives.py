@@ -36,6 +36,8 @@ def _operands(b: Core, name: str, operand: Any) -> list[XlaOp]:
     if isinstance(made, (list, tuple)):
         return [b.operand(o) for o in made]
     if made.shape.is_tuple:
+        demand(all(e.is_array for e in made.shape.elements), NOT_ALLOWED,
+               f"{name} takes an array or a tuple of arrays; the operand is {made.shape.text(False)}")
         return [b.emit("get-tuple-element", [made], {"index": i}) for i in range(count)]
     return [made]
 

@@ -10,7 +10,7 @@ from hlotool.builder.dimension_numbers import ConvPadding, DotDimensionNumbers, 
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import element_type_of, ints, labels_of, precision_of
+from hlotool.builder.python_values import element_type_of, ints, labels_of, precision_of, unqualified
 from hlotool.ir import ConvolutionDimensions, Shape, Window, WindowDimension
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ def padding_rows(padding: Any, sizes: Sequence[int], window: Sequence[int], stri
     """Padding as pairs, from pairs or from the words SAME and VALID (kSame, kValid)."""
     word = padding.value if isinstance(padding, ConvPadding) else getattr(padding, "name", padding)
     if isinstance(word, str):
-        name = word.removeprefix("k").removeprefix("Padding::k").upper()
+        name = unqualified(word).removeprefix("k").upper()
+        demand(name != "SAME" or all(s > 0 for s in strides), WINDOW_PARTS,
+               f"window_strides are {list(strides)}; each is at least 1")
         demand(name in ("SAME", "VALID"), ARGUMENTS, f"padding is {word!r}; it is SAME, VALID, or (low, high) pairs")
         return same_padding(sizes, window, strides, dilations) if name == "SAME" else [(0, 0)] * len(window)
     return [(int(low), int(high)) for low, high in padding]

@@ -156,6 +156,9 @@ def custom_call(b: Core, call_target_name: str, operands: Any = (), shape: Any =
                 schedule: Any = None, api_version: Any = None,
                 called_computations: Sequence[Any] | None = None) -> XlaOp:
     """Call a function that the platform knows by name; `opaque` is handed over as it is."""
+    demand(isinstance(call_target_name, str) and not call_target_name.startswith("$"), NOT_ALLOWED,
+           f"CustomCall: {call_target_name!r} is no name of a function"
+           + ("; those that begin with $ are XLA's own" if isinstance(call_target_name, str) else ""))
     given = list(operands) if isinstance(operands, (list, tuple)) else [operands]
     found: dict[str, Any] = {"custom_call_target": call_target_name}
     if called_computations:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import BROADCAST, Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.python_values import attribute_value, element_type_of
+from hlotool.builder.problems import demand
+from hlotool.builder.python_values import attribute_value, element_type_of, unqualified
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import OPS
 
@@ -19,15 +21,18 @@ if TYPE_CHECKING:
 
 
 @function(synonyms=BROADCAST)
-def compare(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = (), direction: str = "EQ",
+def compare(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] | str = (), direction: str | None = None,
             type: str | None = None) -> XlaOp:
     """Compare element by element: direction is EQ, NE, GE, GT, LE or LT; type is FLOAT, TOTALORDER, SIGNED, UNSIGNED.
 
-    Operands of different shapes are broadcast.
+    Operands of different shapes are broadcast. The direction may stand third, where nothing is broadcast.
     """
-    found = {"direction": direction.upper()}
+    if isinstance(broadcast_dimensions, str):
+        broadcast_dimensions, direction, type = (), broadcast_dimensions, direction or type
+    demand(isinstance(direction, str), ARGUMENTS, "Compare needs a direction: EQ, NE, GE, GT, LE or LT")
+    found = {"direction": unqualified(str(direction)).upper()}
     if type:
-        found["type"] = type.upper()
+        found["type"] = unqualified(type).upper().replace("FLOATTOTALORDER", "TOTALORDER")
     return b.broadcasting("compare", lhs, rhs, broadcast_dimensions, found)
 
 

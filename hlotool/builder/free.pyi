@@ -364,8 +364,8 @@ def CollectivePermuteStart(
 def Compare(
         lhs: Operand,
         rhs: Operand,
-        broadcast_dimensions: Iterable[int] = (),
-        direction: str = 'EQ',
+        broadcast_dimensions: Iterable[int] | str = (),
+        direction: str | None = None,
         type: str | None = None,
         **common: Unpack[Common]
 ) -> XlaOp:
@@ -1343,7 +1343,7 @@ def ReplicaId(builder: XlaBuilder, **common: Unpack[Common]) -> XlaOp:
 def Reshape(
         operand: Operand,
         dimensions: typing.Any = None,
-        inferred_dimension: int | None = None,
+        inferred_dimension: typing.Any = None,
         *,
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
@@ -2060,8 +2060,8 @@ def collective_permute_start(
 def compare(
         lhs: Operand,
         rhs: Operand,
-        broadcast_dimensions: Iterable[int] = (),
-        direction: str = 'EQ',
+        broadcast_dimensions: Iterable[int] | str = (),
+        direction: str | None = None,
         type: str | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
@@ -2841,7 +2841,7 @@ def replica_id(builder: XlaBuilder, **common: Unpack[Common]) -> XlaOp: ...
 def reshape(
         operand: Operand,
         dimensions: typing.Any = None,
-        inferred_dimension: int | None = None,
+        inferred_dimension: typing.Any = None,
         *,
         shape: ShapeLike | None = None,
         **common: Unpack[Common]

@@ -469,8 +469,8 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
-            broadcast_dimensions: Iterable[int] = (),
-            direction: str = 'EQ',
+            broadcast_dimensions: Iterable[int] | str = (),
+            direction: str | None = None,
             type: str | None = None,
             **common: Unpack[Common]
     ) -> XlaOp:
@@ -1699,7 +1699,7 @@ class Methods:
             self,
             operand: Operand,
             dimensions: typing.Any = None,
-            inferred_dimension: int | None = None,
+            inferred_dimension: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
@@ -2600,8 +2600,8 @@ class Methods:
             self,
             lhs: Operand,
             rhs: Operand,
-            broadcast_dimensions: Iterable[int] = (),
-            direction: str = 'EQ',
+            broadcast_dimensions: Iterable[int] | str = (),
+            direction: str | None = None,
             type: str | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
@@ -3637,7 +3637,7 @@ class Methods:
             self,
             operand: Operand,
             dimensions: typing.Any = None,
-            inferred_dimension: int | None = None,
+            inferred_dimension: typing.Any = None,
             *,
             shape: ShapeLike | None = None,
             **common: Unpack[Common]

@@ -66,12 +66,15 @@ def broadcast_in_dim(b: Core, operand: Any, out_dim_size: Ints, broadcast_dimens
 
 
 @function()
-def reshape(b: Core, operand: Any, dimensions: Any = None, inferred_dimension: int | None = None, *,
+def reshape(b: Core, operand: Any, dimensions: Any = None, inferred_dimension: Any = None, *,
             shape: Any = None) -> XlaOp:
     """Give the elements, in row-major order, other dimensions; -1 stands for the size that is left over.
 
-    Also `Reshape(shape, operand)`, which names the whole shape.
+    Also `Reshape(shape, operand)`, which names the whole shape, and `Reshape(operand, permutation, sizes)`, which
+    first transposes: what the documents say that Transpose is the same as.
     """
+    if isinstance(inferred_dimension, (list, tuple)):
+        operand, dimensions, inferred_dimension = transpose(b, operand, dimensions), inferred_dimension, None
     if shape is not None:
         return _reshape_to(b, b.operand(operand), shape_of(shape), inferred_dimension)
     demand(dimensions is not None, ARGUMENTS, "Reshape takes an operand and the new dimensions, or a shape")
@@ -223,7 +226,11 @@ def pad(b: Core, operand: Any, padding_value: Any, padding_config: Any) -> XlaOp
     """Put the padding value around and between the elements: (low, high, interior) for each dimension."""
     made = b.operand(operand)
     value = b.operand(padding_value, made.element_type if made.shape.is_array else None)
-    return b.emit("pad", [made, value], {"padding": padding_of(padding_config)})
+    padded = b.emit("pad", [made, value], {"padding": padding_of(padding_config)})
+    if padded.rank:
+        return padded
+    b.take_back(padded)  # a scalar has no edges, and HLO text no spelling of padding without dimensions
+    return made
 
 
 @function()

@@ -210,10 +210,16 @@ def clamp_of_2017(b: Core, args: Sequence[Any] = (), computation: Any = None, op
 def custom_call(b: Core, target_name: str, args: Sequence[Any] = (), shape: Any = None) -> XlaOp:
     """The operands stand one by one, or as a list, before the shape."""
     given = list(args)
-    if shape is None and given and isinstance(given[-1], (str, Shape)):
+    if shape is None and given and _is_shape(given[-1]):
         shape = given.pop()
     demand(shape is not None, ARGUMENTS, "CustomCall takes a name, operands and the shape of the result")
     return today(b, "CustomCall", target_name, flattened(given), shape)
+
+
+def _is_shape(value: Any) -> bool:
+    """Whether it is a shape as its text, or as (element type, dimensions), rather than operands."""
+    return isinstance(value, (str, Shape)) or (isinstance(value, tuple) and len(value) == 2
+                                               and isinstance(value[1], (list, tuple)))
 
 
 def map_with_statics(b: Core, operands: Any, computation: Any, dimensions: Any = None, static_operands: Any = None

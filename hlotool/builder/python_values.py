@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -47,7 +48,7 @@ def element_type_of(value: Any) -> str:
         return value.name
     if isinstance(value, Shape):
         return value.element_type
-    name = value if isinstance(value, str) else getattr(value, "name", None)
+    name = unqualified(value) if isinstance(value, str) else getattr(value, "name", None)
     if isinstance(name, str):
         found = _OTHER_NAMES.get(name.lower(), name.lower())
         if found in DTYPES:
@@ -58,6 +59,16 @@ def element_type_of(value: Any) -> str:
         return dtype_of_numpy(np.dtype(value)).name
     except (TypeError, StopIteration, KeyError):
         raise Refused(NO_SHAPE, f"{value!r} is no element type", "they are f32, s32, pred, bf16, ...") from None
+
+
+def unqualified(word: str) -> str:
+    """A word of an enumeration without the names of C++ around it.
+
+    >>> unqualified("xla::Padding::kSame"), unqualified("FftType::RFFT"), unqualified("kLoop")
+    ('Same', 'RFFT', 'kLoop')
+    """
+    scope, _, name = word.replace("\\:", ":").rpartition("::")
+    return re.sub(r"^k(?=[A-Z])", "", name) if scope else word
 
 
 def shape_of(value: Any) -> Shape:
@@ -196,14 +207,29 @@ def _word(value: Any) -> str:
     found = value if isinstance(value, str) else value.name
     if not isinstance(found, str):
         raise TypeError
-    return found
+    return unqualified(found)
+
+
+#: what a row of padding may call its sizes, and the document's name for each
+_PADDING_FIELDS = {name: name for name in ("edge_padding_low", "edge_padding_high", "interior_padding")} | {
+    "low": "edge_padding_low", "high": "edge_padding_high", "interior": "interior_padding"}
+
+
+def _only(given: Mapping[str, Any], what: str, names: Iterable[str]) -> Mapping[str, Any]:
+    """A record given as a mapping. Raises Refused for a field that it does not have: nothing is left out silently."""
+    known = tuple(names)
+    for name in given:
+        demand(name in known, NO_ATTRIBUTE, f"{what} has no {name}", f"it has {', '.join(known)}")
+    return given
 
 
 def padding_of(value: Any) -> Padding:
     """Rows of (low, high) or (low, high, interior)."""
     if isinstance(value, Padding):
         return value
-    if hasattr(value, "dimensions"):
+    if isinstance(value, Mapping):
+        value = _only(value, "PaddingConfig", ("dimensions",))["dimensions"]
+    elif hasattr(value, "dimensions"):
         value = value.dimensions
     return Padding(tuple(_padding_row(row) for row in value))
 
@@ -212,8 +238,10 @@ def _padding_row(row: Any) -> PaddingDimension:
     if isinstance(row, PaddingDimension):
         return row
     if isinstance(row, Mapping):
-        return PaddingDimension(*(int(row.get(k, row.get(f"edge_padding_{k}", row.get(f"{k}_padding", 0))))
-                                  for k in ("low", "high", "interior")))
+        sizes = _only(row, "PaddingConfigDimension", _PADDING_FIELDS)
+        found = {long.replace("edge_padding_", "").replace("_padding", ""): int(sizes[name])
+                 for name, long in _PADDING_FIELDS.items() if name in sizes}
+        return PaddingDimension(*(found.get(k, 0) for k in ("low", "high", "interior")))
     if hasattr(row, "edge_padding_low"):
         return PaddingDimension(row.edge_padding_low, row.edge_padding_high, row.interior_padding)
     return PaddingDimension(*map(operator.index, row))
@@ -226,7 +254,16 @@ def _slices(rows: Iterable[Any]) -> tuple[SliceDimension, ...]:
 def _groups(value: Any) -> ReplicaGroups:
     if isinstance(value, ReplicaGroups):
         return value
-    return ReplicaGroups(tuple(tuple(map(operator.index, group)) for group in value))
+    return ReplicaGroups(tuple(tuple(map(operator.index, replicas_of(group))) for group in value))
+
+
+def replicas_of(group: Any) -> Iterable[Any]:
+    """The numbers of a group: a sequence, or a ReplicaGroup with the field `replica_ids`."""
+    if isinstance(group, Mapping):
+        found: Iterable[Any] = _only(group, "ReplicaGroup", ("replica_ids",)).get("replica_ids", ())
+        return found
+    listed: Iterable[Any] = getattr(group, "replica_ids", group)
+    return listed
 
 
 def _frontend(value: Any) -> FrontendAttributes:
@@ -250,16 +287,33 @@ def _config(value: Any) -> BackendConfig:
 
 
 def accuracy_of(value: Any) -> ResultAccuracy | None:
-    """A mode ("highest"), or a tolerance as a mapping of atol, rtol and ulps."""
+    """A mode ("highest"), or a tolerance as a mapping of atol, rtol and ulps; ResultAccuracy's fields as a mapping."""
     if value is None or isinstance(value, ResultAccuracy):
         return value
     if isinstance(value, str):
         if not value.startswith("{"):
-            return ResultAccuracy(mode=value.lower())
+            return _mode(unqualified(value).lower())
         found: ResultAccuracy = read_value(Kind.RESULT_ACCURACY, value, "result_accuracy")
         return found
-    return ResultAccuracy(atol=float(value.get("atol", 0)), rtol=float(value.get("rtol", 0)),
-                          ulps=int(value.get("ulps", 0)))
+    given = _only(value, "ResultAccuracy", ("mode", "tolerance", *_TOLERANCE))
+    if "mode" in given:
+        demand(len(given) == 1, NO_ATTRIBUTE, "ResultAccuracy has a mode or a tolerance, not both")
+        return _mode(unqualified(str(given["mode"])).lower())
+    sizes = _only(given.get("tolerance", given), "ResultAccuracy's tolerance", _TOLERANCE)
+    atol, rtol, ulps = float(sizes.get("atol", 0)), float(sizes.get("rtol", 0)), operator.index(sizes.get("ulps", 0))
+    # XLA: IsValidResultAccuracy
+    demand(atol >= 0 and rtol >= 0 and ulps >= 0, NO_ATTRIBUTE,
+           f"result_accuracy tolerates atol {atol:g}, rtol {rtol:g}, {ulps} ulps; none of them is negative")
+    return ResultAccuracy(atol=atol, rtol=rtol, ulps=ulps)
+
+
+_TOLERANCE = ("atol", "rtol", "ulps")
+
+
+def _mode(word: str) -> ResultAccuracy:
+    demand(word in ("default", "highest"), NO_ATTRIBUTE,
+           f"result_accuracy is {word!r}; it is default, highest, or a tolerance")
+    return ResultAccuracy(mode=word)
 
 
 def _instructions(value: Any) -> tuple[Any, ...]:
@@ -287,12 +341,16 @@ _CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
 
 
 def precision_of(value: Any) -> tuple[str, ...]:
-    """A precision_config: a word for each operand, or one for all; () for the default."""
+    """A precision_config: a word for each of two operands, or one for both; () for the default."""
+    if isinstance(value, Mapping):
+        value = _only(value, "PrecisionConfig", ("operand_precision",)).get("operand_precision")
+    value = getattr(value, "operand_precision", value)
     if value is None:
         return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        value = (value, value)
-    words = tuple(_word(w).lower() for w in getattr(value, "operand_precision", value))
+    given = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    words = tuple(_word(w).lower() for w in given) * (2 if len(given) == 1 else 1)
+    demand(len(words) in (0, 2), NO_ATTRIBUTE,
+           f"precision_config has {len(words)} entries; it has one for each of the two operands")
     return () if all(w == "default" for w in words) else words
 
 

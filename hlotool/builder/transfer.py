@@ -37,6 +37,8 @@ def infeed_with_token(b: Core, token: Any, shape: Any, config: str = "") -> XlaO
     found, wanted = {"infeed_config": config} if config else {}, shape_of(shape)
     demand(not wanted.is_tuple or not any(e.is_tuple for e in wanted.elements), NOT_ALLOWED,
            f"Infeed: the shape {wanted.text(False)} has a tuple inside a tuple")
+    demand(all(e.is_array for e in wanted.elements) if wanted.is_tuple else wanted.is_array, NOT_ALLOWED,
+           f"Infeed: the shape {wanted.text(False)} is no array and no tuple of arrays")
     return b.emit("infeed", [token], found, Shape.tuple(wanted, _TOKEN))
 
 
@@ -69,7 +71,10 @@ def _channel(handle: Any, is_host: bool) -> dict[str, Any]:
 @function()
 def send(b: Core, operand: Any, handle: Any) -> XlaOp:
     """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
-    made = send_with_token(b, operand, b.last_token(), handle)
+    data = result_of(b, operand)
+    demand(data.shape.is_array, NOT_ALLOWED, f"Send sends an array; the operand is {data.shape.text(False)}",
+           "SendWithToken sends a tuple")
+    made = send_with_token(b, data, b.last_token(), handle)
     b.goes_on_after(made)
     return made
 

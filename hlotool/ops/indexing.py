@@ -77,6 +77,8 @@ def scalar_starts(e: Emitter, instruction: HloInstruction, operands: Sequence[Va
 
 
 def _emit_dynamic_slice(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if not instruction.shape.dims:
+        return operands[0]  # all of a scalar; StableHLO cannot read its own text of a slice without starts
     return e.op("stablehlo.dynamic_slice", [operands[0], *scalar_starts(e, instruction, operands, 1)],
                 instruction.shape, {"slice_sizes": i64_array(instruction.attributes["dynamic_slice_sizes"])})
 
