@@ -35,6 +35,8 @@ def _operands(b: Core, name: str, operand: Any) -> list[XlaOp]:
     demand(count > 0, NOT_ALLOWED, f"{name} takes an array or a tuple that is not empty; the operand is ()")
     if isinstance(made, (list, tuple)):
         return [b.operand(o) for o in made]
+    demand(made.shape.is_array or made.shape.is_tuple, NOT_ALLOWED,
+           f"{name} takes an array or a tuple of arrays; the operand is {made.shape.text(False)}")
     if made.shape.is_tuple:
         demand(all(e.is_array for e in made.shape.elements), NOT_ALLOWED,
                f"{name} takes an array or a tuple of arrays; the operand is {made.shape.text(False)}")
@@ -92,18 +94,22 @@ def _one(shapes: Sequence[Shape], layout: Any = None) -> Shape:
 def all_reduce(b: Core, operand: Any, computation: Any = None, replica_groups: Any = None, channel_id: Any = None,
                shape_with_layout: Any = None, use_global_device_ids: bool | None = None) -> XlaOp:
     """Fold the operands of a group's members, element by element; the sum where no computation is given."""
-    made = _operands(b, "AllReduce", operand)
+    return _all_reduced(b, "AllReduce", operand, computation,
+                        _common(replica_groups, channel_id, use_global_device_ids), shape_with_layout)
+
+
+def _all_reduced(b: Core, name: str, operand: Any, computation: Any, found: dict[str, Any], shape: Any = None) -> XlaOp:
+    made = _operands(b, name, operand)
     kind = made[0].element_type
     scalar = Shape.array(kind)
     to_apply = _adder(b, kind) if computation is None else b.callee(computation, [scalar, scalar], "reducer")
-    found = {**_common(replica_groups, channel_id, use_global_device_ids), "to_apply": to_apply}
-    return b.emit("all-reduce", made, found, shape_with_layout)
+    return b.emit("all-reduce", made, {**found, "to_apply": to_apply}, shape)
 
 
 @function()
 def cross_replica_sum(b: Core, operand: Any, replica_groups: Any = None) -> XlaOp:
     """AllReduce that adds; of pred it is or."""
-    return all_reduce(b, operand, None, replica_groups)
+    return _all_reduced(b, "CrossReplicaSum", operand, None, _common(replica_groups, None))
 
 
 @function()

@@ -66,7 +66,7 @@ _ROWS = (
          meaning=old.conv),
     Form("ConvWithGeneralPadding", KO, KO, "lhs, rhs, window_strides?, padding?, lhs_dilation?, rhs_dilation?, "
          "feature_group_count?, batch_group_count?", meaning=old.conv),
-    Form("CrossReplicaSum", APACHECN, EN, "operand"),
+    Form("CrossReplicaSum", APACHECN, EN, "operand", limits=limits.sum_of_one),
     Form("CustomCall", APACHECN, KO, "target_name, *args, shape?", meaning=old.custom_call),
     Form("Dot", APACHECN, EN, "lhs, rhs", meaning=old.dot, limits=limits.dot_of_one_type),
     Form("Dot", KO, KO, "lhs, rhs", limits=limits.dot_of_one_type),

@@ -124,6 +124,13 @@ def sort_of_one(b: Core, name: str, /, operand: Any) -> None:
            f"{name}: operand is {shape.text(False) if shape else ''}; in {_year(b)} one array is sorted")
 
 
+def sum_of_one(b: Core, name: str, /, operand: Any) -> None:
+    """The operand is the array to sum."""
+    shape = _shape(operand)
+    demand(shape is None or not shape.is_tuple, STRICTER,
+           f"{name}: operand is {shape.text(False) if shape else ''}; in {_year(b)} it sums one array")
+
+
 def _scalar(b: Core, name: str, what: str, value: Any, kind: str) -> None:
     """A parameter of a distribution is a scalar of a type; Python's own numbers take it."""
     shape = _shape(value)

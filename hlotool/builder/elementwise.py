@@ -28,7 +28,7 @@ def compare(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] | s
     Operands of different shapes are broadcast. The direction may stand third, where nothing is broadcast.
     """
     if isinstance(broadcast_dimensions, str):
-        broadcast_dimensions, direction, type = (), broadcast_dimensions, direction or type
+        direction, type, broadcast_dimensions = broadcast_dimensions, direction or type, ()
     demand(isinstance(direction, str), ARGUMENTS, "Compare needs a direction: EQ, NE, GE, GT, LE or LT")
     found = {"direction": unqualified(str(direction)).upper()}
     if type:

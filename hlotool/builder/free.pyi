@@ -1475,7 +1475,7 @@ def SendToHost(
         handle: typing.Any = 1,
         **common: Unpack[Common]
 ) -> XlaOp:
-    """Send a value to the host."""
+    """Send an array to the host."""
 def SendWithToken(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Send a value over a channel after a token; what it makes is the token after it."""
 def SendWithTokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...

@@ -1858,7 +1858,7 @@ class Methods:
             handle: typing.Any = 1,
             **common: Unpack[Common]
     ) -> XlaOp:
-        """Send a value to the host."""
+        """Send an array to the host."""
     def SendWithToken(
             self,
             operand: Operand,

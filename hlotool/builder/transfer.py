@@ -87,7 +87,12 @@ def send_with_token(b: Core, operand: Any, token: Any, handle: Any) -> XlaOp:
 
 @function()
 def send_to_host(b: Core, operand: Any, token: Any, shape_with_layout: Any = None, handle: Any = 1) -> XlaOp:
-    """Send a value to the host."""
+    """Send an array to the host."""
+    made = b.operand(operand)
+    wanted = made.shape if shape_with_layout is None else shape_of(shape_with_layout)
+    # XLA: XlaBuilder::SendToHost
+    demand(made.shape.is_array and wanted.without_layout() is made.shape.without_layout(), NOT_ALLOWED,
+           f"SendToHost: the operand is {made.shape.text(False)}, shape_with_layout {wanted.text(False)}")
     return _sent(b, operand, token, _channel(handle, True))
 
 
@@ -99,6 +104,8 @@ def _sent(b: Core, operand: Any, token: Any, found: dict[str, Any]) -> XlaOp:
 @function()
 def recv(b: Core, shape: Any, handle: Any) -> XlaOp:
     """The value that comes over a channel, after all transfers before it."""
+    wanted = shape_of(shape)
+    demand(not wanted.is_token, NOT_ALLOWED, f"Recv: the shape {wanted.text(False)} is that of no data")
     pair = recv_with_token(b, b.last_token(), shape, handle)
     b.goes_on_after(pair, 1)
     return _first(b, pair)
@@ -113,7 +120,10 @@ def recv_with_token(b: Core, token: Any, shape: Any, handle: Any) -> XlaOp:
 @function("RecvToHost")
 def recv_from_host(b: Core, token: Any, shape: Any, handle: Any) -> XlaOp:
     """The value that comes from the host, and the token after it: a tuple."""
-    return _received(b, token, shape, _channel(handle, True))
+    wanted = shape_of(shape)
+    # XLA: XlaBuilder::RecvFromHost
+    demand(wanted.is_array, NOT_ALLOWED, f"RecvFromHost: the shape {wanted.text(False)} is not that of an array")
+    return _received(b, token, wanted, _channel(handle, True))
 
 
 def _received(b: Core, token: Any, shape: Any, found: dict[str, Any]) -> XlaOp:

@@ -18,10 +18,12 @@ from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import (
     ANY,
+    INTEGER,
     flags_of,
     listed,
     require_array,
     require_in_range,
+    require_type,
     require_unique,
     same_size,
 )
@@ -307,7 +309,7 @@ def ragged_dot_shape(lhs: Shape, rhs: Shape, group_sizes: Shape, *, lhs_contract
                      lhs_ragged_dims: Ints, rhs_group_dims: Ints = (), declared: Shape | None = None) -> Shape:
     """Constraints 1 to 12 of ragged-dot."""
     _require_dot("ragged-dot", lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims))
-    require_array(group_sizes, "ragged-dot-c1", "group_sizes")
+    require_type(group_sizes, INTEGER, "ragged-dot-c1", "group_sizes")
     require(len(lhs_ragged_dims) == 1 and 0 <= lhs_ragged_dims[0] < lhs.rank, "ragged-dot-c8",
             f"lhs_ragged_dims={{{listed(lhs_ragged_dims)}}} is not one dimension of lhs {lhs.text(False)}",
             attribute="lhs_ragged_dims")
@@ -416,7 +418,7 @@ def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_di
     Ragged free dimension: each group meets its own slice of rhs, rows past the last group give 0. Ragged
     contracting dimension: one product a group, stacked in front. Ragged batch dimension: the plain dot.
 
-    C1   lhs, rhs and group_sizes are arrays.
+    C1   lhs and rhs are arrays, group_sizes is one of integers.
     C2   Contracting and batch dimensions are dimensions of their operand.
     C3   No dimension of an operand is named twice.
     C4   Both sides have as many contracting dimensions.

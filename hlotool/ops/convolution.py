@@ -32,6 +32,7 @@ from hlotool.ops.sparsity import dense_operands, dense_size, require_sparsity
 from hlotool.ops.values import EvaluationError
 
 NO_WINDOW = Window()
+Ints = tuple[int, ...]
 #: kinds whose labels and window are those of the forward convolution, in XLA since 2026; before, only a name
 GRADIENTS = ("dgrad", "wgrad")
 
@@ -408,9 +409,19 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
         base = _spread(base, i + 2, row)
         taps = np.flip(taps, i + 2) if row.reversal else taps
     groups = (feature_group_count, batch_group_count)
-    parts = _slide(base, taps, rows, [shape.dims[d] for d in out.spatial], groups)
+    parts = _slide(base, taps, rows, _places(shape, out.spatial, base, taps, rows), groups)
     places = (out.first, out.second, *out.spatial)
     return np.asarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)), order="C")
+
+
+def _places(shape: Shape, spatial: Ints, base: Array, taps: Array, rows: Sequence[WindowDimension]) -> list[int]:
+    """How many places the window has along each dimension: of a bounded one as many as its size of now allows."""
+    found = []
+    for at, (d, row) in enumerate(zip(spatial, rows, strict=True), 2):
+        room = base.shape[at] - dilated(taps.shape[at], row.window_dilation)
+        now = room // row.stride + 1 if room >= 0 else 0
+        found.append(now if shape.is_dynamic_dim(d) else shape.dims[d])
+    return found
 
 
 def _spread(array: Array, axis: int, row: WindowDimension) -> Array:

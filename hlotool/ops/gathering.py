@@ -263,6 +263,8 @@ def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed
     vectors = np.moveaxis(indices, index_vector_dim, -1).astype(np.int64)
     flat = {*collapsed_slice_dims, *operand_batching_dims}
     kept = [d for d in range(operand.ndim) if d not in flat]
+    # A slice of all of a bounded dimension is as large as the dimension is now.
+    slice_sizes = tuple(map(min, slice_sizes, operand.shape))
     rank = vectors.ndim - 1 + len(offset_dims)
     others = [i for i in range(rank) if i not in offset_dims]
     spread = [1] * rank

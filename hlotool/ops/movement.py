@@ -29,6 +29,7 @@ from hlotool.ops.rules import (
     require_unique,
     same_size,
 )
+from hlotool.ops.values import EvaluationError
 
 
 def attribute_lowering(name: str, opcode: str, renames: dict[str, str]) -> Lowering:
@@ -693,7 +694,10 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
 @op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
     source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
 def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
-    """Let only the first `size` slices of a dimension count; what a larger size uncovers is zero.
+    """Let only the first `size` slices of a dimension count.
+
+    A larger size than before uncovers what the operand was first set of; has anything been computed since, what lies
+    there is up to the platform, and has no value here.
 
     C1  dimensions names one dimension of the operand.
     C2  The operand is an array.
@@ -701,8 +705,9 @@ def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ..
     C4  The size is s32[].
     """
     at, wanted = dimensions[0], int(size)
+    if wanted < 0:
+        raise EvaluationError(f"the size is {wanted} when the program runs; it may not be negative")
     if wanted <= operand.shape[at]:
         return np.asarray(np.take(operand, np.arange(wanted), axis=at), order="C")
-    dims = list(operand.shape)
-    dims[at] = wanted - dims[at]
-    return np.concatenate([operand, np.zeros(dims, operand.dtype)], axis=at)
+    raise EvaluationError(f"dimension {at} has {operand.shape[at]} elements when the program runs; what lies behind "
+                          f"them, which the size {wanted} uncovers, is not defined")

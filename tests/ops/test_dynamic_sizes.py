@@ -91,6 +91,18 @@ PROGRAMS: dict[str, Callable[[XlaBuilder, Any, Any, Any], Any]] = {
     "dynamic-reshape": lambda b, x, n, v: b.Reduce(b.DynamicReshape(
         b.SetDimensionSize(x, 6, 0), [b.Constant(3), b.Constant(2)], [5, 2], [True, False]), 0.0, b.Add, [0]),
     "softmax": lambda b, x, n, v: total(b, b.Softmax(v)),
+    "the array itself": lambda b, x, n, v: b.Mul(v, 2.0),
+    "a table itself": lambda b, x, n, v: table(b, x, n),
+    "a table and more": lambda b, x, n, v: b.Tuple(b.Constant(1), b.Tuple(table(b, x, n), v), x),
+    "two dynamic dimensions": lambda b, x, n, v: b.Rev(b.SetDimensionSize(table(b, x, n), 1, 0), [1]),
+    "gather of whole rows": lambda b, x, n, v: b.Gather(table(b, x, n), np.int32([[1], [0], [1]]), {
+        "offset_dims": [1], "collapsed_slice_dims": [0], "start_index_map": [0], "index_vector_dim": 1}, [1, 5]),
+    "sort of two": lambda b, x, n, v: b.Sort([b.Neg(v), b.SetDimensionSize(b.Iota("s32[10]", 0), n, 0)],
+                                             lambda p, q, i, j: b.Lt(p, q), 0, True),
+    "products by batch": lambda b, x, n, v: b.DotGeneral(
+        table(b, x, n, 0), b.SetDimensionSize(b.Reshape(x, [5, 2]), b.Min(n, 5), 0), (([1], [1]), ([0], [0]))),
+    "features of a convolution": lambda b, x, n, v: b.Conv(
+        b.SetDimensionSize(b.Reshape(x, [1, 5, 2]), b.Min(n, 5), 1), np.ones((1, 5, 2), np.float32), [1], "VALID"),
 }
 
 
@@ -115,8 +127,31 @@ def test_dynamic_sizes_evaluate_as_on_pjrt(name: str) -> None:
     x, n = b.Parameter(0, "f32[10]"), b.Parameter(1, "s32[]")
     module = b.build(PROGRAMS[name](b, x, n, b.SetDimensionSize(x, n, 0)))
     for size in (5, 1, 3, 10):
-        expected, found = (hlotool.execute(module, [X, np.int32(size)], e)[0] for e in ("pjrt:cpu", "reference"))
-        np.testing.assert_allclose(found, expected, 1e-6, err_msg=f"size {size}")
+        expected, found = (hlotool.execute(module, [X, np.int32(size)], e) for e in ("pjrt:cpu", "reference"))
+        assert [f.shape for f in found] == [e.shape for e in expected], f"size {size}"
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, 1e-6, err_msg=f"size {size}")
+
+
+@pytest.mark.parametrize(("size", "said"), [(5, "which the size 5 uncovers"), (-1, "it may not be negative")])
+def test_what_no_size_can_say_is_refused(size: int, said: str) -> None:
+    b = XlaBuilder("dynamic")
+    x, n = b.Parameter(0, "f32[10]"), b.Parameter(1, "s32[]")
+    module = b.build(b.SetDimensionSize(b.Add(b.SetDimensionSize(x, 3, 0), 1.0), n, 0))
+    assert hlotool.execute(module, [X, np.int32(2)], "reference")[0].tolist() == [2, 3]
+    with pytest.raises(hlotool.HloError, match=said):
+        hlotool.execute(module, [X, np.int32(size)], "reference")
+
+
+def test_a_convolution_has_as_many_places_as_the_size_allows() -> None:
+    """XLA's CPU has no dynamic spatial dimensions; what is expected is the convolution of the cut array."""
+    b = XlaBuilder("dynamic")
+    x, n = b.Parameter(0, "f32[10]"), b.Parameter(1, "s32[]")
+    image = b.SetDimensionSize(b.Reshape(x, [1, 1, 10]), n, 2)
+    module = b.build(b.Conv(image, np.ones((1, 1, 3), np.float32), [2], "VALID"))
+    for size in (2, 3, 7, 10):
+        expected = [X[i:i + 3].sum() for i in range(0, size - 2, 2)]
+        assert hlotool.execute(module, [X, np.int32(size)], "reference")[0].reshape(-1).tolist() == expected
 
 
 def test_the_documents_example() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.custom_calls import check_targets
+from hlotool.execution.dynamic_results import bounded_dimensions, cut_to_sizes, with_sizes
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
 from hlotool.execution.program import Program, located
 from hlotool.isolation import Refusal
@@ -44,9 +45,11 @@ class Pjrt(Executor):
                                     f"{i.name} calls a Python function of the process that traced the module")
                             for i in callbacks])
         check_targets(program, self.argument)
-        code = program.stablehlo_with_lapack if self.argument == "cpu" else program.stablehlo
+        sizes = bounded_dimensions(program.results) if program.partitioning != "automatic" else ()
+        sized = Program(with_sizes(program.module)) if sizes else program
+        code = sized.stablehlo_with_lapack if self.argument == "cpu" else sized.stablehlo
         return Job(self.argument, code, program.replicas, program.partitions, program.partitioning,
-                   tuple(s.dims for s in program.results))
+                   tuple(s.dims for s in program.results), sizes)
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
         if infeed:
@@ -76,6 +79,8 @@ class Job:
     partitioning: str
     #: dimensions of the results, as whole arrays where the compiler splits the module
     results: tuple[tuple[int, ...], ...] = ()
+    #: (result, dimension) of the sizes that follow the results
+    sizes: tuple[tuple[int, int], ...] = ()
 
 
 #: what was compiled last; models are compiled once and run on several arguments
@@ -96,6 +101,8 @@ def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
     execute = _execute_whole if job.partitioning == "automatic" else _execute_each
     try:
         found = [execute(executable, devices, arguments) for arguments in argument_sets]
+        if job.sizes:
+            found = [[cut_to_sizes(row, job.sizes) for row in rows] for rows in found]
         is_whole = job.partitioning == "automatic"
         return [[_cut(row, job.results) for row in rows] for rows in found] if is_whole else found
     except Refusal:
