@@ -105,11 +105,17 @@ def judged(case: Case, facts: Mapping[str, str], outcome: Outcome,
     if outcome.status is Status.PASS:
         strict = next((e for e in covering if not e.sometimes), None)
         return (Verdict.UNEXPECTED_PASS, strict) if strict else (Verdict.PASSED, None)
-    found = next((e for e in covering if e.explains(outcome)), None)
+    found = expectation_of(case, facts, outcome, covering)
     if found is not None:
         return Verdict.EXPLAINED, found
     own = {Status.UNSUPPORTED: Verdict.UNSUPPORTED, Status.UNDECIDED: Verdict.UNDECIDED, Status.FLAKY: Verdict.FLAKY}
     return own.get(outcome.status, Verdict.UNEXPLAINED), None
+
+
+def expectation_of(case: Case, facts: Mapping[str, str], outcome: Outcome,
+                   expectations: Iterable[Expectation]) -> Expectation | None:
+    """The first entry that explains a failure."""
+    return next((e for e in expectations if e.covers(case, facts) and e.explains(outcome)), None)
 
 
 def not_to_run(case: Case, facts: Mapping[str, str], expectations: Iterable[Expectation]) -> Expectation | None:

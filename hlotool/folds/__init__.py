@@ -1,10 +1,10 @@
 """What algebraic simplifiers of compilers rewrite, and what each keeps: values, NaN, infinities, signs."""
 
-from hlotool.folds.evaluated import Outcome, evaluated
+from hlotool.folds.evaluated import Outcome, evaluated, types_of
 from hlotool.folds.fold_rules import Rule, rules
 from hlotool.folds.folds_table import folds_page, known_outcomes, outcome_words
-from hlotool.folds.pattern import module_text
-from hlotool.folds.type_values import TYPES
+from hlotool.folds.pattern import module_text, names_in, pattern_text
+from hlotool.folds.type_values import TYPES, operand_values
 
-__all__ = ["TYPES", "Outcome", "Rule", "evaluated", "folds_page", "known_outcomes", "module_text", "outcome_words",
-           "rules"]
+__all__ = ["TYPES", "Outcome", "Rule", "evaluated", "folds_page", "known_outcomes", "module_text", "names_in",
+           "operand_values", "outcome_words", "pattern_text", "rules", "types_of"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hlotool.folds.fold_rules import Rule
@@ -36,6 +37,24 @@ def operands_of(rule: Rule) -> tuple[str, ...]:
     found = {node.id for text in (rule.before, rule.after) for node in ast.walk(tree_of(text))
              if isinstance(node, ast.Name) and len(node.id) == 1}
     return tuple(sorted(found))
+
+
+def names_in(pattern: str) -> tuple[str, ...]:
+    """The names of a pattern's operands, in order of the alphabet."""
+    return tuple(sorted({n.id for n in ast.walk(tree_of(pattern)) if isinstance(n, ast.Name) and len(n.id) == 1}))
+
+
+def pattern_text(pattern: str, element_type: str, dims: tuple[int, ...], lines: Sequence[str]) -> str:
+    """A module that computes one pattern; `lines` define its operands, each of that type and of those dimensions."""
+    rows = _Rows(element_type, dims, list(lines))
+    result = rows.add(tree_of(pattern))
+    at = next((n for n, line in enumerate(rows.lines) if line.startswith(f"{result} = ")), len(rows.lines) - 1)
+    if at == len(rows.lines) - 1 and not result.isalpha():
+        rows.lines[at] = f"ROOT {rows.lines[at]}"
+    else:
+        rows.lines.append(f"ROOT r = {rows.lines[at].split(' = ')[1].split(' ')[0]} copy({result})")
+    body = "".join(f"  {line}\n" for line in rows.lines)
+    return "HloModule rule\n\n" + "".join(rows.computations.values()) + f"ENTRY e {{\n{body}}}\n"
 
 
 def module_text(rule: Rule, element_type: str, dims: tuple[int, ...]) -> str:

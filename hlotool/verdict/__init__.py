@@ -6,7 +6,7 @@ from hlotool.verdict.comparison import TIME_BUDGET, compare
 from hlotool.verdict.comparison_report import comparison_json, comparison_schema
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.judgement import FREE_ULPS, SPREAD_FACTOR, Evidence, Judgement, Kind, judge
-from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, takes_ordinary
+from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, takes_ordinary, without_ends
 from hlotool.verdict.results import ResultJudgement, judge_results, settled_results, worst_of
 from hlotool.verdict.tolerance import PRESETS, Tolerance
 from hlotool.verdict.unsampled import assumed_ulps, terms
@@ -18,5 +18,5 @@ __all__ = [
     "Comparison", "Coverage", "Doubt", "Evidence", "Finding", "Judgement", "Kind", "Locator", "OutOfTime",
     "ResultJudgement", "Tolerance", "Watch", "assumed_ulps", "compare", "comparison_json", "comparison_schema",
     "is_extreme", "is_finite", "judge", "judge_results", "roundings", "settled_results", "takes_ordinary", "terms",
-    "who_is_right", "worst_of",
+    "who_is_right", "without_ends", "worst_of",
 ]

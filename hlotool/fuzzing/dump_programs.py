@@ -1,0 +1,142 @@
+"""Sections of real dumps, mutated: a few instructions of a module with their surroundings as parameters."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from hlotool.diagnostics import HloError, Severity
+from hlotool.execution import Program, arguments_for
+from hlotool.fuzzing.rewritten_programs import wrapped
+from hlotool.fuzzing.subject import Subject, copied
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
+from hlotool.ops import OPS
+from hlotool.passes.read import parse
+from hlotool.passes.verify import verify
+from hlotool.text.input_files import bytes_of, inputs_of
+from hlotool.triage import is_cuttable, section
+
+#: bytes of a file, instructions of a section, and elements of one of its values, at most
+_LARGEST, _MOST, _ELEMENTS = 1 << 23, 10, 1 << 14
+#: operations that may stand for each other
+_ALIKE = (("add", "subtract", "multiply", "maximum", "minimum", "divide", "power", "atan2", "remainder"),
+          ("exponential", "log", "tanh", "sqrt", "rsqrt", "negate", "abs", "sign", "floor", "ceil", "logistic", "cbrt",
+           "exponential-minus-one", "log-plus-one", "sine", "cosine", "round-nearest-even"),
+          ("and", "or", "xor"))
+_DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
+
+
+@functools.lru_cache(8)
+def _module(path: str) -> HloModule | None:
+    """A file's module; None where it holds none that can be read and run."""
+    try:
+        data = bytes_of(Path(path))
+        if len(data) > _LARGEST:
+            return None
+        given = inputs_of(data, path)[0]
+        if given.kind != "hlo" or given.source is None:
+            return None
+        return Program(parse(given.source.text, path)).module
+    except (HloError, IndexError):
+        return None
+
+
+def dump_program(dice: random.Random, dumps: tuple[str, ...]) -> Subject | None:
+    """A section of one of the files, mutated; None where there is none that runs."""
+    if not dumps:
+        return None
+    path = dice.choice(dumps)
+    module = _module(path)
+    cut = _section(module, dice) if module is not None else None
+    if cut is None:
+        return None
+    try:
+        found = parse(str(cut), Path(path).name)
+        for _ in range(dice.randint(0, 2)):
+            _mutate(found, dice)
+        rows = copied([arguments_for(Program(found), dice.randrange(1 << 30), dice.choice((
+            "random", "random", "positive", "special")))])
+        wrapped(found, rows, dice, dice.choice((0, 0, 0, 1)))
+        if any(d.severity is Severity.ERROR for d in verify(found)):
+            return None
+    except HloError:
+        return None
+    return Subject("dump", Path(path).name, str(found), rows)
+
+
+def _section(module: HloModule, dice: random.Random) -> HloModule | None:
+    computation = dice.choice(module.computations)
+    fitting = [i for i in computation.instructions if _fits(i) and i.opcode not in ("parameter", "constant", "tuple")]
+    if not fitting:
+        return None
+    target = dice.choice(fitting)
+    inside, front, most = {target}, [target], dice.randint(2, _MOST)
+    while front and len(inside) < most:
+        for operand in front.pop(0).operands:
+            if operand not in inside and _fits(operand) and operand.opcode != "parameter":
+                inside.add(operand)
+                front.append(operand)
+    if not all(map(is_cuttable, (o for i in inside for o in i.operands if o not in inside))):
+        return None
+    cut = {o for i in inside for o in i.operands if o not in inside and o.opcode != "constant"}
+    found = section(module, computation, [target], cut).module
+    found.attributes = Attributes()
+    return found
+
+
+def _fits(instruction: HloInstruction) -> bool:
+    record = OPS.get(instruction.opcode)
+    if record is None or {"collective", "random"} & set(record.flags) or instruction.opcode in (
+            "custom-call", "infeed", "outfeed", "while", "partition-id", "replica-id"):
+        return False
+    shapes = [s for i in (instruction, *instruction.operands) for _, s in i.shape.leaves()]
+    return all(s.is_array and s.is_static and s.size <= _ELEMENTS for s in shapes)
+
+
+def _mutate(module: HloModule, dice: random.Random) -> None:
+    """One small change, in place: an opcode, a direction, a constant, an operand. It may make an invalid module."""
+    _CHANGES[dice.randrange(len(_CHANGES))](module, dice)
+
+
+def _another_opcode(module: HloModule, dice: random.Random) -> None:
+    choices = [(i, row) for i in module.instructions() for row in _ALIKE if i.opcode in row]
+    if choices:
+        instruction, row = dice.choice(choices)
+        instruction.opcode = dice.choice(row)
+
+
+def _another_direction(module: HloModule, dice: random.Random) -> None:
+    choices = module.find_all("compare")
+    if choices:
+        chosen = dice.choice(choices)
+        chosen.attributes = chosen.attributes | {"direction": dice.choice(_DIRECTIONS)}
+
+
+def _another_constant(module: HloModule, dice: random.Random) -> None:
+    import numpy as np
+
+    choices = [i for i in module.find_all("constant") if i.shape.is_scalar and i.shape.dtype.family != "complex"]
+    if not choices:
+        return
+    chosen = dice.choice(choices)
+    kind = chosen.shape.dtype
+    values = [0, 1, 2, 3] + ([-1.0, -0.0, 0.5, np.inf, np.nan, 1e-3] if kind.is_floating else [])
+    with np.errstate(all="ignore"):
+        made = np.asarray(dice.choice(values)).astype(kind.numpy)
+    chosen.attributes = chosen.attributes | {"literal": Literal(chosen.shape, made)}
+
+
+def _another_operand(module: HloModule, dice: random.Random) -> None:
+    computation: HloComputation = module.entry
+    order = {i: n for n, i in enumerate(computation.instructions)}
+    choices = [(i, n, o) for i in computation.instructions for n, given in enumerate(i.operands)
+               for o in computation.instructions if o.shape == given.shape and o is not given and order[o] < order[i]]
+    if choices:
+        instruction, number, other = dice.choice(choices)
+        instruction.operands = (*instruction.operands[:number], other, *instruction.operands[number + 1:])
+
+
+_CHANGES: tuple[Callable[[HloModule, random.Random], None], ...] = (
+    _another_opcode, _another_opcode, _another_direction, _another_constant, _another_operand)

@@ -1,0 +1,50 @@
+"""The generators by name, and the programs of a batch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from hlotool.diagnostics import HloError
+from hlotool.fuzzing.drawn_programs import composed_program, operation_program
+from hlotool.fuzzing.dump_programs import dump_program
+from hlotool.fuzzing.rewritten_programs import rewriting_of
+from hlotool.fuzzing.rule_programs import rule_program
+from hlotool.fuzzing.subject import Plan, Subject, dice_of
+
+#: throws of the dice for one program at most
+_TRIES = 12
+
+
+def _rewritten(dice: random.Random, plan: Plan) -> Subject | None:
+    """A rewriting of what another generator draws."""
+    others = [g for g in plan.generators if g != "rewritten"] or ["operation", "rule"]
+    first = GENERATORS[dice.choice(others)](dice, plan)
+    return rewriting_of(first, dice) if first is not None else None
+
+
+#: name -> what draws a program; None: the dice showed none
+GENERATORS: Mapping[str, Callable[[random.Random, Plan], Subject | None]] = {
+    "operation": lambda dice, plan: operation_program(dice),
+    "composed": lambda dice, plan: composed_program(dice),
+    "rule": lambda dice, plan: rule_program(dice),
+    "dump": lambda dice, plan: dump_program(dice, plan.dumps),
+    "rewritten": _rewritten,
+}
+
+
+def programs_of(plan: Plan, batch: int) -> list[Subject]:
+    """The programs of a batch: some of each generator."""
+    found = []
+    for number in range(plan.size):
+        dice = dice_of(plan, batch, number)
+        draw = GENERATORS[plan.generators[number % len(plan.generators)]]
+        for _ in range(_TRIES):
+            try:
+                made = draw(dice, plan)
+            except HloError:  # a recipe drew what is no module
+                continue
+            if made is not None:
+                found.append(made)
+                break
+    return found
