@@ -32,7 +32,7 @@ _CONSOLE = re.compile(r"```console\n\$ (\S+ .*)\n((?:.*\n)*?)```")
 #: takes a minute, and the table that it prints is looked at by its own test
 _LONG = "hlotool roundtrip samples/models"
 #: prints what depends on the processor: the numbers may differ, and of a comparison which inputs are the worst
-_APPROXIMATE = ("hlotool compare ", "hlotool run ")
+_APPROXIMATE = ("hlotool compare ", "hlotool run ", "hlotool fuzz ")
 
 
 def modules() -> list[str]:

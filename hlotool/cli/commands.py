@@ -22,6 +22,7 @@ GROUPS = {
         "bisect": "name the pass that changes what a module computes, in a folder of dumps",
         "reduce": "make a module that shows a failure as small as it can be",
         "bundle": "a failure in one archive, which shows it again",
+        "fuzz": "look for the next bug: random programs, judged and made small",
         "roundtrip": "read, print, convert there and back, run and compare",
         "conform": "run conformance cases on executors and report",
     },

@@ -22,6 +22,7 @@ from hlotool.cli.whole_files import forget_read
 
 CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `hlotool` with those arguments (default: the process's); gives the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)

@@ -381,7 +381,9 @@ class RandomRounding:
             return array
         tiny = 2.0 ** _least_exponent(kind)
         small = np.abs(array.astype(np.float64)) < tiny
-        return np.where(small & (array != 0), np.zeros((), array.dtype), array) if small.any() else array
+        # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
+        with np.errstate(all="ignore"):
+            return np.where(small, array * np.zeros((), array.dtype), array) if small.any() else array
 
 
 def _has_holes(window: Any) -> bool:

@@ -1,7 +1,15 @@
-"""Looking for the next bug: programs drawn at random, run on an executor and judged."""
+"""Looking for the next bug: programs drawn at random, run on an executor, judged, sorted and made small."""
 
 from hlotool.fuzzing.batch import BatchReport, Sighting, run_batch
+from hlotool.fuzzing.campaign import Campaign, Limits, Tally
+from hlotool.fuzzing.campaign_report import campaign_record, campaign_schema, campaign_text, progress_text
+from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
+from hlotool.fuzzing.finding_class import FindingClass
+from hlotool.fuzzing.following_up import Followed, follow_up
 from hlotool.fuzzing.programs import GENERATORS, programs_of
+from hlotool.fuzzing.state import Folder
 from hlotool.fuzzing.subject import Plan, Subject
 
-__all__ = ["GENERATORS", "BatchReport", "Plan", "Sighting", "Subject", "programs_of", "run_batch"]
+__all__ = ["GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "FindingClass", "Folder", "Followed",
+           "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_schema", "campaign_text",
+           "follow_up", "programs_of", "progress_text", "run_batch"]

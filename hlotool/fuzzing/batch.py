@@ -76,15 +76,16 @@ def run_batch(plan: Plan, batch: int) -> BatchReport:
     """Draw, run and judge the programs of a batch."""
     started = time.monotonic()
     found = BatchReport(batch)
-    subjects = []
-    for subject in programs_of(plan, batch):
+    subjects: dict[int, Subject] = {}
+    for number, subject in enumerate(programs_of(plan, batch)):
         found.drawn[subject.generator] += 1
         if not plan.with_known and _is_left_out(subject, plan.executor):
             found.outcomes["left out"] += 1
         else:
-            subjects.append(subject)
+            subjects[number] = subject
     found.programs = len(subjects)
-    for number, (subject, given) in enumerate(zip(subjects, computed(subjects, plan), strict=True)):
+    values = computed(list(subjects.values()), plan)
+    for (number, subject), given in zip(subjects.items(), values, strict=True):
         for sighting in _judged(subject, given, plan, found.outcomes):
             sighting.batch, sighting.number = batch, number
             sighting.known = _known(sighting, plan.executor)
@@ -115,8 +116,10 @@ def _limit(plan: Plan, count: int) -> float:
 
 
 def _judged(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str]) -> Iterator[Sighting]:
+    import numpy as np
+
     try:
-        with run_limit(plan.time_limit):
+        with run_limit(plan.time_limit), np.errstate(all="ignore"):
             yield from _looked_at(subject, given, plan, outcomes)
     except HloError as error:
         first = error.diagnostics[0]
@@ -205,6 +208,19 @@ def _failure(subject: Subject, error: HloError, plan: Plan) -> Sighting | None:
 # What is known.
 
 
+def known_reason(opcode: str, element_types: Sequence[str], kind: str, said: str, executor: str) -> str:
+    """Why an operation of some element type is expected to fail, whatever its edge; empty: it is not."""
+    status = _STATUSES.get(kind, Status.MISMATCH)
+    facts, detail = _facts(executor), said.replace(", the reference ", ", expected ")
+    for element_type in element_types:
+        for entry in _entries():
+            for edge in entry.edges or ("random",):
+                case = Case(f"{opcode}/{element_type}/0-{edge}", "ops", opcode, element_type, "", edge=edge)
+                if entry.covers(case, facts) and entry.explains(Outcome(status, detail)):
+                    return str(entry.reason)
+    return ""
+
+
 def _case(subject: Subject) -> Case:
     return Case(f"{subject.opcode}/{subject.element_type}/0-{subject.edge}", "ops", subject.opcode,
                 subject.element_type, subject.text, edge=subject.edge)
@@ -233,6 +249,7 @@ def _known(sighting: Sighting, executor: str) -> str:
     subject = sighting.subject
     if not subject.opcode or sighting.kind in ("reference", "rewriting", "only together"):
         return ""
-    outcome = Outcome(_STATUSES.get(sighting.kind, Status.MISMATCH), sighting.said)
+    outcome = Outcome(_STATUSES.get(sighting.kind, Status.MISMATCH),
+                      sighting.said.replace(", the reference ", ", expected "))
     found = expectation_of(_case(subject), _facts(executor), outcome, _entries())
     return found.reason if found is not None else ""

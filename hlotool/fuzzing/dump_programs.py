@@ -89,7 +89,8 @@ def _section(module: HloModule, dice: random.Random) -> HloModule | None:
 def _fits(instruction: HloInstruction) -> bool:
     record = OPS.get(instruction.opcode)
     if record is None or {"collective", "random"} & set(record.flags) or instruction.opcode in (
-            "custom-call", "infeed", "outfeed", "while", "partition-id", "replica-id"):
+            "custom-call", "infeed", "outfeed", "while", "partition-id", "replica-id") or (
+            instruction.opcode.endswith(("-start", "-done", "-update"))):
         return False
     shapes = [s for i in (instruction, *instruction.operands) for _, s in i.shape.leaves()]
     return all(s.is_array and s.is_static and s.size <= _ELEMENTS for s in shapes)

@@ -13,6 +13,7 @@ from hlotool.folds import Rule, names_in, operand_values, pattern_text, rules, t
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.subject import Array, Rows, Subject
 from hlotool.ir import DTYPES
+from hlotool.ops import limits
 from hlotool.ops.random_programs import literal_text
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
@@ -82,11 +83,22 @@ def _size(element_type: str, count: int, generator: Array, dims: tuple[int, ...]
         made = [_wide(a, element_type) for a in _size(narrow, count, generator, dims)]
         return made
     kind = element_type if DTYPES[element_type].bits in (8, 16, 32) else "s8"
-    found, _ = operand_values(kind, count)
+    found = [_normal(a, kind) for a in operand_values(kind, count)[0]]
     least = _MOST if dims is None else dims[0]
     size = min(least, found[0].size)
     chosen = np.sort(generator.choice(found[0].size, size, replace=False)) if found[0].size > size else slice(None)
     return [np.ascontiguousarray(a[chosen]) for a in found]
+
+
+def _normal(array: Array, element_type: str) -> Array:
+    """Subnormal numbers of wide types as zeros: processors may flush them, so they tell nothing."""
+    import numpy as np
+
+    if DTYPES[element_type].bits < 16 or not DTYPES[element_type].is_floating:
+        return array
+    with np.errstate(all="ignore"):
+        is_small = np.abs(array.astype(np.float64)) < limits(DTYPES[element_type])[2]
+        return np.where(is_small, array * np.zeros((), array.dtype), array).astype(array.dtype)
 
 
 def _wide(array: Array, element_type: str) -> Array:

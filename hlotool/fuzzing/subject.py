@@ -14,7 +14,7 @@ Rows: TypeAlias = list[list[Array]]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A program with the arguments that it is run on; everything in it follows from the seed, the batch and its number."""
+    """A program with the arguments that it is run on; it follows from the seed, the batch and its number."""
 
     #: the generator: operation, composed, rule, dump, rewritten
     generator: str

@@ -1,8 +1,8 @@
 """Rewritings that change no bit: a value goes through a loop, a branch, a tuple, a transpose and back, ...
 
-Each is a function of the instruction at hand and of dice. It gives a piece of HLO to put behind the instruction, and the
-values of the parameters that it adds; or None where it does not apply. `of_values` take the instruction's value,
-`of_instructions` compute it anew from its operands: in a computation, a branch, a loop.
+`wrap_value` takes an instruction's value through a piece of HLO that is put behind it; `outline` computes the value
+anew from the instruction's operands: in a computation, a branch, a loop. Both give the piece, and the values of the
+parameters that it adds.
 """
 
 from __future__ import annotations

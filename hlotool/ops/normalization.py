@@ -167,7 +167,7 @@ def batch_norm_grad_shape(operand: Shape, scale: Shape, mean: Shape, variance: S
 
 
 @op(batch_norm_grad_shape, lowering=_lowering("batch_norm_grad", "batch-norm-grad"), element_types=FLOAT, ulps=256.0,
-    source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
+    flags=("backward",), source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_grad(operand: Array, scale: Array, mean: Array, variance: Array, grad_output: Array, *,
                     epsilon: float, feature_index: int) -> Any:
     """Gradients of batch-norm-training for its operand, scale and offset; mean and variance are given.

@@ -1,0 +1,38 @@
+"""The passes that an executor's compiler runs on a module: it is asked to dump them, and the dumps are judged."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from hlotool.bisect.chain_judge import Options, judge_chain
+from hlotool.bisect.dump_folder import read_folder
+from hlotool.bisect.pass_verdicts import ChainVerdict
+from hlotool.execution import Options as RunOptions
+from hlotool.execution import Program, executor_named
+from hlotool.ir import HloModule
+
+Array: TypeAlias = Any
+
+#: what makes XLA write the module after every pass
+_FLAGS = "--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
+#: the module that an executor runs when it starts (hlotool.execution.tasks)
+_OTHERS = ("ready",)
+
+
+def judge_compilation(module: HloModule, rows: Sequence[Sequence[Array]], executor: str = "pjrt:cpu",
+                      options: Options | None = None) -> ChainVerdict | None:
+    """The verdict on each pass of a compilation of the module by one of XLA's clients, on those arguments.
+
+    None where it writes no dumps. Raises HloError where the module does not compile, or does not run.
+    """
+    options = options or Options()
+    with tempfile.TemporaryDirectory(prefix="hlotool-passes-") as folder:
+        asked = executor_named(executor, RunOptions(options.time_limit, xla_flags=_FLAGS.format(folder=folder)))
+        try:
+            asked.run(Program(module), [rows])
+        finally:
+            asked.close()
+        chains = [c for c in read_folder(folder).chains if not any(word in c.name for word in _OTHERS)]
+        return judge_chain(max(chains, key=lambda c: len(c.dumps)), options) if chains else None

@@ -1,0 +1,148 @@
+"""Looks for the next bug: programs drawn at random, run on an executor, judged, sorted into classes and made small.
+
+    hlotool fuzz --time 600 -o found               ten minutes on pjrt:cpu; programs and bundles in `found`
+    hlotool fuzz --time 600 -o found --resume      goes on with that campaign
+    hlotool fuzz --generators rule,rewritten --seed 7
+    hlotool fuzz --dumps DUMPS --time 600          sections of real dumps, mutated, as well
+
+Programs follow from the seed: the same one finds the same. An interrupt ends the campaign with what it has found.
+Exit code 0: nothing was found; 1: classes of findings; 2: unusable input; 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hlotool.cli.console import complain
+from hlotool.cli.whole_files import write_whole
+from hlotool.diagnostics import Diagnostic, HloError, visible
+
+if TYPE_CHECKING:
+    from hlotool.fuzzing import Plan, Tally
+
+#: files of a folder of dumps that are mutated at most, and the ends of their names
+_MOST_DUMPS = 2000
+_SUFFIXES = (".hlo", ".txt")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--time", type=float, metavar="SECONDS", default=None,
+                        help="how long (default 60, where --programs says nothing)")
+    parser.add_argument("--programs", type=int, metavar="N", default=None, help="how many programs, in whole batches")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="what programs follow from (default 0)")
+    parser.add_argument("--executor", default="pjrt:cpu", metavar="NAME",
+                        help="what is tested; it is held against the reference (default pjrt:cpu)")
+    parser.add_argument("--generators", metavar="NAMES", default=None,
+                        help="some of operation, composed, rule, dump, rewritten, with commas (default: all; dump "
+                             "where --dumps is given)")
+    parser.add_argument("--dumps", metavar="FOLDER", action="append", default=[],
+                        help="a folder (or file) of HLO text whose sections are mutated")
+    parser.add_argument("--size", type=int, default=64, metavar="N", help="programs in a batch (default 64)")
+    parser.add_argument("--jobs", "-j", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument("--run-limit", type=float, default=10.0, metavar="SECONDS",
+                        help="for one program on the executor (default 10)")
+    parser.add_argument("--reduction-limit", type=float, default=60.0, metavar="SECONDS",
+                        help="for making one finding small (default 60)")
+    parser.add_argument("--known", action="store_true",
+                        help="also programs that are known to end the executor's process")
+    parser.add_argument("--output", "-o", metavar="FOLDER", help="keep the campaign, programs and bundles there")
+    parser.add_argument("--resume", action="store_true", help="go on with the campaign in that folder")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool.fuzzing import Campaign, Folder, Limits, Tally, campaign_record, campaign_text
+
+    if problem := _refused(args):
+        complain(f"hlotool fuzz: {problem}")
+        return 2
+    plan = _plan(args)
+    folder = Folder(Path(args.output), write_whole) if args.output else None
+    tally = folder.begin(plan, resumes=args.resume) if folder is not None else Tally(plan)
+    seconds = args.time if args.time is not None or args.programs is not None else 60.0
+    limits = Limits(seconds, args.programs, args.jobs, args.reduction_limit)
+    with _uninterrupted_end():
+        found = Campaign(tally, limits, folder, _show).run()
+        _show(None)
+        if args.format == "json":
+            print(json.dumps(campaign_record(found, args.output)), flush=True)
+        else:
+            print(campaign_text(found), flush=True)
+    if found.is_interrupted:
+        return 130
+    return int(bool(found.classes or found.pending))
+
+
+def _refused(args: argparse.Namespace) -> str:
+    """What is wrong with the options; empty: nothing."""
+    from hlotool.fuzzing import GENERATORS
+
+    if args.resume and not args.output:
+        return "--resume needs the folder of the campaign, --output"
+    if min(args.jobs, args.size) < 1 or (args.programs is not None and args.programs < 1):
+        return "--jobs, --size and --programs are at least 1"
+    if any(value is not None and not value > 0 for value in (args.time, args.run_limit, args.reduction_limit)):
+        return "seconds are more than 0"
+    named = args.generators.split(",") if args.generators else []
+    unknown = [n for n in named if n not in GENERATORS]
+    if unknown:
+        return f"there is no generator {visible(unknown[0])}; there are {', '.join(GENERATORS)}"
+    if "dump" in named and not args.dumps:
+        return "the generator dump needs --dumps"
+    return ""
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """What the options ask for. Raises HloError for an executor or dumps that there are not."""
+    from hlotool.execution import executor_name
+    from hlotool.fuzzing import NO_DUMPS, Plan
+
+    dumps = tuple(str(f.resolve()) for given in args.dumps for f in _files(Path(given)))[:_MOST_DUMPS]
+    if args.dumps and not dumps:
+        raise HloError([Diagnostic(NO_DUMPS, f"{args.dumps[0]} holds no file that ends with {' or '.join(_SUFFIXES)}",
+                                   filename=args.dumps[0])])
+    names = tuple(args.generators.split(",")) if args.generators else (
+        *(("dump",) if dumps else ()), "operation", "composed", "rule", "rewritten")
+    return Plan(args.seed, executor_name(args.executor), names, dumps, args.size, args.run_limit, args.known)
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(f for f in path.rglob("*") if f.suffix in _SUFFIXES and f.is_file()) if path.is_dir() else [path]
+
+
+@contextlib.contextmanager
+def _uninterrupted_end() -> Iterator[None]:
+    """After a first interrupt another one changes nothing: the report is on its way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _show(tally: Tally | None) -> None:
+    """One line on a terminal that is written over."""
+    if sys.stderr.isatty():
+        from hlotool.fuzzing import progress_text
+
+        text = progress_text(tally) if tally is not None else ""
+        print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,86 @@
+"""What a campaign found, as text of 80 columns and as a record; fuzz.schema.json describes the record."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from hlotool.diagnostics import visible
+from hlotool.fuzzing.campaign import Tally
+from hlotool.fuzzing.finding_class import FindingClass
+
+_WIDTH = 78
+
+
+def campaign_record(tally: Tally, folder: str | None = None) -> dict[str, Any]:
+    """The record."""
+    return {
+        "format": "hlotool-fuzz", "version": 1, "plan": asdict(tally.plan), "programs": tally.programs,
+        "seconds": round(tally.seconds, 1), "programs_per_second": round(tally.programs / max(tally.seconds, 1e-9), 1),
+        "drawn": dict(sorted(tally.drawn.items())), "outcomes": dict(sorted(tally.outcomes.items())),
+        "batches": len(tally.done), "lost": tally.lost, "pending": len(tally.pending) + tally.busy,
+        "is_interrupted": tally.is_interrupted, "folder": folder,
+        "classes": [c.as_json(tally.plan, _bundle(c, folder)) for c in in_order(tally)]}
+
+
+def in_order(tally: Tally) -> list[FindingClass]:
+    """The classes: hlotool's own mistakes first, then by how often they were seen."""
+    return sorted(tally.classes.values(), key=lambda c: (not c.is_ours, -c.followed - c.likely, c.name))
+
+
+def _bundle(found: FindingClass, folder: str | None) -> str | None:
+    return f"{folder}/classes/{found.name}/bundle.zip" if folder and found.best.bundle else None
+
+
+def campaign_text(tally: Tally) -> str:
+    """A few lines about a campaign, and some about each class."""
+    lines = [f"{tally.programs} programs in {tally.seconds:.0f} s "
+             f"({tally.programs / max(tally.seconds, 1e-9):.1f} a second), {len(tally.classes)} classes of findings"]
+    lines += _listed("drawn", tally.drawn)
+    lines += _listed("of them", tally.outcomes)
+    for found in in_order(tally):
+        lines += _class_lines(found)
+    left = len(tally.pending) + tally.busy
+    if left:
+        lines.append(f"{left} more of another kind were seen and not yet made small")
+    if tally.lost:
+        lines.append(f"{len(tally.lost)} batches ended their process: {tally.lost[0]}")
+    if tally.is_interrupted:
+        lines.append("interrupted: what was found until then")
+    return "\n".join(visible(line) for line in lines)
+
+
+def _listed(what: str, counts: Any) -> list[str]:
+    said = ", ".join(f"{n} {k}" for k, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return textwrap.wrap(f"{what}: {said}", _WIDTH, initial_indent="  ", subsequent_indent="    ") if said else []
+
+
+def _class_lines(found: FindingClass) -> Iterator[str]:
+    best = found.best
+    whose = "hlotool's own: " if found.is_ours else ""
+    yield f"{found.name}: {whose}seen {found.followed + found.likely} times, {best.instructions} instructions"
+    facts = {"rule": best.rule, "pass": best.guilty_pass, "operations": ", ".join(best.opcodes), "known": best.known,
+             "said": best.said}
+    for name, value in facts.items():
+        if value:
+            yield from textwrap.wrap(value, _WIDTH - 2, initial_indent=f"  {name:<12}", subsequent_indent=" " * 14,
+                                     break_long_words=False, break_on_hyphens=False)
+
+
+def progress_text(tally: Tally) -> str:
+    """One line for a terminal."""
+    return (f"{tally.programs} programs, {tally.programs / max(tally.seconds, 1e-9):.1f} a second, "
+            f"{len(tally.classes)} classes, {len(tally.pending) + tally.busy} to be made small")
+
+
+@functools.cache
+def campaign_schema() -> dict[str, Any]:
+    """The JSON schema of the record."""
+    text = importlib.resources.files("hlotool.fuzzing").joinpath("fuzz.schema.json").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found

@@ -1,0 +1,248 @@
+"""Fuzzing: programs are valid and follow from the seed; a planted fault is found, made small, sorted and bundled."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from planted_tests import install_executors
+
+import hlotool
+from hlotool.cli import main
+from hlotool.execution import Program, evaluate_program, is_nan
+from hlotool.folds import matches, names_in, pattern_text, rule_of_change, rules
+from hlotool.fuzzing import GENERATORS, Plan, campaign_schema, programs_of
+from hlotool.fuzzing.drawn_programs import composed_program
+from hlotool.fuzzing.finding_class import likeness
+from hlotool.fuzzing.rewritten_programs import rewriting_of
+from hlotool.fuzzing.rule_programs import program_of
+from hlotool.fuzzing.subject import Subject
+from hlotool.fuzzing.wrappings import OF_VALUES, Value
+from hlotool.ir import Shape
+from hlotool.isolation import close_children
+from hlotool.reduction import read_bundle
+
+NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
+DUMP = """HloModule dump
+ENTRY e {
+  p = f32[4,4] parameter(0)
+  q = f32[4,4] parameter(1)
+  a = f32[4,4] add(p, q)
+  t = f32[4,4] tanh(a)
+  m = f32[4,4] multiply(t, a)
+  d = f32[4,4] dot(m, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = pred[4,4] compare(d, t), direction=LT
+  ROOT s = f32[4,4] select(c, d, m)
+}
+"""
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    folder = tmp_path / "executors"
+    folder.mkdir()
+    install_executors(folder, monkeypatch)
+    yield
+    close_children()
+
+
+def same(one, other) -> bool:
+    return all(bool(np.all((a == b) | (is_nan(a) & is_nan(b)))) for x, y in zip(one, other, strict=True)
+               for a, b in zip(x, y, strict=True))
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_programs_are_valid_follow_from_the_seed_and_run(generator: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "dump.hlo").write_text(DUMP)
+    names = (generator,) if generator != "rewritten" else ("rule", "rewritten")
+    plan = Plan(3, generators=names, dumps=(str(tmp_path / "dump.hlo"),), size=12)
+    found = programs_of(plan, 5)
+    again = programs_of(plan, 5)
+    assert len(found) > 8
+    assert [(s.text, [a.tobytes() for r in s.rows for a in r]) for s in found] == [
+        (s.text, [a.tobytes() for r in s.rows for a in r]) for s in again]
+    assert len({s.text for s in found}) > 6
+    assert {s.text for s in programs_of(plan, 6)} != {s.text for s in found}
+    for subject in found:
+        module = hlotool.parse(subject.text)
+        assert not [d for d in hlotool.verify(module) if d.severity == "error"], subject.text
+        assert evaluate_program(Program(module), subject.rows)
+
+
+def test_walks_hold_control_flow_calls_tuples_and_dynamic_sizes() -> None:
+    seen = set()
+    for seed in range(250):
+        made = composed_program(random.Random(seed))
+        if made is not None:
+            seen |= {i.opcode for i in hlotool.parse(made.text).instructions()}
+    assert {"while", "conditional", "call", "tuple", "get-tuple-element", "set-dimension-size", "reduce"} <= seen
+
+
+def test_operations_meet_several_devices_and_narrow_types() -> None:
+    drawn = [s for b in range(8) for s in programs_of(Plan(1, generators=("operation",)), b)]
+    assert any(len(s.rows) > 1 for s in drawn)
+    assert {"s4", "u4", "f8e4m3fn", "f8e5m2", "bf16", "pred"} <= {s.element_type for s in drawn}
+
+
+def test_every_rule_has_a_program_that_holds_it() -> None:
+    """The left side stands in the program, and matching finds the rule in it."""
+    for number, rule in enumerate(rules()):
+        kind = "s32" if rule.of == "integer" else "f32"
+        made = next(filter(None, (program_of(rule, kind, random.Random(f"{number}/{n}")) for n in range(8))), None)
+        assert made is not None, rule
+        dims = (8, 8) if rule.of == "matrix" else (4,)
+        shape = f"{kind}[{','.join(map(str, dims))}]"
+        lines = [f"{n} = {shape} parameter({i})" for i, n in enumerate(names_in(rule.before))]
+        root = hlotool.parse(pattern_text(rule.before, kind, dims, lines)).entry.root
+        assert rule in [m.rule for m in matches(root)], rule
+
+
+def test_matching_tells_operands_constants_and_directions_apart() -> None:
+    def root(body: str):
+        return hlotool.parse(f"HloModule m\nENTRY e {{ p = f32[2] parameter(0)  q = f32[2] parameter(1)\n{body} }}"
+                             ).entry.root
+
+    def texts(body: str) -> set[str]:
+        return {str(m.rule) for m in matches(root(body))}
+
+    assert "log(exponential(x)) -> x" in texts("a = f32[2] exponential(p) ROOT r = f32[2] log(a)")
+    assert "log(exponential(x)) -> x" not in texts("a = f32[2] sine(p) ROOT r = f32[2] log(a)")
+    assert "x - x -> 0" in texts("ROOT r = f32[2] subtract(p, p)")
+    assert "x - x -> 0" not in texts("ROOT r = f32[2] subtract(p, q)")
+    assert "power(x, 2) -> x * x" in texts(
+        "c = f32[] constant(2) b = f32[2] broadcast(c), dimensions={} ROOT r = f32[2] power(p, b)")
+    assert "power(x, 2) -> x * x" not in texts(
+        "c = f32[] constant(3) b = f32[2] broadcast(c), dimensions={} ROOT r = f32[2] power(p, b)")
+    change = root("a = f32[2] multiply(p, p) ROOT r = f32[2] sqrt(a)"), root("ROOT r = f32[2] abs(p)")
+    assert str(rule_of_change(*change)) == "sqrt(x * x) -> abs(x)"
+    assert rule_of_change(change[0], root("ROOT r = f32[2] negate(p)")) is None
+
+
+@pytest.mark.parametrize("wrapping", OF_VALUES, ids=lambda w: w.__name__)
+def test_a_wrapping_changes_no_bit(wrapping) -> None:
+    """On the value itself: all that the type can hold at its ends goes through unchanged."""
+    for number, kind in enumerate(("f32", "bf16", "s8", "u16", "pred", "f8e4m3fn")):
+        shape = Shape.array(kind, (2, 3))
+        piece = wrapping(Value(shape, random.Random(number)))
+        if piece is None:
+            continue
+        generator = np.random.default_rng(number)
+        size = 8 * shape.dtype.numpy.itemsize if kind != "pred" else 1
+        bits = generator.integers(0, 1 << size, (2, 3), endpoint=False)
+        given = bits.astype(bool) if kind == "pred" else bits.astype(f"u{size // 8}").view(shape.dtype.numpy)
+        found = evaluate_program(Program(hlotool.parse(piece.text)), [[given, *piece.added]])
+        assert same(found, [[given]]), piece.text
+
+
+def test_a_rewriting_gives_the_same_bits() -> None:
+    text = """HloModule m
+ENTRY e { p = f32[3,4] parameter(0)  q = f32[3,4] parameter(1)  a = f32[3,4] divide(p, q)  b = f32[3,4] sine(a)
+  ROOT t = (f32[3,4], f32[3,4]) tuple(a, b) }"""
+    rows = [[np.array([[0, 1, -1, np.inf], [np.nan, -0.0, 3, 1e-40], [7, 1e38, 2, 5]], np.float32)] * 2]
+    subject = Subject("operation", "x", text, rows)
+    expected = evaluate_program(Program(hlotool.parse(text)), rows)
+    opcodes = set()
+    for seed in range(60):
+        made = rewriting_of(subject, random.Random(seed))
+        if made is not None:
+            module = hlotool.parse(made.text)
+            assert not [d for d in hlotool.verify(module) if d.severity == "error"], made.text
+            assert same(evaluate_program(Program(module), made.rows), expected), made.text
+            opcodes |= {i.opcode for i in module.instructions()}
+    assert {"while", "conditional", "call", "transpose", "pad", "concatenate", "optimization-barrier"} <= opcodes | {
+        "optimization-barrier" if "opt-barrier" in opcodes else ""}
+
+
+def fuzzed(capsys, *words: str) -> tuple[int, dict]:
+    code = main(["fuzz", "--json", "-j", "1", *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_planted_fault_is_found_made_small_sorted_and_bundled(planted, tmp_path, capsys) -> None:
+    """The executor adds 1 to square roots of products, which a rule's program computes."""
+    jsonschema = pytest.importorskip("jsonschema")
+    folder = tmp_path / "found"
+    words = ("--executor", "wrong", "--generators", "rule", "--seed", "10", "--size", "24", "--programs", "72",
+             "-o", str(folder))
+    code, record = fuzzed(capsys, *words)
+    assert code == 1
+    jsonschema.validate(record, campaign_schema())
+    assert record["programs"] == 72 and record["outcomes"]["seen"] >= 1
+    (found,) = [c for c in record["classes"] if c["kind"] == "wrong"]
+    assert found["opcodes"] == ["multiply", "sqrt"] and not found["is_ours"]
+    assert found["instructions"] <= 4
+    bundle = pathlib.Path(found["bundle"])
+    assert [i.opcode for i in read_bundle(bundle.read_bytes(), "b").candidate.module.entry.instructions][-1] == "sqrt"
+    assert main(["bundle", "run", str(bundle)]) == 1 - 1
+    capsys.readouterr()
+    # The folder is not taken for another campaign, and a campaign that goes on knows its classes.
+    assert main(["fuzz", *words]) == 2
+    assert main(["fuzz", *words[:-1], str(folder), "--resume", "--seed", "2"]) == 2
+    capsys.readouterr()
+    code, more = fuzzed(capsys, *words[:8], "--programs", "96", "-o", str(folder), "--resume")
+    assert code == 1 and more["programs"] == 96
+    assert [c["name"] for c in more["classes"] if c["kind"] == "wrong"] == [found["name"]]
+    assert sum(c["sightings"] for c in more["classes"]) >= sum(c["sightings"] for c in record["classes"])
+
+
+def test_a_right_executor_has_no_findings(planted, capsys) -> None:
+    code, record = fuzzed(capsys, "--executor", "stablehlo" if NIGHTLY else "reference", "--size", "24", "--programs",
+                          "24", "--seed", "4")
+    assert (code, record["classes"]) == (0, []), record["classes"]
+
+
+def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, capsys) -> None:
+    code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", "30",
+                          "--programs", "30", "--seed", "3")
+    assert code == 1
+    (found,) = record["classes"]
+    assert (found["kind"], found["opcodes"]) == ("crash", ["reverse"]) and found["instructions"] <= 2
+    assert record["outcomes"]["agrees"] + record["outcomes"]["seen"] + record["outcomes"].get("no value", 0) >= 25
+
+
+def test_what_is_alike_is_followed_up_once() -> None:
+    from hlotool.fuzzing import Sighting, Tally
+
+    tally = Tally(Plan())
+    first = Sighting(Subject("rule", "a -> b", "x", [[]], "a -> b"), "wrong", "said")
+    other = Sighting(Subject("rewritten", "a -> b", "y", [[]], "a -> b"), "wrong", "said")
+    crash = Sighting(Subject("rule", "a -> b", "y", [[]], "a -> b"), "crash", "said")
+    for sighting in (first, other, crash):
+        tally.take_up(sighting)
+    assert list(tally.pending) == [first, crash]
+    assert likeness(first) == likeness(other) != likeness(crash)
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--resume",), "--output"), (("--generators", "wild"), "no generator wild"), (("--generators", "dump"), "--dumps"),
+    (("--jobs", "0"), "at least 1"), (("--time", "-1"), "more than 0"), (("--executor", "none"), "no executor"),
+    (("--dumps", "empty"), "holds no file")])
+def test_what_cannot_be_done_is_refused(words, said, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert main(["fuzz", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="signals of a group")
+def test_an_interrupt_ends_with_what_was_found(tmp_path) -> None:
+    process = subprocess.Popen([sys.executable, "-m", "hlotool", "fuzz", "--executor", "reference", "--time", "600",
+                                "--json", "--size", "8", "-j", "1", "-o", str(tmp_path / "f")],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    batches = tmp_path / "f" / "batches.jsonl"
+    while not batches.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    record = json.loads(out)
+    assert record["is_interrupted"] and record["programs"] > 0 and record["plan"]["size"] == 8
