@@ -3,7 +3,7 @@
 from hlotool.folds.evaluated import Outcome, evaluated, types_of
 from hlotool.folds.fold_rules import Rule, rules
 from hlotool.folds.folds_table import folds_page, known_outcomes, outcome_words
-from hlotool.folds.matching import Match, matches, rule_of_change
+from hlotool.folds.matched_rules import Match, matches, rule_of_change
 from hlotool.folds.pattern import module_text, names_in, pattern_text
 from hlotool.folds.type_values import TYPES, operand_values
 

@@ -2,12 +2,12 @@
 
 from hlotool.fuzzing.batch import BatchReport, Sighting, run_batch
 from hlotool.fuzzing.campaign import Campaign, Limits, Tally
+from hlotool.fuzzing.campaign_folder import Folder
 from hlotool.fuzzing.campaign_report import campaign_record, campaign_schema, campaign_text, progress_text
 from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass
 from hlotool.fuzzing.following_up import Followed, follow_up
 from hlotool.fuzzing.programs import GENERATORS, programs_of
-from hlotool.fuzzing.state import Folder
 from hlotool.fuzzing.subject import Plan, Subject
 
 __all__ = ["GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "FindingClass", "Folder", "Followed",

@@ -33,7 +33,7 @@ _TICK = 0.2
 
 
 class Keeper(Protocol):
-    """What remembers a campaign (state.py)."""
+    """What remembers a campaign (campaign_folder.py)."""
 
     def keep_batch(self, report: BatchReport) -> None: ...
     def keep_class(self, found: FindingClass, plan: Plan) -> None: ...

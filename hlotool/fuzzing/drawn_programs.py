@@ -15,8 +15,7 @@ from hlotool.diagnostics import HloError, Severity
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.subject import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction
-from hlotool.ops import OPS, Draw, Undrawable, draw_program
-from hlotool.ops.random_programs import Drawn, draw_ordered
+from hlotool.ops import OPS, Draw, Drawn, Undrawable, draw_ordered, draw_program
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 

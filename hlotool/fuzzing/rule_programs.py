@@ -13,8 +13,7 @@ from hlotool.folds import Rule, names_in, operand_values, pattern_text, rules, t
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.subject import Array, Rows, Subject
 from hlotool.ir import DTYPES
-from hlotool.ops import limits
-from hlotool.ops.random_programs import literal_text
+from hlotool.ops import limits, literal_text
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 

@@ -180,8 +180,9 @@ def test_a_planted_fault_is_found_made_small_sorted_and_bundled(planted, tmp_pat
     assert found["opcodes"] == ["multiply", "sqrt"] and not found["is_ours"]
     assert found["instructions"] <= 4
     bundle = pathlib.Path(found["bundle"])
-    assert [i.opcode for i in read_bundle(bundle.read_bytes(), "b").candidate.module.entry.instructions][-1] == "sqrt"
-    assert main(["bundle", "run", str(bundle)]) == 1 - 1
+    assert [i.opcode for i in read_bundle(bundle.read_bytes(), "b", ["wrong"]).candidate.module.entry.instructions
+            ][-1] == "sqrt"
+    assert main(["bundle", "run", str(bundle), "--executors", "wrong", "reference"]) == 0
     capsys.readouterr()
     # The folder is not taken for another campaign, and a campaign that goes on knows its classes.
     assert main(["fuzz", *words]) == 2
