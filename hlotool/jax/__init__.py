@@ -1,6 +1,9 @@
-"""hlotool inside of JAX: what it compiles is looked at as it is compiled; a call is captured with its arguments."""
+"""hlotool inside of JAX: what it compiles is linted, checked, rewritten; a call is captured with its arguments."""
 
 from hlotool.jax.captured_call import CapturedCall, capture
+from hlotool.jax.checked_call import CheckedCall, check
 from hlotool.jax.compilations import Compilations, lint_compilations
+from hlotool.jax.rewritten_compilations import Rewriting, rewriting
 
-__all__ = ["CapturedCall", "Compilations", "capture", "lint_compilations"]
+__all__ = ["CapturedCall", "CheckedCall", "Compilations", "Rewriting", "capture", "check", "lint_compilations",
+           "rewriting"]

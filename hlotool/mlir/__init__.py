@@ -9,6 +9,7 @@ from hlotool.mlir.expansion import refined
 from hlotool.mlir.export_stablehlo import to_stablehlo
 from hlotool.mlir.forms import TextForm, program_bytes, program_text
 from hlotool.mlir.import_stablehlo import from_stablehlo
+from hlotool.mlir.kernel_payloads import with_readable_kernels
 from hlotool.mlir.loss_report import Loss, LossReport
 from hlotool.mlir.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.mlir.options import LiftOptions
@@ -16,5 +17,6 @@ from hlotool.mlir.options import LiftOptions
 __all__ = [
     "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "is_dictionary",
     "module_of_input", "program_bytes", "program_text", "read", "read_all", "read_artifact", "read_program",
-    "read_unverified", "refined", "to_stablehlo", "without_chlo", "write_artifact",
+    "read_unverified", "refined", "to_stablehlo", "with_readable_kernels", "without_chlo",
+    "write_artifact",
 ]

@@ -37,6 +37,12 @@ def bytecode_from_outside(source: str | bytes) -> bytes:
     return found
 
 
+def kernel_text_from_outside(data: bytes) -> str:
+    """The bytecode of a kernel, of whatever dialects, as generic text without locations. Raises HloError."""
+    found: str = _asked("kernel_text", data)
+    return found
+
+
 def _asked(task: str, *arguments: Any) -> Any:
     def failure(code: str, message: str) -> HloError:
         return HloError([Diagnostic(code, message)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Sequence
 
@@ -21,3 +22,19 @@ def rewritten(source: str | bytes) -> bytes:
     read_program(source, isolate=False).operation.write_bytecode(out)
     read_program(out.getvalue(), isolate=False)
     return out.getvalue()
+
+
+def kernel_text(data: bytes) -> str:
+    """A module of dialects that need not be known, as generic text without locations."""
+    from jax.extend.mlir import ir
+
+    from hlotool.mlir.context import make_context
+
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    with contextlib.suppress(ImportError, AttributeError):  # jaxlib may have no Mosaic for TPUs
+        from jaxlib.mosaic.python import tpu
+
+        tpu.register_dialect(context)
+    text: str = ir.Module.parse(data, context).operation.get_asm(enable_debug_info=False, print_generic_op_form=True)
+    return text

@@ -77,7 +77,7 @@ def test_what_goes_wrong_in_the_listening_breaks_no_program(monkeypatch: pytest.
     def fails(program: Any) -> Any:
         raise KeyError("oops")
 
-    monkeypatch.setattr(compilations, "_from_stablehlo", fails)
+    monkeypatch.setattr(compilations, "module_of", fails)
     with hlotool.jax.lint_compilations() as found:
         assert float(fresh(there_and_back)(X)[0, 0]) == 2
     assert [d.code for d in found.diagnostics][:1] == ["J002"] and "KeyError" in capsys.readouterr().err
