@@ -737,5 +737,6 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
 #: custom calls that only mark a value; the frameworks' sharding annotations and buffer marks
 TARGETS: dict[str, Any] = dict.fromkeys(
     ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
-     "annotate_device_placement", "MoveToHost", "MoveToDevice"), lambda operand: operand)
+     "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "ShardBarrierFrom", "ShardBarrierTo",
+     "xla.sdy.FuncResultSharding"), lambda operand: operand)
 _MARKERS = frozenset(TARGETS)
