@@ -96,8 +96,8 @@ def unnamed(module: HloModule, *, carry: bool) -> list[str] | None:
     found = [] if str(module) == before or module.notes else ["lifting changes the module that it is given"]
     lost = {name: [loss for loss in report if loss.name == name] for name in {"", *(loss.name for loss in report)}}
     found += [f"header: {n}" for n in _differences(module.attributes, back.attributes, {}, _named(lost[""], carry))]
-    # What a fusion says stands beside the instruction that its value is.
-    gained = {"sharding", "frontend_attributes"} if any(loss.code == "X311" for loss in report) else set()
+    # What a fusion or an asynchronous operation says stands beside the instruction that its value is.
+    gained = {"sharding", "frontend_attributes"} if any(loss.code in ("X311", "X312") for loss in report) else set()
     for instruction in module.instructions():
         losses = lost.get(instruction.name, [])
         if instruction.opcode in _STRUCTURE or any(loss.code in _WHOLE for loss in losses):
