@@ -10,7 +10,7 @@ from hlotool.passes.cost.communication import Transfer, transfers
 from hlotool.passes.cost.live_ranges import LiveBuffer, PeakMemory, peak_memory
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, module_cost
 from hlotool.passes.cost.rooflines import Device, Roofline, devices, roofline
-from hlotool.passes.cost.trip_counts import noted_trip_count, trip_count
+from hlotool.passes.trip_counts import noted_trip_count, trip_count
 
 __all__ = [
     "GROUPINGS", "Allocation", "CostRow", "Device", "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline",

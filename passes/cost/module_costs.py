@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first
 from hlotool.ops import FREE, OPS, Cost, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
-from hlotool.passes.cost.trip_counts import trip_count
 from hlotool.passes.origins import origin_of
+from hlotool.passes.trip_counts import trip_count
 
 #: instructions that run other computations, and cost what these do
 _CONTROL = frozenset(("call", "while", "conditional", "async-start"))

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import BackendConfig, HloComputation, HloInstruction
+from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
 from hlotool.passes.lints.effects import has_effect
 from hlotool.passes.lints.performance import invariant_places
 from hlotool.passes.lints.rule import Finding, rule
 from hlotool.passes.lints.view import View
+from hlotool.passes.trip_counts import noted_trip_count
 
 #: a number of iterations without end
 ENDLESS = math.inf
 
 
 def trip_count(view: View, loop: HloInstruction) -> float | None:
-    """How often a loop runs, where its counter says so; ENDLESS for always, None for what is not known."""
+    """How often a loop runs, where its counter says so; ENDLESS for always, None for what is not known.
+
+    `hlotool.passes.trip_counts` looks further, into fusions and calls, and evaluates; that needs NumPy, which linting
+    does not load, and tells a loop without an end from one that is not known by no word.
+    """
     body, condition = loop.attributes.get("body"), loop.attributes.get("condition")
     if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation):
         return None
@@ -170,20 +174,10 @@ def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """
     count = trip_count(view, instruction)
     if count is None:
-        count = _noted(instruction)
+        count = noted_trip_count(instruction)
     if count in (0, 1):
         yield Finding(instruction, "the loop runs once" if count else "the loop never runs",
                       help="write its body in its place" if count else "use its initial state")
-
-
-_NOTED = re.compile(r'"known_trip_count":\s*\{\s*"n":\s*"?(\d+)"?\s*\}')
-
-
-def _noted(loop: HloInstruction) -> int | None:
-    """How often a loop runs by its own backend_config; XLA: WhileLoopBackendConfig."""
-    config = loop.attributes.get("backend_config")
-    found = _NOTED.search(config.text) if isinstance(config, BackendConfig) else None
-    return int(found[1]) if found else None
 
 
 @rule("W403", "undeclared-trip-count", on=("while",), severity=Severity.INFO, default_on=False)
@@ -218,7 +212,7 @@ def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[F
         XLA, while_loop_trip_count_annotator.cc
     """
     count = trip_count(view, instruction)
-    if count is not None and 1 < count < ENDLESS and _noted(instruction) is None:
+    if count is not None and 1 < count < ENDLESS and noted_trip_count(instruction) is None:
         yield Finding(instruction, f"the loop runs {int(count)} times",
                       help=f'backend_config={{"known_trip_count":{{"n":"{int(count)}"}}}}')
 
