@@ -6,6 +6,7 @@ Places of the protocol count lines from 0 and columns in the units that the clie
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator, Sequence
 
 from lsprotocol import types as lsp
@@ -305,6 +306,7 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
 
 _OPENS_OPERANDS = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+([a-z][\w\-]*)\(.*$")
 _OPENS_OPCODE = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+[\w\-]*$")
+_OF_NAMES = "%._-" + string.ascii_letters + string.digits
 
 
 def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:
@@ -320,10 +322,15 @@ def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp
         return []
     if before.count("(", opened.start(1)) > before.count(")", opened.start(1)):
         return [lsp.CompletionItem(i.name, kind=kinds.Variable, detail=f"{i.shape} {i.opcode}")
-                for i in _visible(document, line, column)]
+                for i in _visible(document, line, _defined_at(before[:opened.start()]))]
     return [lsp.CompletionItem(a.name, kind=kinds.Property, insert_text=f"{a.name}=",
                                detail=f"{a.kind.value}{'' if a.is_required else ', optional'}")
             for a in record.attributes]
+
+
+def _defined_at(before: str) -> int:
+    """The column of the name that a line ends with: of what is being defined, which is no operand of itself."""
+    return 1 + len(before.rstrip().rstrip(_OF_NAMES).rstrip().removesuffix("ROOT"))
 
 
 def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:

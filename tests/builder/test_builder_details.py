@@ -144,3 +144,47 @@ def test_same_padding_is_counted_on_the_dilated_operand(size: int, strides: list
     lhs, rhs = b.Parameter(0, f"f32[1,1,{size}]", "lhs"), b.Parameter(1, "f32[1,1,3]", "rhs")
     made = b.ConvGeneralDilated(lhs, rhs, strides, "SAME", dilation)
     assert made.shape.dims == (1, 1, result)
+
+
+@pytest.mark.parametrize("starts", list(itertools.product([0, 1, 2, 5], [0, 2, 3, 7])))
+def test_indices_of_the_chinese_document_wrap(starts: tuple[int, int]) -> None:
+    """Of slices and updates: an index past the end counts from the beginning, in every dimension."""
+    whole = np.arange(12, dtype=np.float32).reshape(3, 4)
+    new = np.array([[100, 101, 102], [103, 104, 105]], np.float32)
+    b = XlaBuilder(semantics="2017-zh")
+    x, start = b.Constant(whole), b.Constant(np.array(starts, np.int32))
+    module = b.build([b.DynamicSlice(x, start, [2, 3]), b.DynamicUpdateSlice(x, b.Constant(new), start)])
+    places = np.ix_([(starts[0] + n) % 3 for n in range(2)], [(starts[1] + n) % 4 for n in range(3)])
+    changed = whole.copy()
+    changed[places] = new
+    found = hlotool.execute(module, [], "reference")
+    assert found[0].tolist() == whole[places].tolist() and found[1].tolist() == changed.tolist()
+
+
+def test_everything_said_of_a_convolution_is_kept() -> None:
+    """Roles of the dimensions in another order than usual, groups, strides, dilations: each in its place."""
+    b = XlaBuilder()
+    numbers = "01bf_o0i1->0bf1"
+    lhs, rhs = b.Parameter(0, "f32[9,7,2,6]"), b.Parameter(1, "f32[4,3,3,5]")
+    made = b.ConvGeneralDilated(lhs, rhs, [2, 1], [(1, 2), (3, 4)], [2, 1], [1, 2], numbers, 2, 1,
+                                ["highest", "default"])
+    text = str(b.build(made))
+    for part in ("window={size=3x5 stride=2x1 pad=1_2x3_4 lhs_dilate=2x1 rhs_dilate=1x2}", "dim_labels=01bf_o0i1->0bf1",
+                 "feature_group_count=2", "operand_precision={highest,default}"):
+        assert part in text, text
+    assert "batch_group_count" not in text
+    # ((9-1)*2+1 + 3 - 3)//2 + 1 along the first dimension, 7 + 7 - ((5-1)*2+1) + 1 along the second
+    assert made.shape.dims == (9, 2, 4, 6)
+    same = b.ConvGeneralDilated(lhs, b.Parameter(2, "f32[4,3,6,5]"), [2, 3], "SAME", None, None, numbers)
+    assert same.shape.dims == (5, 2, 4, 3)
+    grouped = b.ConvGeneralDilated(lhs, b.Parameter(3, "f32[4,3,6,5]"), dimension_numbers=numbers, batch_group_count=2)
+    assert "batch_group_count=2" in str(b.build(grouped)) and grouped.shape.dims == (7, 1, 4, 3)
+    empty = b.ConvGeneralDilated(b.Parameter(4, "f32[0,7,2,6]"), b.Parameter(5, "f32[4,3,6,5]"), [1, 1], "SAME", [2, 2],
+                                 None, numbers)
+    assert empty.shape.dims[0] == 0
+    for left, right in (("f32[9,7,2]", "f32[4,3,6,5]"), ("f32[9,7,2,6]", "f32[4,3,6]")):
+        c = XlaBuilder()
+        with pytest.raises(hlotool.HloError, match="01bf_o0i1->0bf1"):
+            c.ConvGeneralDilated(c.Parameter(0, left), c.Parameter(1, right), dimension_numbers=numbers)
+    with pytest.raises(hlotool.HloError, match="1 entry, the window 2"):
+        b.ConvGeneralDilated(lhs, rhs, [2], "SAME", None, None, numbers)

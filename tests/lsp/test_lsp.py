@@ -225,3 +225,36 @@ def test_names_stand_where_the_module_has_them():
 def test_the_word_around_an_offset(offset: int, word: tuple[str, int] | None) -> None:
     part = SimpleNamespace(source=SimpleNamespace(text="x.1 = reduce-max(y)"))
     assert _word_at(part, offset) == word
+
+
+SECOND = """HloModule second
+
+other {
+  only = f32[] parameter(0)
+  ROOT there = f32[] negate(only)
+}
+
+ENTRY main {
+  x = f32[] parameter(0)
+  y = f32[] negate(x)
+  z = f32[] add(x, y)
+  ROOT late = f32[] tanh(z)
+}
+"""
+
+
+@pytest.mark.parametrize("text, word, offered", [
+    (SECOND, "negate(x", ["x"]), (SECOND, "add(x", ["x", "y"]), (SECOND, "tanh(z", ["x", "y", "z"]),
+    (SECOND, "negate(only", ["only"]),
+    # Of two modules in one file each has names of its own.
+    (GOOD + "// -----\n" + SECOND, "add(x", ["x", "y"]),
+    (GOOD + "// -----\n" + SECOND, "negate(total", ["x", "zero", "total"])])
+def test_operands_are_what_stands_in_front(text, word, offered):
+    """Of the computation around the place alone: no later one, none of another computation."""
+    async def conversation(session):
+        await session.open(text)
+        found = await session.ask("text_document_completion", lsp.CompletionParams,
+                                  place(text, word, word.index("(") + 1))
+        assert [i.label for i in found] == offered
+
+    in_session(conversation)

@@ -301,6 +301,33 @@ REFUSED = {
 }
 
 
+#: what gives a size for each dimension, those that it names: constants, open and bounded dimensions
+SIZED = {
+    "an iota": (SIZES.format("[4, 3]", 2) + '"stablehlo.dynamic_iota"(%s) {iota_dimension = 1 : i64}',
+                "(tensor<2xi64>) -> tensor<4x3xf32>", "iota", (4, 3)),
+    "a reshape": (SIZES.format("[8, 4]", 2) + '"stablehlo.dynamic_reshape"(%a, %s)',
+                  "(tensor<4x8xf32>, tensor<2xi64>) -> tensor<8x4xf32>", "reshape", (8, 4)),
+    "an open dimension": (SIZES.format("[2, 16]", 2) + '"stablehlo.dynamic_reshape"(%a, %s)',
+                          "(tensor<4x8xf32>, tensor<2xi64>) -> tensor<2x?xf32>", "dynamic-reshape", (2, -1)),
+}
+
+
+@pytest.mark.parametrize("operation, types, opcode, dims", SIZED.values(), ids=SIZED)
+def test_sizes_that_fit_come_in(operation, types, opcode, dims):
+    module = hlotool.from_stablehlo(around(operation, types))
+    (made,) = [i for i in module.entry.instructions if i.opcode == opcode and i.shape.rank == 2]
+    assert tuple(made.shape.dims[:1]) == dims[:1] and made.shape.rank == len(dims)
+    # One off, in either place, is refused; what is open or bounded takes any size.
+    for place in range(2):
+        sizes = re.search(r"dense<\[(\d+), (\d+)\]>", operation)
+        given = [int(sizes[1]), int(sizes[2])]
+        given[place] *= 2
+        other = operation.replace(sizes[0], f"dense<{given}>")
+        with pytest.raises(HloError) as refusal:
+            hlotool.from_stablehlo(read_unverified(around(other, types)))
+        assert str(given) in refusal.value.diagnostics[0].message
+
+
 def around(operation, types):
     return (f"func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<f32>, %i: tensor<4x1xi32>, "
             f"%t: !stablehlo.token) {{\n  {operation} : {types}\n  return\n}}")
