@@ -16,11 +16,13 @@ from hlotool.bisect.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.bisect.dump_names import DumpName, dump_name, is_beside
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule, Source
-from hlotool.text.input_files import Input, bytes_of, inputs_of, plain_text, uncompressed
+from hlotool.text.input_files import Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
 
 #: what MLIR prints in front of each dump of --mlir-print-ir-after-all
 _BANNER = re.compile(r"^[ \t]*// -----// IR Dump (?P<when>After|Before) (?P<what>.+?)(?: Failed)? //----- //[ \t]*$",
                      re.M)
+#: modules of one name among which the start of a chain without one is looked for
+_LOOKED_BACK = 64
 #: files without numbers that hold one module each, for a folder that a person has put together
 _SUFFIXES = (".hlo", ".txt", ".mlir", ".mlirbc", ".pb")
 
@@ -71,7 +73,8 @@ def read_folder(path: str | Path, wanted: Callable[[str], bool] | None = None) -
     `wanted` says of a module's name whether its chain is asked for.
     """
     root = Path(path)
-    if not root.exists():
+    if not str(path) or not root.exists():
+        files_of(path)
         bytes_of(root)
     found = Folder(str(path), [])
     chains: dict[tuple[str, str, int, str], Chain] = {}
@@ -135,11 +138,17 @@ def _printed_after_passes(file: Path) -> Iterator[Dump]:
 def _joined(chains: list[Chain]) -> list[Chain]:
     """Chains of one module whose number changed on the way, as one."""
     found: list[Chain] = []
+    #: name and stamp -> chains with a start, which one without may go on
+    started: dict[tuple[str, str], list[Chain]] = {}
     for chain in sorted(chains, key=lambda c: (c.stamp, c.number, c.name)):
-        before = next((c for c in reversed(found) if c.name == chain.name and c.stamp == chain.stamp
-                       and _goes_on(c, chain)), None)
+        key = chain.name, chain.stamp
+        can_go_on = not chain.dumps[0].name.is_start
+        latest = started.get(key, [])[-_LOOKED_BACK:][::-1] if can_go_on else []
+        before = next((c for c in latest if _goes_on(c, chain)), None)
         if before is None:
             found.append(chain)
+            if chain.dumps[0].name.is_start:
+                started.setdefault(key, []).append(chain)
         else:
             before.dumps += chain.dumps
     return found
@@ -176,7 +185,10 @@ class Reader:
 
     def _module(self, dump: Dump) -> HloModule:
         if dump.part is not None:
-            return _module_of(Input(dump.path, "mlir", dump.part))
+            key = dump.part.text.encode("utf-8", "surrogateescape")
+            if key not in self._known:
+                self._known[key] = _module_of(Input(dump.path, "mlir", dump.part))
+            return self._known[key]
         data = bytes_of(Path(dump.path))
         known = self._known.get(data)
         if known is None:

@@ -5,9 +5,11 @@ Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage; 130 a
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 
@@ -20,6 +22,8 @@ from hlotool.cli.output_files import printing_to_file
 from hlotool.cli.parsers import parser_of, suggestion
 from hlotool.cli.whole_files import forget_read
 
+#: names of arguments that are files or folders
+_PATHS = re.compile(r"FILE|PATH|FOLDER|MODULE|OTHER|BEFORE|AFTER|OUT\b")
 CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -103,6 +107,9 @@ def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
     module, parser = importlib.import_module(f"hlotool.cli.{command}"), parser_of(command, program)
     try:
         args = parser.parse_args(given)
+        if (empty := _empty_path(parser, args)) is not None:
+            complain(f"{program}: an empty word is no path ({empty}); is a variable empty? The current folder is `.`")
+            return UNUSABLE
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else CLEAN
 
@@ -134,6 +141,17 @@ def _reported(work: Callable[[], int], program: str) -> int:
         complain(f"{program}: a bug in hlotool, please report it: {type(error).__name__}: {error}",
                  "(HLOTOOL_TRACEBACK=1 shows where)")
         return UNUSABLE
+
+
+def _empty_path(parser: argparse.ArgumentParser, args: argparse.Namespace) -> str | None:
+    """The name of an argument that should say a file or folder and is an empty word."""
+    for action in parser._actions:  # argparse lists its actions nowhere else
+        names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar or "",)
+        if not action.option_strings or any(_PATHS.search(name) for name in names):
+            value = getattr(args, action.dest, None)
+            if value == "" or (isinstance(value, (list, tuple)) and "" in value):
+                return "/".join(action.option_strings) or names[0]
+    return None
 
 
 def _overview() -> str:

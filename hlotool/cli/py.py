@@ -19,7 +19,7 @@ from hlotool.ir import HloModule, Source
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to write as Python")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the code of the one module there")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the code of the one module there")
     parser.add_argument("--check", action="store_true", help="run the code instead, and compare what it builds")
 
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if args.check:
             code = max(code, _checked(loaded, module, text))
         elif args.output is not None and found == 1:
-            write_beside(args.output, encoded(text))
+            write_beside(Path(args.output), encoded(text))
         elif args.output is not None:
             complain(f"{loaded.name} was not written: --output takes one module")
             code = 2

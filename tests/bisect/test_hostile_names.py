@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pathlib
 import time
 
 import pytest
 
+import hlotool
+from hlotool.bisect import Reader, dump_folder, read_folder
 from hlotool.bisect.dump_names import dump_name
 
 
@@ -30,3 +33,33 @@ def test_names_are_cut_at_the_first_place_that_fits(name: str, module: str, rank
     found = dump_name(name)
     assert found is not None
     assert (found.module, found.rank, found.after, found.before) == (module, rank, after, before)
+
+
+def test_a_folder_of_many_modules_is_cut_in_linear_time(tmp_path: pathlib.Path) -> None:
+    """Every module is asked whether it is the rest of an earlier one, but not of every earlier one."""
+    for number in range(3000):
+        for name in ("before_optimizations.txt", "0001.p.after_a.before_b.txt"):
+            (tmp_path / f"module_{number:04}.f.{name}").touch()
+            (tmp_path / f"module_{number:04}.g.0002.p.after_a.before_b.txt").touch()
+    start = time.process_time()
+    chains = read_folder(tmp_path).chains
+    assert len(chains) == 3000 and time.process_time() - start < 3
+
+
+def test_a_module_whose_number_changed_is_one_chain(tmp_path: pathlib.Path) -> None:
+    for name in ("module_0001.f.before_optimizations.txt", "module_0001.f.0001.p.after_a.before_b.txt",
+                 "module_0007.f.0002.p.after_b.before_c.txt", "module_0009.f.0001.p.after_b.before_c.txt"):
+        (tmp_path / name).touch()
+    (chain,) = read_folder(tmp_path).chains
+    assert [d.name.number for d in chain.dumps] == [1, 1, 7]
+
+
+def test_equal_modules_of_one_file_are_read_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "log.mlir"
+    file.write_text("// -----// IR Dump After x //----- //\nmodule {}\n" * 50)
+    read = []
+    monkeypatch.setattr(dump_folder, "_module_of", lambda given: read.append(given) or hlotool.HloModule("m"))
+    (chain,), reader = read_folder(file).chains, Reader()
+    for dump in chain.dumps:
+        reader.read(dump)
+    assert len(chain.dumps) == 50 and len(read) == 1 and all(d.module is not None for d in chain.dumps)

@@ -110,8 +110,15 @@ def test_line_ends_and_marks_stay(tmp_path: pathlib.Path) -> None:
     assert file.read_bytes() == b"\xef\xbb\xbf" + formatted().replace("\n", "\r\n").encode()
 
 
-@pytest.mark.parametrize("command", [["lint"], ["fmt", "-w"], ["fmt"], ["lint", "--fix"], ["convert"], ["diff", "."],
-                                     ["run"], ["compare"], ["roundtrip"], ["opt"], ["py"]])
+@pytest.mark.parametrize("command", [
+    ["lint"], ["fmt", "-w"], ["fmt"], ["lint", "--fix"], ["convert"], ["diff", "."], ["run"], ["compare"],
+    ["roundtrip"], ["opt"], ["py"], ["cost"], ["bisect"], ["isolate"], ["reduce"], ["reduce", "m.hlo"],
+    ["bundle"], ["bundle", "run"], ["conform"], ["docs"],
+    *([command, "m.hlo", option] for command, options in {
+        "run": ["-o", "--args"], "convert": ["-o", "--loss-report"], "opt": ["-o"], "py": ["-o"], "lint": ["--output"],
+        "reduce": ["-o", "--state", "--save-arguments"], "bundle": ["-o", "--issue"], "isolate": ["--reproduce"],
+        "conform": ["--json", "--html", "--junitxml", "--expectations", "--against"],
+        "bisect": ["--html", "--save-arguments", "--against"]}.items() for option in options)])
 def test_an_empty_word_is_an_error(command: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
                                    capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,6 +126,7 @@ def test_an_empty_word_is_an_error(command: list[str], tmp_path: pathlib.Path, m
     assert main([*command, ""]) == 2
     shown = capsys.readouterr()
     assert "empty word" in shown.err + shown.out and (tmp_path / "m.hlo").read_text() == TEXT
+    assert os.listdir(tmp_path) == ["m.hlo"]
 
 
 def test_pipes_and_links_to_nothing_in_folders(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
