@@ -34,7 +34,16 @@ from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_pri
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding, TooManyDevicesError
 from hlotool.ir.source import Position, Source, Span
-from hlotool.ir.walk import called_by, callees_first, cycles, post_order, reachable, unique_name, uses
+from hlotool.ir.walk import (
+    called_by,
+    callees_before_callers,
+    callees_first,
+    cycles,
+    post_order,
+    reachable,
+    unique_name,
+    uses,
+)
 
 __all__ = [
     "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "UNBOUNDED", "Aliasing", "Attributes", "AxisRef",
@@ -42,7 +51,8 @@ __all__ = [
     "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind", "Layout",
     "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw",
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
-    "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by", "callees_first",
-    "clone_computation", "clone_module", "cycles", "dtype_of_numpy", "flaws", "foreign_operands", "is_sound",
-    "kind_of", "mapped_attributes", "no_collection", "post_order", "reachable", "set_printer", "unique_name", "uses",
+    "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by",
+    "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
+    "flaws", "foreign_operands", "is_sound", "kind_of", "mapped_attributes", "no_collection", "post_order",
+    "reachable", "set_printer", "unique_name", "uses",
 ]

@@ -78,10 +78,15 @@ def callees_first(module: HloModule) -> list[HloComputation]:
 
     On a cycle (which the verifier reports) the order is that of the text.
     """
+    return callees_before_callers(module.computations)
+
+
+def callees_before_callers(starts: Iterable[HloComputation]) -> list[HloComputation]:
+    """Computations and all that they call, directly or not, each once and behind what it calls."""
     done: set[int] = set()
     opened: set[int] = set()
     order: list[HloComputation] = []
-    for start in module.computations:
+    for start in starts:
         stack = [(start, False)]
         while stack:
             computation, ready = stack.pop()

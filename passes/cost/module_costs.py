@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first
+from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_before_callers, callees_first
 from hlotool.ops import FREE, OPS, Cost, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
 from hlotool.passes.origins import origin_of
@@ -63,25 +63,33 @@ class ModuleCost:
 
     def spread(self) -> Iterator[CostRow]:
         """The rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
-        for row in self.rows:
-            yield from self.parts(row)
+        return self._taken_apart(self.rows)
 
     def parts(self, row: CostRow) -> Iterator[CostRow]:
-        """What a row of a fusion is made of: its traffic, and what it fuses, also inside of others; else the row."""
-        if row.instruction.opcode != "fusion":
-            yield row
-            return
-        yield replace(row, once=Cost(bytes_read=row.once.bytes_read, bytes_written=row.once.bytes_written))
-        costs, todo = _Costs(), list(row.instruction.called_computations())
-        while todo:
-            computation = todo.pop()
+        """What a row of a fusion is made of: its traffic, and what it fuses, also inside of others; else the row.
+
+        Rows of what is fused count how often all of them run.
+        """
+        return self._taken_apart([row])
+
+    def _taken_apart(self, rows: Iterable[CostRow]) -> Iterator[CostRow]:
+        fused: dict[HloComputation, int] = defaultdict(int)
+        for row in rows:
+            if row.instruction.opcode != "fusion":
+                yield row
+                continue
+            yield replace(row, once=Cost(bytes_read=row.once.bytes_read, bytes_written=row.once.bytes_written))
+            for called in row.instruction.called_computations():
+                fused[called] += row.executions
+        costs = _Costs()
+        # Callers first, so that each computation is walked once, however often others hold it.
+        for computation in reversed(callees_before_callers(fused)):
             for inner in computation.instructions:
                 if inner.opcode in ("fusion", "call"):
-                    todo += inner.called_computations()
-                    continue
-                work = costs.once(inner).work_only()
-                if work != FREE:
-                    yield CostRow(inner, computation, row.executions, work)
+                    for called in inner.called_computations():
+                        fused[called] += fused[computation]
+                elif (work := costs.once(inner).work_only()) != FREE:
+                    yield CostRow(inner, computation, fused[computation], work)
 
 
 def module_cost(module: HloModule) -> ModuleCost:

@@ -64,8 +64,8 @@ def roofline(cost: ModuleCost, device: Device) -> Roofline:
     """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
     seconds = compute = memory = 0.0
     for row in cost.rows:
-        products = [(p.instruction.operands[0].shape.element_type, p.once.flops) for p in cost.parts(row)
-                    if p.instruction.opcode in _PRODUCTS]
+        products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
+                    for p in cost.parts(row) if p.instruction.opcode in _PRODUCTS and row.executions]
         work = _compute_seconds(row.once, products, device) * row.executions
         moved = row.once.bytes / device.bandwidth * row.executions
         seconds += max(work, moved)

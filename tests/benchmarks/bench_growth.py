@@ -38,6 +38,8 @@ _LONG = 0.5
 #: so many of the last sizes count
 _COUNTED = 4
 _FIRST, _LARGEST = 250, 64_000
+#: a call is measured so often at least, and at most where it is short: on a busy machine single times say little
+_FEWEST, _MOST = 3, 15
 #: times shorter than this say more about the clock than about growth
 _SHORT = 0.02
 
@@ -85,6 +87,40 @@ def _with_a_change(module: Any) -> tuple[Any, Any]:
     return module, other
 
 
+def _cost(module: Any) -> None:
+    """All that `hlotool cost` knows of a module."""
+    from hlotool.passes.cost import GROUPINGS, devices, module_cost, peak_memory, roofline, transfers
+
+    found = module_cost(module)
+    for grouping in GROUPINGS:
+        found.by(grouping)
+    peak_memory(module), transfers(found), roofline(found, devices()["h100"])
+
+
+def _arguments(module: Any) -> tuple[Any, list[list[Any]]]:
+    from hlotool.execution import Program, arguments_for
+
+    program = Program(module)
+    return module, [arguments_for(program, 0)]
+
+
+def _by_values(given: tuple[Any, list[list[Any]]]) -> object:
+    """What `hlotool diff --values` does with a module and itself."""
+    from hlotool.execution import Program
+    from hlotool.triage import match_values
+
+    module, rows = given
+    return match_values(Program(module), Program(module), rows, seconds=600)
+
+
+def _bundled(given: tuple[Any, list[list[Any]]]) -> object:
+    """A bundle, written and read."""
+    from hlotool.reduction import Bundle, Candidate, Verdict, read_bundle
+
+    module, rows = given
+    return read_bundle(Bundle(Candidate(module, rows), Verdict(), "wrong").as_bytes(), "bundle.zip")
+
+
 #: name -> what it takes to be run on a text: nothing measured happens before the call of what that gives
 COMMANDS: dict[str, Callable[[str], Callable[[], object] | None]] = {
     "parse": lambda text: lambda: _parsed(text),
@@ -98,13 +134,17 @@ COMMANDS: dict[str, Callable[[str], Callable[[], object] | None]] = {
     "back": _of_module(hlotool.from_stablehlo, hlotool.to_stablehlo),
     "diff": _of_module(lambda pair: hlotool.diff(*pair), _with_a_change),
     "py": _of_module(to_python),
+    "cost": _of_module(_cost),
+    "values": _of_module(_by_values, _arguments),
+    "bundle": _of_module(_bundled, _arguments),
 }
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Processor time of a call, the best of three where it is short."""
-    best = math.inf
-    for _ in range(3):
+    """Processor time of a call, the best of some: of three, and of the more the shorter it is."""
+    best, begun, tries = math.inf, time.process_time(), 0
+    while tries < _FEWEST or (tries < _MOST and time.process_time() - begun < _LONG):
+        tries += 1
         gc.collect()
         start = time.process_time()
         with contextlib.suppress(HloError):

@@ -280,3 +280,30 @@ def test_invalid_modules_cost_what_is_valid_in_them():
     }""")
     assert module_cost(module).total.flops >= 4
     assert peak_memory(module).total > 0
+
+
+def test_what_is_fused_twice_counts_twice_and_is_walked_once():
+    """Fusions that hold one computation several times, fifty deep: 2^50 instructions, and as many flops."""
+    levels = "".join(f"f{n} {{ a = f32[8] parameter(0)  b = f32[8] fusion(a), kind=kLoop, calls=f{n - 1}\n"
+                     f"  ROOT c = f32[8] fusion(b), kind=kLoop, calls=f{n - 1} }}\n" for n in range(1, 51))
+    module = hlotool.parse("HloModule m\nf0 { a = f32[8] parameter(0)  b = f32[8] negate(a)\n  ROOT c = f32[8] tanh(b) }\n"
+                           f"{levels}ENTRY e {{ x = f32[8] parameter(0)\n"
+                           "  ROOT r = f32[8] fusion(x), kind=kLoop, calls=f50 }\n")
+    cost = module_cost(module)
+    assert cost.total.flops == 8 << 50 and cost.total.transcendentals == 8 << 50
+    for grouping in GROUPINGS:
+        assert sum(c.flops for c in cost.by(grouping).values()) == 8 << 50
+    assert cost.by("opcode")["tanh"].transcendentals == 8 << 50 and cost.by("opcode")["fusion"].bytes == 64
+    assert roofline(cost, devices()["h100"]).seconds > 0
+
+
+def test_products_in_shared_fusions_count_as_often_as_they_run():
+    module = hlotool.parse("""HloModule m
+inner { a = f32[8,8] parameter(0)  ROOT d = f32[8,8] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+outer { a = f32[8,8] parameter(0)  b = f32[8,8] fusion(a), kind=kOutput, calls=inner
+  ROOT c = f32[8,8] fusion(b), kind=kOutput, calls=inner }
+ENTRY e { x = f32[8,8] parameter(0)  ROOT r = f32[8,8] fusion(x), kind=kOutput, calls=outer }
+""")
+    device = devices()["h100"]
+    found = roofline(module_cost(module), device)
+    assert found.compute_seconds == pytest.approx(2 * (2 * 8 ** 3) / device.matrix_flops("f32"), rel=0.2)
