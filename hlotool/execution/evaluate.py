@@ -313,7 +313,7 @@ class _Evaluation:
                                      f"the operation {instruction.opcode} is not known")])
         given = {_keyword(record.evaluate, k): self._value(instruction, v)
                  for k, v in record.attributes_of(instruction).items()}
-        wanted = inspect.signature(record.evaluate).parameters
+        wanted = _parameters(record.evaluate)
         if "shape" in wanted:
             given["shape"] = instruction.shape
         if "operand_shapes" in wanted:
@@ -385,7 +385,13 @@ def _refuse_size(problem: str, *operands: Any) -> NoReturn:
 
 def _keyword(function: Callable[..., Any], name: str) -> str:
     """The parameter that takes an attribute; names that Python reserves carry an underscore at the end."""
-    return f"{name}_" if f"{name}_" in inspect.signature(function).parameters else name
+    return f"{name}_" if f"{name}_" in _parameters(function) else name
+
+
+@functools.lru_cache(maxsize=4096)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of a function's parameters, which are asked for with every instruction."""
+    return frozenset(inspect.signature(function).parameters)
 
 
 def _problem(module: HloModule, instruction: HloInstruction | None, code: str, message: str) -> Diagnostic:

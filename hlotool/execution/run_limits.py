@@ -13,6 +13,7 @@ Without `run_limit` the limit of every evaluation is that of an executor.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
-from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.isolation import available_memory, taken_memory
 from hlotool.ops import OPS, Cost
 
@@ -74,8 +75,8 @@ class RunLimits:
 
     def check_work(self, instruction: HloInstruction) -> None:
         """Raise OutOfTime for an instruction that takes longer by itself, on any machine."""
-        size = max((s.size for s in leaves(instruction.shape) if s.is_array), default=0)
-        given = max((s.size for o in instruction.operands for s in leaves(o.shape) if s.is_array), default=0)
+        size = _most_elements(instruction.shape)
+        given = max((_most_elements(o.shape) for o in instruction.operands), default=0)
         if size * given < _WORTH_COUNTING or instruction.opcode not in OPS or math.isinf(self.seconds):
             return
         if any(map(memory_problem, instruction.operands)):
@@ -87,6 +88,12 @@ class RunLimits:
         if work > fastest * self.seconds:
             raise OutOfTime(f"{instruction.opcode} {instruction.name} takes {work:.2g} operations, more than the "
                             f"reference does within {self.seconds:.3g} s")
+
+
+@functools.lru_cache(maxsize=4096)
+def _most_elements(shape: Shape) -> int:
+    """Of the largest array in a shape; a tuple of many is asked about by each instruction that takes one of them."""
+    return max((s.size for s in leaves(shape) if s.is_array), default=0)
 
 
 class _EachInstruction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 
@@ -29,9 +30,14 @@ def bytes_of(shape: Shape) -> int:
     return math.prod(shape.dims) * max(1, (shape.dtype.bits + 7) // 8)
 
 
+@functools.lru_cache(maxsize=4096)
+def _largest(shape: Shape) -> Shape:
+    return max(leaves(shape), key=bytes_of, default=shape)
+
+
 def too_large(shape: Shape) -> str:
     """What is wrong with the largest array of a shape, as the end of a sentence; empty where it fits into memory."""
-    largest = max(leaves(shape), key=bytes_of, default=shape)
+    largest = _largest(shape)
     size, available = bytes_of(largest), available_memory()
     if size <= available:
         return ""

@@ -147,14 +147,14 @@ def match_values(before: Program, after: Program, arguments: Rows, *, seconds: f
     deadline = time.monotonic() + seconds
     (left, ours), (right, theirs) = (_Watch(program, deadline).run(arguments) for program in (before, after))
     plain = {_exact(a) for row in arguments for a in row}
-    by_exact: dict[bytes, list[_Seen]] = defaultdict(list)
-    by_elements: dict[bytes, list[_Seen]] = defaultdict(list)
+    by_exact: dict[bytes, _Alike] = defaultdict(_Alike)
+    by_elements: dict[bytes, _Alike] = defaultdict(_Alike)
     near: dict[tuple[str, int], list[_Seen]] = defaultdict(list)
     for seen in right:
         for key in dict.fromkeys(seen.exact):
-            by_exact[key].append(seen)
+            by_exact[key].add(seen)
         for key in dict.fromkeys(seen.unordered):
-            by_elements[key].append(seen)
+            by_elements[key].add(seen)
         if seen.first is not None:
             near[seen.first.dtype.name, seen.first.size].append(seen)
     taken: set[HloInstruction] = set()
@@ -175,26 +175,44 @@ def match_values(before: Program, after: Program, arguments: Rows, *, seconds: f
     return ValueMatches(rows, new, different)
 
 
-def _row(seen: _Seen, by_exact: dict[bytes, list[_Seen]], by_elements: dict[bytes, list[_Seen]],
+def _row(seen: _Seen, by_exact: dict[bytes, _Alike], by_elements: dict[bytes, _Alike],
          near: dict[tuple[str, int], list[_Seen]], taken: set[HloInstruction]) -> ValueMatch:
     """The fate of one instruction whose value says something."""
     opcode = seen.instruction.opcode
-    same: list[_Seen] = next((by_exact[k] for k in seen.exact if k in by_exact), [])
-    alike = [s for s in same if s.instruction.opcode == opcode]
-    if alike:
-        best = _best(alike, taken)
+    same = next((by_exact[k] for k in seen.exact if k in by_exact), None)
+    if same is not None and (best := same.best(taken, opcode)) is not None:
         return ValueMatch(seen.instruction, "fused" if best.is_fused else "kept", best.instruction, best.inside)
-    moved = next((by_elements[k] for k in seen.unordered if k in by_elements), [])
-    fate, found = ("rewritten", same) if same else ("moved", moved) if moved else ("rounded", _near(seen, near))
+    moved = next((by_elements[k] for k in seen.unordered if k in by_elements), None)
+    for fate, alike in (("rewritten", same), ("moved", moved)):
+        if alike is not None and (best := alike.best(taken)) is not None:
+            return ValueMatch(seen.instruction, fate, best.instruction, best.inside)
+    found = _near(seen, near)
     if found:
-        best = _best(found, taken)
-        return ValueMatch(seen.instruction, fate, best.instruction, best.inside)
+        best = min(found, key=lambda s: s.instruction in taken)
+        return ValueMatch(seen.instruction, "rounded", best.instruction, best.inside)
     return ValueMatch(seen.instruction, "unknown" if found is None else "gone")
 
 
-def _best(found: list[_Seen], taken: set[HloInstruction]) -> _Seen:
-    """One that stands for no other yet, where there is one."""
-    return min(found, key=lambda s: s.instruction in taken)
+class _Alike:
+    """What gives one value, which many instructions may; asked for the next one that stands for no other."""
+
+    def __init__(self) -> None:
+        #: by opcode, and "" for all of them
+        self._seen: dict[str, list[_Seen]] = defaultdict(list)
+        #: how many at the beginning of each list stand for others
+        self._passed: dict[str, int] = defaultdict(int)
+
+    def add(self, seen: _Seen) -> None:
+        for opcode in ("", seen.instruction.opcode):
+            self._seen[opcode].append(seen)
+
+    def best(self, taken: set[HloInstruction], opcode: str = "") -> _Seen | None:
+        """The first that stands for no other yet, or the first; None where there is none of the opcode."""
+        if not (found := self._seen.get(opcode)):
+            return None
+        while self._passed[opcode] < len(found) and found[self._passed[opcode]].instruction in taken:
+            self._passed[opcode] += 1
+        return found[self._passed[opcode] % len(found)]
 
 
 def _near(seen: _Seen, near: dict[tuple[str, int], list[_Seen]]) -> list[_Seen] | None:
