@@ -286,7 +286,8 @@ def test_what_is_fused_twice_counts_twice_and_is_walked_once():
     """Fusions that hold one computation several times, fifty deep: 2^50 instructions, and as many flops."""
     levels = "".join(f"f{n} {{ a = f32[8] parameter(0)  b = f32[8] fusion(a), kind=kLoop, calls=f{n - 1}\n"
                      f"  ROOT c = f32[8] fusion(b), kind=kLoop, calls=f{n - 1} }}\n" for n in range(1, 51))
-    module = hlotool.parse("HloModule m\nf0 { a = f32[8] parameter(0)  b = f32[8] negate(a)\n  ROOT c = f32[8] tanh(b) }\n"
+    module = hlotool.parse("HloModule m\n"
+                           "f0 { a = f32[8] parameter(0)  b = f32[8] negate(a)\n  ROOT c = f32[8] tanh(b) }\n"
                            f"{levels}ENTRY e {{ x = f32[8] parameter(0)\n"
                            "  ROOT r = f32[8] fusion(x), kind=kLoop, calls=f50 }\n")
     cost = module_cost(module)
