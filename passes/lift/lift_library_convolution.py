@@ -58,12 +58,13 @@ class _Plan:
     precision: dict[str, Any]
 
 
-def _plan(call: Call) -> _Plan:
+def _plan(call: Call, vectors: bool = False) -> _Plan:
     given = call.instruction.attributes
     labels = given.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise Unclear("it has no dim_labels")
-    call.expect("?" not in f"{labels.lhs}{labels.rhs}{labels.output}", "its features are stored as vectors")
+    call.expect(vectors or "?" not in f"{labels.lhs}{labels.rhs}{labels.output}", "its features are stored as vectors")
+    labels = ConvolutionDimensions(*(side.replace("?", "") for side in (labels.lhs, labels.rhs, labels.output)))
     call.expect(given.get("batch_group_count", 1) == 1, "it has batch groups")
     window = (given.get("window") or Window()).dimensions
     call.expect(len(window) == labels.spatial_rank, f"its window has {len(window)} dimensions, not "
@@ -75,20 +76,26 @@ def _plan(call: Call) -> _Plan:
 @on_target("__cudnn$convForward", "__cudnn$convBiasActivationForward")
 def forward(call: Call) -> tuple[HloInstruction, ...]:
     """scale * convolution + side_scale * side + bias, then an activation."""
-    config, plan, out = call.config("cudnn_conv_backend_config"), _plan(call), call.results[0]
+    config, plan, out = call.config("cudnn_conv_backend_config"), _plan(call, True), call.results[0]
     call.expect(not config.get("reordered_int8_nchw_vect"), "its filter is stored in another order")
-    lhs, rhs = call.operands[:2]
+    places = _vector_places(call, plan)
+    lhs, rhs = (_joined(call, o, side, place, letter) for o, side, place, letter in zip(
+        call.operands[:2], (plan.labels.lhs, plan.labels.rhs), places, "fi", strict=False))
+    vector = out.dims[places[2]] if places[2] is not None else 0
+    if vector:
+        out = _without(out, places[2], plan.labels.output.index("f"))
     scale, side_scale = float(config.get("conv_result_scale", 1)), float(config.get("side_input_scale", 0))
     activation = _activation(call, config)
     has_bias = call.target.endswith("BiasActivationForward")
     call.expect(len(call.operands) >= 2 + has_bias, f"it has {len(call.operands)} operands")
     rest = list(call.operands[2 + has_bias:])
     call.expect(len(rest) <= 1 and (not side_scale or bool(rest)), f"it has {len(call.operands)} operands")
+    rest = [_joined(call, o, plan.labels.output, places[2], "f") for o in rest]
     is_plain = scale == 1 and not has_bias and not side_scale and activation is None
     wide = wide_type(lhs.shape)
     if is_plain and out.dtype.is_floating == lhs.shape.dtype.is_floating:
         value = _convolution(call, lhs, rhs, plan, out if out.dtype.is_floating else out.with_element_type(wide))
-        return call.with_workspaces(call.saturated(value, out))
+        return call.with_workspaces(_cut(call, call.saturated(value, out), plan.labels.output, places[2], vector))
     value = _convolution(call, lhs, rhs, plan, out.with_element_type(wide))
     value = call.scaled(call.cast(value, "f32" if wide == "s32" else wide), scale)
     kind = value.shape.element_type
@@ -97,7 +104,61 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
     if has_bias:
         value = call.add("add", [value, _feature_bias(call, call.operands[2], value.shape, plan.labels.output)])
     value = activation(call, value) if activation is not None else value
-    return call.with_workspaces(call.saturated(value, out))
+    return call.with_workspaces(_cut(call, call.saturated(value, out), plan.labels.output, places[2], vector))
+
+
+def _vector_places(call: Call, plan: _Plan) -> tuple[int | None, int | None, int | None]:
+    """Where lhs, filter and result hold a few features side by side, as cuDNN has small integers; None where nowhere.
+
+    The labels mark the dimension with `?`, or leave out the last one. Source: XLA, cudnn_vectorize_convolutions.cc.
+    """
+    given = call.instruction.attributes["dim_labels"]
+    found = []
+    for shape, side in zip((call.operands[0].shape, call.operands[1].shape, call.results[0]),
+                           (given.lhs, given.rhs, given.output), strict=True):
+        call.expect(side.count("?") <= 1, "several of its dimensions hold features side by side")
+        extra = shape.rank - len(side.replace("?", ""))
+        call.expect(extra in (0, 1), f"its labels {side} are not those of {shape.text(False)}")
+        found.append((side.index("?") if "?" in side else shape.rank - 1) if extra else None)
+    call.expect((found[0] is None) == (found[1] is None), "features are stored as vectors on one side only")
+    return found[0], found[1], found[2]
+
+
+def _feature(labels: str, place: int, letter: str) -> int:
+    """The dimension of the features in an array that has another one, of vectors, at a place."""
+    at = labels.index(letter)
+    return at + (at >= place)
+
+
+def _joined(call: Call, value: HloInstruction, labels: str, place: int | None, letter: str) -> HloInstruction:
+    """The array with its features in one dimension again: the vectors one after the other."""
+    if place is None:
+        return value
+    at = _feature(labels, place, letter)
+    order = [d for d in range(value.shape.rank) if d != place]
+    order.insert(order.index(at) + 1, place)
+    moved = call.add("transpose", [value], dimensions=tuple(order))
+    return call.add("reshape", [moved], _without(value.shape, place, labels.index(letter)))
+
+
+def _without(shape: Shape, place: int, feature: int) -> Shape:
+    """The shape whose vectors are among its features."""
+    dims = list(shape.dims)
+    width = dims.pop(place)
+    dims[feature] *= width
+    return shape.without_layout().with_dims(tuple(dims))
+
+
+def _cut(call: Call, value: HloInstruction, labels: str, place: int | None, width: int) -> HloInstruction:
+    """The reverse of `_joined` for the result."""
+    if place is None:
+        return value
+    at, dims = labels.index("f"), list(value.shape.dims)
+    dims[at:at + 1] = [dims[at] // width, width]
+    split = call.add("reshape", [value], value.shape.with_dims(tuple(dims)))
+    order = [d for d in range(len(dims)) if d != at + 1]
+    order.insert(place, at + 1)
+    return call.add("transpose", [split], dimensions=tuple(order))
 
 
 def _activation(call: Call, config: dict[str, Any]) -> Callable[[Call, HloInstruction], HloInstruction] | None:
