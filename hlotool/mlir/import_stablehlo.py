@@ -36,8 +36,9 @@ from hlotool.mlir.module_attributes import (
     root_sharding,
 )
 from hlotool.mlir.operation_reader import OperationReader
+from hlotool.mlir.region_shardings import share_with_regions
 from hlotool.mlir.types import NoType, Types
-from hlotool.ops import OPS, has_foreign
+from hlotool.ops import BARE_REGIONS, OPS, has_foreign
 from hlotool.text import check_writable
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
@@ -354,6 +355,8 @@ class Importer:
         if bearer in added:
             if marks := instruction_attributes(operation):
                 bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
+                if BARE_REGIONS not in operation.attributes:
+                    share_with_regions(bearer)
             self._restorer.restore(operation.attributes, bearer, scope.computation)
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:

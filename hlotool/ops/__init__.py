@@ -28,7 +28,7 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.values import EvaluationError
-from hlotool.ops.control import TARGETS
+from hlotool.ops.control import BARE_REGIONS, TARGETS
 from hlotool.ops.lapack import lapack_targets
 from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
@@ -37,8 +37,8 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, 
 from hlotool.ops.table import OPS
 
 __all__ = [
-    "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS", "Attribute", "ConstraintError",
-    "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable", "draw_ordered", "draw_program",
-    "elements_left", "has_foreign", "int_limits", "is_any_foreign", "lapack_targets", "limits", "literal_text",
-    "require", "specials", "traffic", "turning_points", "value_of",
+    "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS", "Attribute",
+    "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable", "draw_ordered",
+    "draw_program", "elements_left", "has_foreign", "int_limits", "is_any_foreign", "lapack_targets", "limits",
+    "literal_text", "require", "specials", "traffic", "turning_points", "value_of",
 ]

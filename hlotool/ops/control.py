@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hlotool.ir import (
@@ -265,9 +265,22 @@ def while_shape(init: Shape, *, condition: HloComputation, body: HloComputation)
 _ONE_TUPLE = "hlotool.one_tuple"
 
 
+#: a loop or branch whose regions say other shardings than it does, or none; elsewhere they have its own, as XLA has it
+BARE_REGIONS = "hlotool.bare_regions"
+
+
+def _bare_mark(instruction: HloInstruction, inside: Iterable[HloInstruction]) -> dict[str, str]:
+    """The mark of an instruction with a sharding that not all of those in its regions have."""
+    wanted = instruction.attributes.get("sharding")
+    return {} if wanted is None or all(i.attributes.get("sharding") == wanted for i in inside) else {
+        BARE_REGIONS: "unit"}
+
+
 def _emit_while(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes, shape = instruction.attributes, instruction.shape
     marks = {_ONE_TUPLE: "unit"} if shape.is_tuple and len(shape.elements) == 1 else {}
+    body = attributes["body"]
+    marks |= _bare_mark(instruction, (*attributes["condition"].parameters(), *body.parameters(), body.root))
     return e.op("stablehlo.while", operands, shape, marks,
                 [e.region(attributes["condition"]), e.region(attributes["body"])])
 
@@ -362,7 +375,8 @@ def _emit_conditional(e: Emitter, instruction: HloInstruction, operands: Sequenc
     branches = branches_of(*(given.get(n) for n in ("true_computation", "false_computation", "branch_computations")))
     regions = [e.region(b, (o,)) for b, o in zip(branches, operands[1:], strict=True)]
     name = "stablehlo.if" if instruction.operands[0].shape.element_type == "pred" else "stablehlo.case"
-    return e.op(name, operands[:1], instruction.shape, {}, regions)
+    marks = _bare_mark(instruction, (b.root for b in branches))
+    return e.op(name, operands[:1], instruction.shape, marks, regions)
 
 
 def _lift_conditional(r: Reader) -> HloInstruction:

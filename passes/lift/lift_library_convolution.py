@@ -83,7 +83,7 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
         call.operands[:2], (plan.labels.lhs, plan.labels.rhs), places, "fi", strict=False))
     vector = out.dims[places[2]] if places[2] is not None else 0
     if vector:
-        out = _without(out, places[2], plan.labels.output.index("f"))
+        out = _without(out, places[2] or 0, plan.labels.output.index("f"))
     scale, side_scale = float(config.get("conv_result_scale", 1)), float(config.get("side_input_scale", 0))
     activation = _activation(call, config)
     has_bias = call.target.endswith("BiasActivationForward")
