@@ -33,6 +33,7 @@ GROUPS = {
     },
     "serve": {
         "lsp": "start the language server for editors",
+        "mcp": "start a server of tools for agents",
         "completion": "let a shell complete commands, options and files",
     },
 }

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain
+from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
@@ -55,9 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="also programs that are known to end the executor's process")
     parser.add_argument("--output", "-o", metavar="FOLDER", help="keep the campaign, programs and bundles there")
     parser.add_argument("--resume", action="store_true", help="go on with the campaign in that folder")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("text", "json"), default="text", help="the report's form")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format(parser, "hlotool.fuzzing:fuzz.schema.json")
 
 
 def run(args: argparse.Namespace) -> int:

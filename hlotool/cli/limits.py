@@ -11,7 +11,7 @@ from hlotool.cli.console import report
 from hlotool.diagnostics import Diagnostic
 
 #: commands that last until somebody ends them
-_ENDLESS = ("lsp", "docs")
+_ENDLESS = ("lsp", "mcp", "docs")
 #: beyond the limit of one execution: seconds in which a module is read, lifted, and its arguments are made
 _AROUND = 10.0
 

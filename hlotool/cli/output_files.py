@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 #: commands that print nothing to keep, or as long as they run
-_WITHOUT = ("lsp", "docs")
+_WITHOUT = ("lsp", "mcp", "docs")
 
 
 def add_output(parser: argparse.ArgumentParser, command: str) -> None:

@@ -44,7 +44,8 @@ AT_WORK = {
     "run": Slow(("endless.hlo",), 3), "compare": PIPE, "cost": PIPE, "reduce": PIPE, "isolate": Slow(("endless.hlo",)),
     "roundtrip": Slow(("-j", "2", "endless.hlo", "other.hlo"), 4),
     "conform": Slow(("endless.hlo", "--executor", "reference"), 3),
-    "explain": Slow(("dot",) * 60), "ops": Slow(()), "lsp": Slow((), 1), "docs": Slow(("--serve", "0"), 1),
+    "explain": Slow(("dot",) * 60), "ops": Slow(()), "lsp": Slow((), 1), "mcp": Slow((), 1),
+    "docs": Slow(("--serve", "0"), 1),
 }
 SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL]
 #: the rest is tried at night: each takes a second or two
@@ -114,5 +115,5 @@ def test_no_process_stays(command: str, number: signal.Signals, tmp_path: pathli
         code = process.wait()
         said = process.stderr.read().decode() if process.stderr is not None else ""
     assert "Traceback" not in said
-    if number is signal.SIGINT and command not in ("lsp", "docs"):
+    if number is signal.SIGINT and command not in ("lsp", "mcp", "docs"):
         assert code == 130 and "interrupted" in said, (code, said)
