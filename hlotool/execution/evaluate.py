@@ -21,7 +21,7 @@ from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.program import Program, flat, nested
-from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem
+from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.isolation import OutOfMemory
@@ -299,6 +299,9 @@ class _Evaluation:
         callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
                         if isinstance(c, _Callee))
         if not too_large(instruction.shape):  # which it refuses
+            if problem := room_problem(instruction):
+                raise HloError([_problem(self.module, instruction, MEMORY, f"{instruction.opcode} {instruction.name}: "
+                                                                           f"{problem}")])
             self.limits.check_work(instruction)
         return _Step(instruction, function, operands, keywords, spent, callees, _one_size(instruction),
                      is_large(instruction))

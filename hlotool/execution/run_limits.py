@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.isolation import available_memory, taken_memory
+from hlotool.isolation import available_memory, free_memory, taken_memory
 from hlotool.ops import OPS, Cost
 
 #: seconds for one evaluation where nobody says otherwise
@@ -33,6 +33,8 @@ DEFAULT_SECONDS = 60.0
 _FASTEST_PRODUCTS, _FASTEST, _FASTEST_SORTS = 2e12, 1e10, 1e8
 #: operands times results of an instruction below which its arithmetic is not counted
 _WORTH_COUNTING = 1e10
+#: bytes that NumPy takes for each index: as 64 bits, clamped, and spread over the result
+_BYTES_OF_A_PLACE = 24
 #: bytes of a value below which memory is not looked at
 _WORTH_LOOKING = 1 << 26
 
@@ -109,14 +111,39 @@ class _EachInstruction:
 
 def is_large(instruction: HloInstruction) -> bool:
     """Whether making the value of an instruction is worth a look at time and memory."""
-    return sum(map(bytes_of, leaves(instruction.shape))) >= _WORTH_LOOKING
+    return sum(map(bytes_of, leaves(instruction.shape))) + _bytes_of_places(instruction) >= _WORTH_LOOKING
+
+
+def _bytes_of_places(instruction: HloInstruction) -> int:
+    """Bytes that an instruction takes, beside its value, for indices: to count them, or for what they mean."""
+    if instruction.opcode == "iota" and instruction.shape.dims:  # counted in 64 bits, then made what it is to be
+        return 8 * instruction.shape.dims[instruction.attributes.get("iota_dimension", 0)]
+    if instruction.opcode not in ("gather", "scatter") or len(instruction.operands) < 2:
+        return 0
+    # scatter's operands are as many as its updates, with the indices between them
+    indices = instruction.operands[1 if instruction.opcode == "gather" else (len(instruction.operands) - 1) // 2].shape
+    return _BYTES_OF_A_PLACE * indices.size if indices.is_array and indices.is_static else 0
+
+
+def room_problem(instruction: HloInstruction) -> str:
+    """Why an instruction finds no room even where nothing else is held; empty where it may. Asked before it is run."""
+    size, places = sum(map(bytes_of, leaves(instruction.shape))), _bytes_of_places(instruction)
+    if not places or size + places <= available_memory():
+        return ""
+    return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)}, the places of its indices "
+            f"take {format_bytes(places)}, and {format_bytes(available_memory())} may be taken")
 
 
 def memory_problem(instruction: HloInstruction, widening: int = 1) -> str:
     """Why the value of an instruction finds no room beside what the process holds; empty where it does."""
-    size = widening * sum(map(bytes_of, leaves(instruction.shape)))
+    size, places = widening * sum(map(bytes_of, leaves(instruction.shape))), _bytes_of_places(instruction)
     taken, available = taken_memory(), available_memory()
-    if taken + size <= available:
+    is_free = size + places < _WORTH_LOOKING or size + places <= (free := free_memory())
+    if taken + size + places <= available and is_free:
         return ""
-    return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)} beside the "
+    working = f", the places of its indices take {format_bytes(places)}" if places else ""
+    if not is_free:
+        return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)}{working}, and "
+                f"{format_bytes(free)} are free on this machine")
+    return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)}{working}, beside the "
             f"{format_bytes(taken)} that are taken, and {format_bytes(available)} may be taken")

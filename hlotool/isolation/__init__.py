@@ -3,13 +3,29 @@
 from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.isolation.memory import available_memory, bytes_in, limit_memory, taken_memory
+from hlotool.isolation.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.isolation.pool import answers
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 from hlotool.isolation.worker import die_with_parent
 
 __all__ = [
-    "TOO_DEEP", "TOO_LARGE", "Child", "Crashed", "OutOfMemory", "Refusal", "TimedOut", "answers", "available_memory",
-    "bytes_in", "can_supervise", "close_children", "die_with_parent", "limit_memory", "note_progress", "shared_child",
-    "supervised", "taken_memory",
+    "TOO_DEEP",
+    "TOO_LARGE",
+    "Child",
+    "Crashed",
+    "OutOfMemory",
+    "Refusal",
+    "TimedOut",
+    "answers",
+    "available_memory",
+    "bytes_in",
+    "can_supervise",
+    "close_children",
+    "die_with_parent",
+    "free_memory",
+    "limit_memory",
+    "note_progress",
+    "shared_child",
+    "supervised",
+    "taken_memory",
 ]

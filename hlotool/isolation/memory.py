@@ -45,6 +45,18 @@ def default_memory() -> int:
     return int(min(f for f in found if f > 0) * _SHARE)
 
 
+def free_memory() -> int:
+    """Bytes that the machine has for whoever asks now, beside what its other processes hold; 2^62 where it is not said.
+
+    What takes more is not refused by the system: it ends some process.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in pathlib.Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return 1 << 62
+
+
 def taken_memory() -> int:
     """Bytes of this process that count against RLIMIT_DATA; 0 where the system does not say."""
     with contextlib.suppress(OSError, ValueError, IndexError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import hlotool
@@ -141,3 +142,40 @@ def test_what_only_some_runs_reach_is_not_counted() -> None:
                            "false_computation=other }")
     options = Options(time_limit=40.0, in_process=True)
     assert execute(module, [False, 2.0], "reference", options)[0].tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("text", [
+    "i = s32[1000000000000,1] iota(), iota_dimension=0\n  ROOT r = f32[1000000000000] gather(x, i), offset_dims={}, "
+    "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+    "i = pred[N] iota(), iota_dimension=0\n  ROOT r = f32[N] gather(x, i), offset_dims={}, "
+    "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+    "i = u8[N] iota(), iota_dimension=0\n  u = u8[N] iota(), iota_dimension=0\n  y = u8[8] convert(x)\n"
+    "  ROOT r = u8[8] scatter(y, i, u), to_apply=last, update_window_dims={}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1"])
+def test_the_places_of_indices_are_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take much more than the indices themselves, and are asked for before they are made."""
+    monkeypatch.setattr("hlotool.execution.run_limits.available_memory", lambda: 3 << 30)
+    module = hlotool.parse("HloModule m\nlast { a = u8[] parameter(0)  ROOT b = u8[] parameter(1) }\n"
+                           f"ENTRY e {{\n  x = f32[8] parameter(0)\n  {text.replace('N', str(200_000_000))}\n}}\n"
+                           .replace("pred[", "u8["))
+    with pytest.raises(HloError, match="E112") as caught:
+        evaluate_program(Program(module), [[np.zeros(8, np.float32)]])
+    said = str(caught.value)
+    assert "the places of its indices take 4.8 GB" in said or "takes 4 TB" in said, said
+
+
+def test_what_others_hold_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose memory is taken would end some process, and it might be another's."""
+    monkeypatch.setattr("hlotool.execution.run_limits.free_memory", lambda: 100 << 20)
+    module = hlotool.parse("ENTRY e { ROOT i = u8[90000000] iota(), iota_dimension=0 }")
+    with pytest.raises(HloError, match="105 MB are free on this machine"):
+        evaluate_program(Program(module), [[]])
+    small = hlotool.parse("ENTRY e { ROOT i = u8[9000000] iota(), iota_dimension=0 }")
+    assert evaluate_program(Program(small), [[]])[0][0].size == 9_000_000
+
+
+def test_few_indices_are_gathered_as_ever() -> None:
+    module = hlotool.parse("ENTRY e { x = f32[8] parameter(0)  i = s32[3,1] iota(), iota_dimension=0\n"
+                           "  ROOT r = f32[3] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
+                           "start_index_map={0}, index_vector_dim=1, slice_sizes={1} }")
+    assert evaluate_program(Program(module), [[np.arange(8, dtype=np.float32)]])[0][0].tolist() == [0, 1, 2]
