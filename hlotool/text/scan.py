@@ -3,6 +3,16 @@
 Two ways lead to the same pieces. LINE cuts an instruction that is printed on one line, which nearly all are, in one
 match. What it cannot cut, `cut_instruction` takes apart token by token: several statements on a line, comments,
 missing shapes, strings with anything inside, and text that is wrong, for which it says what and where.
+
+LINE and HEADER are made from grammars/lines.lark. The long way is not made from the rule `instruction` of
+grammars/hlo.lark, for three reasons. Its brackets nest without a limit, which no regular expression follows; Lark
+follows them at 390 microseconds a line, and input may be one line of megabytes. Text that is
+wrong is most of what comes here: what is reported is the bracket that was opened and where reading goes on, which a
+parser that stops at the first token it did not expect does not know. And where a value ends that is written over
+several lines is told by what the next line begins like, not by its tokens. So the two are held against each other
+instead: tests/text/test_grammar.py cuts real modules and forms of all times both ways, and a definition of hlo.lark
+that is ruined fails tests/text/test_grammar_goldens.py. Names, opcodes, strings, comments and what continues a window are the
+grammars' own terminals here.
 """
 
 from __future__ import annotations
@@ -11,7 +21,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.grammars import pattern, terminal
+from hlotool.grammars import pattern, plain, terminal
 from hlotool.ir import DTYPES, KINDS
 from hlotool.text.syntax_errors import (
     BAD_ATTRIBUTE,
@@ -318,7 +328,7 @@ def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
     return after
 
 
-_WINDOW_PART = re.compile(r"(?:stride|pad|lhs_dilate|rhs_dilate|rhs_reversal)=-?\d")
+_WINDOW_PART = re.compile(rf"{terminal('attribute', 'WINDOW_PART')}|{plain('attribute', 'window_pad')}")
 
 
 def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
