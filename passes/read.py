@@ -50,7 +50,7 @@ def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
 
 
 def _give_shapes(module: HloModule) -> list[Diagnostic]:
-    if any(i.shape is None for i in module.instructions()):
+    if any(i.shape is None for c in module.computations for i in c.instructions):
         # Only modules that leave shapes out need to know the operations.
         from hlotool.passes.infer_shapes import infer_shapes
 

@@ -29,6 +29,8 @@ class QuickLines:
     def __init__(self, text: str, phrases: RememberedPhrases) -> None:
         self._text = text
         self._phrases = phrases
+        #: whether names may have a `%` in front
+        self._has_signs = "%" in text
         self._attributes: dict[str | None, Attributes] = {"": NO_ATTRIBUTES, None: NO_ATTRIBUTES}
         self._metadata: dict[str, Metadata] = {}
 
@@ -38,7 +40,7 @@ class QuickLines:
         phrases, shapes = self._phrases, self._phrases.shapes
         parameters = phrases.parameters
         new_shape, payload_of = phrases.shape_or_none, phrases.payload_of_today
-        metadata_cache, metadata_match = self._metadata, METADATA.match
+        metadata_cache, metadata_match, has_signs = self._metadata, METADATA.match, self._has_signs
         append, line, lookup = body.computation.instructions.append, LINE.match, table.__getitem__
         while (found := line(text, at)) is not None:
             root, name, shape_text, opcode, inside, rest = found.groups()
@@ -71,14 +73,18 @@ class QuickLines:
                     return at
                 attributes = payload
             elif inside:
-                inside = inside.replace("%", "")
-                try:
-                    operands = tuple(map(lookup, inside.split(", "))) if "[" not in inside and "/" not in inside \
-                        else self._operands(inside, table)
-                except KeyError:
-                    return at
-                if operands is None:
-                    return at
+                if has_signs:
+                    inside = inside.replace("%", "")
+                if inside in table:  # one operand, as half of them have
+                    operands = (table[inside],)
+                else:
+                    try:
+                        operands = tuple(map(lookup, inside.split(", "))) if "[" not in inside and "/" not in inside \
+                            else self._operands(inside, table)
+                    except KeyError:
+                        return at
+                    if operands is None:
+                        return at
             instruction = HloInstruction(name, opcode, shape, operands, attributes, metadata, at)
             if root:
                 if body.root is not None:
