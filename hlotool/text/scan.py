@@ -11,8 +11,8 @@ wrong is most of what comes here: what is reported is the bracket that was opene
 parser that stops at the first token it did not expect does not know. And where a value ends that is written over
 several lines is told by what the next line begins like, not by its tokens. So the two are held against each other
 instead: tests/text/test_grammar.py cuts real modules and forms of all times both ways, and a definition of hlo.lark
-that is ruined fails tests/text/test_grammar_goldens.py. Names, opcodes, strings, comments and what continues a window are the
-grammars' own terminals here.
+that is ruined fails tests/text/test_grammar_goldens.py. Names, opcodes, strings, comments and what continues a window
+are the grammars' own terminals here.
 """
 
 from __future__ import annotations
