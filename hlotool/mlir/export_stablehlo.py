@@ -294,7 +294,8 @@ class Exporter:
             try:
                 if emit is None:
                     self._fail(instruction, codes.UNKNOWN_OPCODE, f"{instruction.opcode} is no operation that is known")
-                self._require_rule(instruction)
+                if instruction.attributes:  # what calls computations names them
+                    self._require_rule(instruction)
                 values[instruction] = self._emit(emit, instruction, operands)
             except _Refusal:
                 values[instruction] = self._substitute(instruction, operands, reported)

@@ -29,6 +29,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, clone_module
 from hlotool.passes.legalize import old_lapack  # noqa: F401 - importing it declares its rule
 from hlotool.passes.legalize.legacy_rules import (
+    BY_OPCODE,
     Rule,
     clean_metadata,
     has_index_vector,
@@ -37,7 +38,7 @@ from hlotool.passes.legalize.legacy_rules import (
     scalar_indices,
 )
 from hlotool.passes.legalize.old_dots import AMBIGUOUS_DOT, SPARSE_DOT
-from hlotool.passes.legalize.token_chains import lacks_token, thread_tokens
+from hlotool.passes.legalize.token_chains import TOKEN_TAKERS, lacks_token, thread_tokens
 from hlotool.passes.rewriting import ComputationEditor, ModuleEditor
 
 __all__ = ["AMBIGUOUS_DOT", "SPARSE_DOT", "legalize", "legalize_recovering", "legalized", "needs_legalizing"]
@@ -73,7 +74,10 @@ def legalized(module: HloModule) -> HloModule:
 
 def needs_legalizing(module: HloModule) -> bool:
     """Whether an instruction has a form of another time."""
-    return any(has_old_form(i) or lacks_token(i) for i in module.instructions())
+    # Most instructions are told by a look: they have no attributes, and an opcode that has been the same ever since.
+    return any((i.attributes or i.opcode in BY_OPCODE or i.opcode in TOKEN_TAKERS)
+               and (has_old_form(i) or lacks_token(i))
+               for c in module.computations for i in c.instructions)
 
 
 def _clean(module: HloModule) -> None:

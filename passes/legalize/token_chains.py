@@ -37,15 +37,15 @@ NO_WAY_FOR_TOKEN = define("L101", "no-way-for-token", "an operation without a to
 
 TOKEN = Shape.token()
 #: number of operands that each operation had without its token
-_BARE = {"send": 1, "recv": 0, "infeed": 0, "outfeed": 1}
+TOKEN_TAKERS = {"send": 1, "recv": 0, "infeed": 0, "outfeed": 1}
 _DONES = {"send-done": "send", "recv-done": "recv"}
 _CARRIERS = ("while", "call", "conditional")
 _BRANCHES = ("true_computation", "false_computation", "branch_computations")
 
 
 def lacks_token(instruction: HloInstruction) -> bool:
-    """Whether the instruction is one of those, in the form without a token."""
-    bare = _BARE.get(instruction.opcode)
+    """Whether the instruction takes a token today, and is in the form without a token."""
+    bare = TOKEN_TAKERS.get(instruction.opcode)
     return bare is not None and len(instruction.operands) == bare
 
 
