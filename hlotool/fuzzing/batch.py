@@ -25,6 +25,7 @@ from hlotool.execution import (
     run_limit,
     run_text,
 )
+from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
 from hlotool.fuzzing.subject import Array, Plan, Rows, Subject
 from hlotool.passes.read import parse
@@ -34,7 +35,7 @@ from hlotool.verdict import Judgement, Kind, is_extreme, roundings, without_ends
 #: codes of diagnostics that say what became of a run; every other one is the compilation's
 _WORDS = {"E103": "run-time error", "E104": "crash", "E105": "time-out", "E112": "time-out"}
 #: what says that nobody can be blamed: an executor or StableHLO has no form for what the program holds
-_NOT_THERE = ("E106", "E107", "E112", "X")
+_NOT_THERE = ("E106", "E107", "E112", "E120", "X")
 _UNIMPLEMENTED = re.compile(r"UNIMPLEMENTED|[Uu]nsupported|not supported|not implemented|Invalid XLA PrimitiveType")
 
 
@@ -146,7 +147,7 @@ def _looked_at(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str])
             yield sighting
         return
     judged = judge_rows(evidence, given, subject.rows)
-    if judged is None or not judged.is_wrong:
+    if judged is None or not judged.is_wrong or is_open(program.module, subject.rows):
         outcomes["undecided" if judged is not None and judged.kind >= Kind.ILL_CONDITIONED else "agrees"] += 1
         return
     yield from _confirmed(subject, judged, evidence, plan)

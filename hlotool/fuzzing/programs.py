@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from hlotool.diagnostics import HloError
 from hlotool.fuzzing.drawn_programs import composed_program, operation_program
 from hlotool.fuzzing.dump_programs import dump_program
+from hlotool.fuzzing.open_values import normal_rows
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import rule_program
 from hlotool.fuzzing.subject import Plan, Subject, dice_of
@@ -48,6 +50,6 @@ def programs_of(plan: Plan, batch: int) -> list[Subject]:
             except HloError:  # a recipe drew what is no module
                 continue
             if made is not None and not _ABSENT.search(made.text):
-                found.append(made)
+                found.append(replace(made, rows=normal_rows(made.rows), original_rows=normal_rows(made.original_rows)))
                 break
     return found

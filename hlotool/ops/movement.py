@@ -525,6 +525,8 @@ def iota(*, iota_dimension: int, shape: Shape) -> Array:
     C1  iota_dimension is a dimension of the result.
     C2  The result is an array of integers, floats or complex numbers.
     """
+    if not shape.size:  # its own dimension may be beyond what a machine holds
+        return np.empty(shape.dims, shape.dtype.numpy)
     row = converted(np.arange(shape.dims[iota_dimension], dtype=np.int64), shape.dtype.numpy)
     column = row.reshape([-1 if d == iota_dimension else 1 for d in range(shape.rank)])
     return np.asarray(np.broadcast_to(column, shape.dims), order="C")

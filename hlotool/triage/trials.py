@@ -29,6 +29,8 @@ Rows: TypeAlias = Sequence[Sequence[Array]]
 _SAMPLES, _MORE_SAMPLES, _STRICT = 1, 12, 4
 #: what is farther away than so many spreads of the first samples needs no more of them
 _BEYOND_DOUBT = 80.0
+#: and so many ULPs: one sample may stand on the reference by chance
+_BEYOND_ULPS = 4096.0
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Evidences:
             return quick
         first = self._evidence(device, result, _SAMPLES)
         found = judge(given, first)
-        if not found.is_wrong or judge(given, first, factor=_BEYOND_DOUBT).kind is Kind.WRONG:
+        if not found.is_wrong or judge(given, first, factor=_BEYOND_DOUBT, free_ulps=_BEYOND_ULPS).kind is Kind.WRONG:
             return found  # more samples can only widen the spread
         return judge(given, self._evidence(device, result, _MORE_SAMPLES))
 
