@@ -17,15 +17,17 @@ from typing import Any, TypeAlias
 from hlotool.bisect.canonical_form import CanonicalForm, Reassociated
 from hlotool.bisect.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisect.dump_folder import Chain, Dump, Reader
+from hlotool.bisect.partitioned import Partition, partition_between
 from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisect.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.execution import Program, fitted, is_nan
-from hlotool.ir import HloModule
+from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit
+from hlotool.folds import rule_of_change, rule_sentence
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.isolation import note_progress
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
-from hlotool.triage import blame_pair, pair_diagnostic
+from hlotool.triage import Evidences, blame_pair, pair_diagnostic
 from hlotool.verdict import (
     SMALL,
     ArgumentSearch,
@@ -94,6 +96,8 @@ class _Work:
     def __post_init__(self) -> None:
         self.found = ChainVerdict(self.chain)
         self._seen_number: set[int] = set()
+        #: parameters of modules that a pass has partitioned -> how
+        self._partitions: dict[tuple[Any, ...], Partition] = {}
         self._decided: set[int] = set()
 
     def run(self) -> None:
@@ -111,6 +115,8 @@ class _Work:
                 self.found.passes.append(PassVerdict(last, dump, gap))
             last, gap = dump, []
         open_ = [p for p in self.found.passes if not self._is_settled(p)]
+        for verdict in self.found.passes:
+            self._judge_partitioning(verdict)
         whole = self._whole()
         self._try_arguments([*open_, *([whole] if whole is not None else [])])
         for verdict in open_:
@@ -204,6 +210,57 @@ class _Work:
                 return True
         return False
 
+    def _judge_partitioning(self, verdict: PassVerdict) -> None:
+        """Judge a pass that splits the module over devices: on whole arguments before it, on their parts after it."""
+        if not verdict.reason.startswith("signature: "):
+            return
+        before, after = self.stages[verdict.before], self.stages[verdict.after]
+        parts = partition_between(before.program, after.program)
+        if parts is None:
+            if before.program.partitioning == "automatic" != after.program.partitioning:
+                verdict.reason = f"partitioning: {verdict.reason.removeprefix('signature: ')}"
+                self._conclude(verdict)
+            return
+        self._partitions[after.program.parameters] = parts
+        verdict.partitioner = self._partitioner(verdict)
+        verdict.reason, until = "", time.process_time() + self.options.budget
+        sets = self._sets([verdict], only_before=True)
+        for number, given in enumerate(itertools.islice(sets, _MOST_SETS)):
+            if verdict.difference is not None or (number >= _LEAST_SETS and time.process_time() > until):
+                break
+            self._try_parts(verdict, parts, given)
+        if not verdict.inputs:
+            said = verdict.diagnostics[0].message if verdict.diagnostics else "no arguments were tried"
+            verdict.reason = f"failed: {said}"
+        if verdict.difference is not None:
+            verdict.diagnostics.append(Diagnostic(
+                PASS_IS_WRONG, f"{verdict.changed_by} changes what {self.chain.name} computes: {verdict.difference}",
+                filename=verdict.after.path))
+
+    def _partitioner(self, verdict: PassVerdict) -> str:
+        """The name of the pass that splits the module: that of the first dump from there on that has such a name."""
+        at = self.chain.dumps.index(verdict.after)
+        names = [d.name.after for d in self.chain.dumps[at:]]
+        return next((n for n in names if "partition" in n), names[0])
+
+    def _try_parts(self, verdict: PassVerdict, parts: Partition, given: ArgumentSet) -> None:
+        """One set of arguments, whole before the pass and in parts after it."""
+        before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
+        try:
+            with run_limit(self.options.time_limit):
+                evidence = Evidences(before, given.values)
+                found = parts.made(evaluate_program(after, parts.given(given.values[0])))
+                for result, value in enumerate(found):
+                    judgement = evidence.judge(0, result, value)
+                    verdict.counts.update(judgement.counts)
+                    if judgement.is_wrong and verdict.difference is None:
+                        _, why = who_is_right(judgement, "the module after the pass", "the one before")
+                        verdict.difference = Difference(result, 0, given.name, given.values, judgement, why)
+        except HloError as error:
+            verdict.diagnostics = verdict.diagnostics or list(error.diagnostics)
+            return
+        verdict.inputs.append(given.name)
+
     # Values
 
     def _try_arguments(self, verdicts: list[PassVerdict]) -> None:
@@ -227,11 +284,15 @@ class _Work:
                     if time.process_time() - started > self.options.budget and number >= _LEAST_SETS:
                         break
 
-    def _sets(self, verdicts: Sequence[PassVerdict]) -> Iterator[ArgumentSet]:
-        programs = list(dict.fromkeys(self.stages[d].program for v in verdicts for d in (v.before, v.after)))
+    def _sets(self, verdicts: Sequence[PassVerdict], *, only_before: bool = False) -> Iterator[ArgumentSet]:
+        programs = list(dict.fromkeys(self.stages[d].program for v in verdicts for d in (
+            (v.before,) if only_before else (v.before, v.after))))
         first = programs[0]
         if self.options.arguments is not None:
-            yield ArgumentSet("given", [fitted(first, self.options.arguments)] * first.devices)
+            parts = self._partitions.get(first.parameters)
+            whole = self.options.arguments
+            rows = parts.given(whole) if parts is not None else [whole] * first.devices
+            yield ArgumentSet("given", [fitted(first, row) for row in rows])
             return
         search = ArgumentSearch(programs, self.options.seed)
         kinds = None if roundings(first.module) <= SMALL else _KINDS_OF_LARGE
@@ -343,6 +404,7 @@ class _Work:
             verdict.blame = blame_pair(before, after, difference.arguments, seconds=self.options.time_limit)
         except HloError as error:
             verdict.diagnostics += [d for d in error.diagnostics if d not in verdict.diagnostics]
+        verdict.rule = _rule_of(verdict)
         if verdict.difference is None:
             return
         said = f"{verdict.changed_by} changes what {self.chain.name} computes"
@@ -352,6 +414,34 @@ class _Work:
         frame = pair_diagnostic(verdict.blame)
         verdict.diagnostics.append(replace(frame, code=PASS_IS_WRONG, message=f"{said}, first at {verdict.blame.place}",
                                            notes=frame.notes[-1:]))
+
+
+def _rule_of(verdict: PassVerdict) -> str:
+    """The rule of simplifiers by which a pass makes the guilty instruction of the one that it stands for.
+
+    The instruction that a rule rewrites is where the result is made, or what has the guilty one's partner for a value.
+    """
+    blame = verdict.blame
+    if blame is None or verdict.before.module is None or verdict.after.module is None:
+        return ""
+    after = blame.place.instruction
+    starts = [blame.partner] if blame.partner is not None else []
+    starts += [i for c in verdict.before.module.computations for i in c.instructions
+               if i.shape == after.shape and i not in starts]
+    for start in starts:
+        if not _stands_on(start, verdict.after.module):
+            found = rule_of_change(start, after)
+            if found is not None:
+                shapes = [o.shape for o in (*start.operands, start)]
+                return rule_sentence(found, next((s.element_type for s in shapes if s.is_array), ""))
+    return ""
+
+
+def _stands_on(instruction: HloInstruction, module: HloModule) -> bool:
+    """Whether a module still has an instruction of that name, opcode and operands."""
+    given = [o.name for o in instruction.operands]
+    return any(i.name == instruction.name and i.opcode == instruction.opcode and [o.name for o in i.operands] == given
+               for i in module.instructions())
 
 
 def _avoids_overflow(judgement: Judgement) -> bool:

@@ -73,6 +73,8 @@ def guilty_facts(verdict: PassVerdict) -> Iterator[tuple[str, str]]:
         if place.origin is not None and str(place.origin):
             yield "source", str(place.origin)
         yield "its value", str(verdict.blame.judgement)
+    if verdict.rule:
+        yield "rule", verdict.rule
     if verdict.shown is not None:
         yield "shown by", str(verdict.shown)
         yield "right", verdict.shown.why
@@ -89,7 +91,8 @@ def sentence(verdict: PassVerdict) -> str:
         return f"no verdict, {verdict.reason}"
     if verdict.up_to:
         where = f" at {verdict.blame.place}" if verdict.fold is not None and verdict.blame is not None else ""
-        return f"agrees up to {_listed(verdict.up_to)}{where}, on {sets}"
+        rule = f" by the rule {verdict.rule.split(': ')[0]}" if where and verdict.rule else ""
+        return f"agrees up to {_listed(verdict.up_to)}{where}{rule}, on {sets}"
     return f"agrees bit for bit, on {sets}"
 
 
@@ -141,7 +144,7 @@ def pass_record(verdict: PassVerdict) -> dict[str, Any]:
         "pass": verdict.changed_by, "pipeline": verdict.after.name.pipeline or None,
         "before": verdict.before.path, "after": verdict.after.path, "unread": [d.path for d in verdict.gap],
         "verdict": verdict.verdict, "kind": verdict.kind, "up_to": list(verdict.proof or verdict.up_to),
-        "said": sentence(verdict), "reason": verdict.reason or None,
+        "said": sentence(verdict), "rule": verdict.rule or None, "reason": verdict.reason or None,
         "arguments": {"sets": len(verdict.inputs), "kinds": list(dict.fromkeys(verdict.inputs))},
         "elements": dict(verdict.counts), "instructions": list(verdict.sizes[:2]),
         "instruction": _instruction(verdict), "place": verdict.blame.place.as_json() if verdict.blame else None,

@@ -63,6 +63,10 @@ class PassVerdict:
     fold: Difference | None = None
     #: why nothing was decided
     reason: str = ""
+    #: the pass that splits the module over devices, where this one is that; its cleaning up is dumped before its end
+    partitioner: str = ""
+    #: the rule of the table of folds that the guilty instruction's change is, and what that rule does not keep
+    rule: str = ""
     blame: PairBlame | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     #: instructions before and after, and how many of the latter are new
@@ -71,7 +75,8 @@ class PassVerdict:
 
     def take(self, other: PassVerdict) -> None:
         """What is known of another pair of the same two modules."""
-        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "reason", "blame"):
+        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "reason",
+                     "blame", "rule", "partitioner"):
             setattr(self, name, getattr(other, name))
 
     @property
@@ -109,6 +114,8 @@ class PassVerdict:
     @property
     def changed_by(self) -> str:
         """The pass, or passes where dumps between could not be read."""
+        if self.partitioner:
+            return self.partitioner
         names = [d.name.after for d in (*self.gap, self.after)]
         if self.proof is not None:
             return " and ".join(dict.fromkeys(names))

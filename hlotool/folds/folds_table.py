@@ -11,6 +11,7 @@ from typing import Any
 from hlotool.folds.evaluated import types_of
 from hlotool.folds.fold_rules import Rule, rules
 from hlotool.folds.type_values import FLOATS
+from hlotool.ir import DTYPES
 
 _NOTE = "<!-- written by `python tests/write_folds.py`; do not edit -->\n"
 _HEAD = f"""# What simplifiers may rewrite
@@ -52,6 +53,21 @@ def outcome_words(*outcomes: Mapping[str, Any]) -> str:
     if ulps := total("ulps"):
         words.append(f"{ulps:.3g} ULP")
     return ", ".join(words)
+
+
+def rule_sentence(rule: Rule, element_type: str) -> str:
+    """A rule as reports quote it: `log(exponential(x)) -> x: not kept: inf, -0, 47 ULP (f32)`."""
+    known = known_outcomes().get(str(rule), {})
+    kind = DTYPES.get(element_type)
+    wanted = (element_type, *(("u8" if kind.family == "unsigned" else "s8",) if kind is not None and kind.is_integral
+                              else ()), "f32", *types_of(rule))
+    shown = next((t for t in wanted if t in known), "")
+    if not shown:
+        return str(rule)
+    words = outcome_words(known[shown])
+    example = known[shown].get("example", "")
+    what = f"keeps all values of {shown}" if words == "=" else f"does not keep: {words} ({shown})"
+    return f"{rule}: {what}" + (f"; {example}" if example and words != "=" else "")
 
 
 def folds_page() -> str:

@@ -14,7 +14,7 @@ import ast
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hlotool.execution import is_nan
 from hlotool.folds.fold_rules import Rule, rules
@@ -47,14 +47,69 @@ def matches(instruction: HloInstruction) -> Iterator[Match]:
 def rule_of_change(before: HloInstruction, after: HloInstruction) -> Rule | None:
     """The rule that turns one instruction into another one, which stands in a module of its own.
 
-    Operands on the two sides correspond where they have the same shape; a letter stands for one on each side.
+    What a letter stands for must be computed alike on both sides; what a rule computes of constants may be one.
     """
     for found in matches(before):
-        other = match(tree_of(found.rule.after), after, {})
-        if other is not None and all(n not in found.bindings or found.bindings[n].shape == value.shape
+        constants = {n: v for n, v in found.bindings.items() if _value(v) is not None}
+        other = match(_folded(tree_of(found.rule.after), constants), after, {})
+        if other is not None and all(n not in found.bindings or _is_alike(found.bindings[n], value)
                                      for n, value in other.items()):
             return found.rule
     return None
+
+
+def _value(instruction: HloInstruction) -> Any:
+    """The one value of a constant, also a broadcast one; None elsewhere."""
+    import numpy as np
+
+    while instruction.opcode in ("broadcast", "reshape", "copy"):
+        instruction = instruction.operands[0]
+    if instruction.opcode != "constant" or not instruction.shape.is_array or instruction.literal.has_elided:
+        return None
+    array = np.asarray(instruction.literal.array)
+    return array.reshape(-1)[0] if array.size and bool((array == array.reshape(-1)[0]).all()) else None
+
+
+class _Folding(ast.NodeTransformer):
+    """Puts numbers for what a pattern computes of constants."""
+
+    def __init__(self, constants: Mapping[str, HloInstruction]) -> None:
+        self.constants = constants
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        import numpy as np
+
+        sides = [self.visit(s) for s in (node.left, node.right)]
+        values = [_value(self.constants[s.id]) if isinstance(s, ast.Name) and s.id in self.constants else None
+                  for s in sides]
+        function = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide}[type(node.op)]
+        if all(v is not None for v in values):
+            with np.errstate(all="ignore"):
+                made = float(function(*values).astype(values[0].dtype))
+            if np.isfinite(made):
+                return ast.parse(repr(made), mode="eval").body
+        return ast.BinOp(sides[0], node.op, sides[1])
+
+
+def _folded(tree: ast.expr, constants: Mapping[str, HloInstruction]) -> ast.expr:
+    found: ast.expr = _Folding(constants).visit(tree)
+    return found
+
+
+#: operands that are followed to see that two values are computed alike
+_DEEP = 12
+
+
+def _is_alike(one: HloInstruction, other: HloInstruction, depth: int = _DEEP) -> bool:
+    """Whether instructions of two modules are computed alike, or have one name, opcode and shape."""
+    if one.opcode != other.opcode or not one.shape.compatible(other.shape) or not depth:
+        return False
+    if one.opcode == "parameter":
+        return one.parameter_number == other.parameter_number
+    if one.opcode == "constant":
+        return is_same(one, other) or one.name == other.name
+    return one.name == other.name or (len(one.operands) == len(other.operands) and bool(one.operands) and all(
+        _is_alike(a, b, depth - 1) for a, b in zip(one.operands, other.operands, strict=True)))
 
 
 @functools.cache
