@@ -127,7 +127,8 @@ def test_matching_tells_operands_constants_and_directions_apart() -> None:
     # What a rule computes of constants is a constant after it, and must be the right one; operands stay what they were.
     sums = root("c = f32[] constant(3) b = f32[2] broadcast(c), dimensions={} a = f32[2] add(p, b) ROOT r = add(a, b)")
     for number, operand, rule in ((6, "p", "(x + c) + d -> x + (c + d)"), (7, "p", None), (6, "q", None)):
-        after = root(f"c = f32[] constant({number}) b = f32[2] broadcast(c), dimensions={{}} ROOT r = add({operand}, b)")
+        constant = f"c = f32[] constant({number}) b = f32[2] broadcast(c), dimensions={{}}"
+        after = root(f"{constant} ROOT r = add({operand}, b)")
         assert (str(rule_of_change(sums, after)) if rule else rule_of_change(sums, after)) == rule
 
 
