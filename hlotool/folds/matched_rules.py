@@ -80,8 +80,8 @@ class _Folding(ast.NodeTransformer):
         import numpy as np
 
         sides = [self.visit(s) for s in (node.left, node.right)]
-        values: list[Any] = [_value(self.constants[s.id]) if isinstance(s, ast.Name) and s.id in self.constants else None
-                  for s in sides]
+        values: list[Any] = [_value(self.constants[s.id]) if isinstance(s, ast.Name) and s.id in self.constants
+                             else None for s in sides]
         function = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide}[type(node.op)]
         if all(v is not None for v in values):
             with np.errstate(all="ignore"):
