@@ -29,14 +29,12 @@ from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
 from hlotool.triage import Evidences, blame_pair, pair_diagnostic
 from hlotool.verdict import (
-    SMALL,
     ArgumentSearch,
     ArgumentSet,
     Judgement,
     Kind,
     OutOfTime,
     is_extreme,
-    roundings,
     who_is_right,
 )
 
@@ -44,6 +42,8 @@ Array: TypeAlias = Any
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
+#: programs of so many instructions that round are small: a pass that is wrong at the ends of the range is wrong
+_SMALL = 24
 #: how near to the value at higher precision a value is that has avoided an overflow
 _NEAR = 1e-2
 #: sets of arguments at most, and at least where time is over
@@ -183,7 +183,7 @@ class _Work:
         whole = PassVerdict(passes[0].before, passes[-1].after)
         is_settled = self._is_settled(whole)
         ends = [self.stages[d] for d in (whole.before, whole.after)]
-        if is_settled or max(roundings(s.program.module) for s in ends) <= SMALL:
+        if is_settled or max(_rounding(s.program.module) for s in ends) <= _SMALL:
             self.found.whole = whole
         return whole if self.found.whole is not None and not is_settled else None
 
@@ -295,7 +295,7 @@ class _Work:
             yield ArgumentSet("given", [fitted(first, row) for row in rows])
             return
         search = ArgumentSearch(programs, self.options.seed)
-        kinds = None if roundings(first.module) <= SMALL else _KINDS_OF_LARGE
+        kinds = None if _rounding(first.module) <= _SMALL else _KINDS_OF_LARGE
         sets = search.sets(kinds)
         yield from itertools.chain(sets, search.sets() if kinds else ())
 
@@ -349,7 +349,7 @@ class _Work:
         found = Difference(result, device, given.name, given.values, judgement, why)
         counts_extremes = self.options.counts_extremes
         if counts_extremes is None:
-            counts_extremes = max(roundings(s.program.module) for s in (before, after)) <= SMALL
+            counts_extremes = max(_rounding(s.program.module) for s in (before, after)) <= _SMALL
         if not counts_extremes and given.name != "given" and is_extreme(given.values):
             verdict.noted.append(found)
         elif self._is_explained(verdict, judgement, given.name == "given"):
@@ -470,6 +470,14 @@ def _not_alike(before: Program, after: Program) -> str:
     if before.devices != after.devices:
         return f"it takes arguments for {before.devices} devices before and for {after.devices} after"
     return ""
+
+
+def _rounding(module: HloModule) -> int:
+    """How many instructions of a module round."""
+    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
+               and (record := OPS.get(i.opcode)) is not None
+               and ("sums" in record.flags or "backward" in record.flags
+                    or ("elementwise" in record.flags and "exact" not in record.flags)))
 
 
 def _random(module: HloModule) -> str:

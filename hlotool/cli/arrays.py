@@ -45,11 +45,13 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
     import numpy as np
 
+    from hlotool.execution import storable
+
     out = io.BytesIO()
     if path.suffix == ".npy" and len(arrays) == 1:
         np.save(out, arrays[0])
     else:
-        np.savez(out, allow_pickle=True, **{f"result{n}": a for n, a in enumerate(arrays)})
+        np.savez(out, allow_pickle=True, **{f"result{n}": storable(a) for n, a in enumerate(arrays)})
     write_beside(path, out.getvalue())
 
 
@@ -57,8 +59,10 @@ def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with arg0, arg1, ..., which --args reads."""
     import numpy as np
 
+    from hlotool.execution import storable
+
     out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
+    np.savez(out, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(arrays)})
     write_beside(path, out.getvalue())
 
 

@@ -1,7 +1,7 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
 from hlotool.execution.arguments import arguments_for, random_arguments
-from hlotool.execution.array_files import in_order_of_names, read_array_file
+from hlotool.execution.array_files import in_order_of_names, read_array_file, storable
 from hlotool.execution.codes import (
     ARGUMENTS,
     CRASH,
@@ -39,6 +39,6 @@ __all__ = [
     "evaluate_program", "execute", "executor_name", "executor_named", "executor_names", "fitted", "flat",
     "in_order_of_names", "is_nan", "is_ours", "leaves", "library_versions", "mantissa_bits", "nested", "own",
     "random_arguments", "read_array_file", "read_module", "run_limit", "run_program", "run_text", "sample_program",
-    "shadow_program", "shadow_rebinding", "text_arguments", "text_findings", "text_samples", "ulp_distance",
+    "shadow_program", "shadow_rebinding", "storable", "text_arguments", "text_findings", "text_samples", "ulp_distance",
     "ulp_of", "widened",
 ]

@@ -104,6 +104,17 @@ def _safetensors(file: str) -> dict[str, Any]:
     return found
 
 
+def storable(array: Any) -> Any:
+    """An array as NumPy's files can hold it: elements of a type that they have no name for are raw bytes.
+
+    `f8e5m2` would be written as `<f1`, which nobody can read back.
+    """
+    import numpy as np
+
+    array = np.asarray(array)
+    return array if array.dtype.isbuiltin == 1 else array.view(np.dtype((np.void, array.dtype.itemsize)))
+
+
 def in_order_of_names(arrays: dict[str, Any]) -> Iterator[Any]:
     """The arrays, `arg2` before `arg10`."""
     for name in sorted(arrays, key=_natural):

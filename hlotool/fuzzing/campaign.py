@@ -208,7 +208,10 @@ class Campaign:
     def _work(self, child: Child) -> None:
         asked = 0
         while (question := self._question()) is not None:
-            self._answers.put((question, self._answer(child, question)))
+            answer = self._answer(child, question)
+            if self._is_over and isinstance(answer, Exception):
+                break  # the end of the campaign ended it: the next one asks again
+            self._answers.put((question, answer))
             asked += 1
             if asked % _REPLACED == 0:
                 child.close()

@@ -30,11 +30,13 @@ class CapturedCall:
         """Write module.hlo and arguments.npz into a folder; their paths."""
         import numpy as np
 
+        from hlotool.execution import storable
+
         where = Path(folder)
         where.mkdir(parents=True, exist_ok=True)
         text, arrays = where / "module.hlo", where / "arguments.npz"
         text.write_text(str(self.module), "utf-8")
-        np.savez(arrays, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(self.arguments)})
+        np.savez(arrays, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(self.arguments)})
         return text, arrays
 
 

@@ -126,6 +126,8 @@ def arrays_as_bytes(arrays: Sequence[Array]) -> bytes:
     """An .npz file of arg0, arg1, ..."""
     import numpy as np
 
+    from hlotool.execution import storable
+
     out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **{f"arg{n}": a for n, a in enumerate(arrays)})
+    np.savez(out, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(arrays)})
     return out.getvalue()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program
+from hlotool.execution import Program, storable
 from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.codes import OTHER_STATE
@@ -125,7 +125,7 @@ def rows_as_bytes(rows: Sequence[Sequence[Array]]) -> bytes:
     import numpy as np
 
     out = io.BytesIO()
-    arrays = {f"device{d}_arg{n}": a for d, row in enumerate(rows) for n, a in enumerate(row)}
+    arrays = {f"device{d}_arg{n}": storable(a) for d, row in enumerate(rows) for n, a in enumerate(row)}
     np.savez(out, allow_pickle=True, **arrays)
     return out.getvalue()
 

@@ -15,7 +15,21 @@ from planted_tests import install_executors
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
-from hlotool.reduction import Bundle, Candidate, Command, Failure, Finding, Verdict, bundle_of, can_bundle, read_bundle
+from hlotool.execution import Program
+from hlotool.ir import DTYPES
+from hlotool.reduction import (
+    Bundle,
+    Candidate,
+    Command,
+    Failure,
+    Finding,
+    Verdict,
+    bundle_of,
+    can_bundle,
+    read_bundle,
+    read_rows,
+    rows_as_bytes,
+)
 
 TEXT = """HloModule squares
 
@@ -218,3 +232,13 @@ def test_a_bundle_of_what_is_right_is_refused(tmp_path: pathlib.Path, capsys: py
     assert "does not show" in capsys.readouterr().err and not (tmp_path / "x.zip").exists()
     assert main(["bundle", str(module), "--command", "true"]) == 2
     assert main(["bundle", "run", str(tmp_path / "none.zip")]) == 2
+
+
+@pytest.mark.parametrize("name", [d.name for d in DTYPES.values() if d.numpy is not None and d.bits > 1])
+def test_arguments_of_every_element_type_are_read_back(name: str) -> None:
+    """Also of types that NumPy's files have no name for, and scalars."""
+    module = hlotool.parse(f"HloModule m\nENTRY e {{ a = {name}[3] parameter(0)  ROOT b = {name}[] parameter(1) }}")
+    bits = np.array([0, 1, 3], np.int64)
+    rows = [[bits.astype(DTYPES[name].numpy), np.asarray(1, np.int64).astype(DTYPES[name].numpy)]]
+    found = read_rows(rows_as_bytes(rows), Program(module))
+    assert [(a.dtype, a.shape, a.tobytes()) for a in found[0]] == [(a.dtype, a.shape, a.tobytes()) for a in rows[0]]
