@@ -117,7 +117,7 @@ def is_large(instruction: HloInstruction) -> bool:
 def _bytes_of_places(instruction: HloInstruction) -> int:
     """Bytes that an instruction takes, beside its value, for indices: to count them, or for what they mean."""
     if instruction.opcode == "iota" and instruction.shape.dims:  # counted in 64 bits, then made what it is to be
-        return 8 * instruction.shape.dims[instruction.attributes.get("iota_dimension", 0)]
+        return 8 * int(instruction.shape.dims[instruction.attributes.get("iota_dimension", 0)])
     if instruction.opcode not in ("gather", "scatter") or len(instruction.operands) < 2:
         return 0
     # scatter's operands are as many as its updates, with the indices between them

@@ -156,3 +156,12 @@ def test_explain_suggests(capsys: Captured) -> None:
 def test_nothing_to_check_is_a_mistake(capsys: Captured) -> None:
     assert lint() == 2
     assert "name files or folders" in capsys.readouterr().err
+
+
+def test_a_fix_at_the_very_beginning_takes_all_of_it(tmp_path: Path) -> None:
+    """What starts at the first character of a file is taken from there on."""
+    path = tmp_path / "m.hlo"
+    path.write_text("// hlolint: disable=W103\nHloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n"
+                    "  ROOT y = f32[2] negate(x)\n}\n")
+    assert lint("--fix", "--unsafe-fixes", "--select", "ALL", path) == 0
+    assert path.read_text().lstrip("\n").startswith("HloModule m\n")

@@ -361,3 +361,21 @@ def test_a_layer_norm_takes_what_it_rescales_by(rescale: str, operands: str) -> 
     wanted = {"SCALE": normal * row, "SHIFT": normal + row, "UNDEFINED": normal}[rescale]
     given = [x] if rescale == "UNDEFINED" else [x, row]
     close(results(call("__onednn$layernorm", "f32[3,5]", operands, config=config), *given)[0], wanted)
+
+
+@pytest.mark.parametrize("direction", ["GT", "GE", "LT", "LE", "EQ", "NE"])
+@pytest.mark.parametrize("sides", ["a, b", "b, a", "a, a"])
+def test_what_a_comparator_puts_first_is_told_by_its_direction_and_sides(direction: str, sides: str) -> None:
+    """Elements in either order; a comparator that orders nothing leaves the call as it is."""
+    module = call("TopK", "(f32[3], s32[3])", "f32[8]", ", called_computations={order}", head=(
+        "order { a = f32[] parameter(0)  b = f32[] parameter(1)\n"
+        f"  ROOT c = pred[] compare({sides}), direction={direction} }}"))
+    lifted = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    given = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
+    if sides == "a, a" or direction in ("EQ", "NE"):
+        with pytest.raises(HloError, match="TopK"):
+            hlotool.execute(lifted, [given], "reference")
+        return
+    is_largest = direction.startswith("G") == (sides == "a, b")
+    expected = [9, 6, 5] if is_largest else [1, 1, 2]
+    assert hlotool.execute(lifted, [given], "reference")[0].tolist() == expected
