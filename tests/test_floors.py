@@ -4,6 +4,7 @@ import ast
 import collections
 import graphlib
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -212,3 +213,10 @@ def test_public_names_do_not_depend_on_what_was_imported():
     use = "assert not hlotool.lint('ENTRY e { ROOT a = f32[] parameter(0) }') and hlotool.OPS['add'].opcode == 'add'"
     for first in ("pass", "import hlotool.linting.linter, hlotool.ops.registry as r", "from hlotool.ops import OPS"):
         assert "hlotool" in loaded_by(f"import hlotool; {first}; {use}; {first}; {use}")
+
+
+def test_every_room_has_its_row() -> None:
+    """CONTRIBUTING says of each room what lives there, and of no room that is gone."""
+    rows = set(re.findall(r"^\| `([\w/]+?)/?` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M))
+    rooms = {f"hlotool/{p.parent.name}" for p in (ROOT / "hlotool").glob("*/__init__.py") if not p.parent.is_symlink()}
+    assert rows - {"passes", "grammars", "passes/cost"} == rooms - {"hlotool/passes", "hlotool/grammars"}
