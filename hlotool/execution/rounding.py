@@ -16,8 +16,12 @@ and CESTAC's random rounding, Vignes, 1974.)
                   sorts that need not be stable
     subnormals    flushed to zero in every second sample, as processors are told to
 
-With `strict`, operations of f32 and f64 that IEEE 754 defines to the last bit (sum, product, quotient, root) are not
-moved outside of reducers: what is left is what the operations' semantics leave open.
+    ends          what overflows may come out in several ways (open_ends.py)
+    narrow types  held as f32 without their roundings in every fifth sample, as compilers do with excess precision
+
+A sum whose operand is another sum, x + y + z, may be off by the last place of its larger operand: compilers add
+constants up first. With `strict`, operations of f32 and f64 that IEEE 754 defines to the last bit (sum, product,
+quotient, root) are not moved outside of reducers: what is left is what the operations' semantics leave open.
 """
 
 from __future__ import annotations
@@ -31,18 +35,13 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.higher_precision import WideShape, own, shadow_program, wide_kind, widened
+from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, own, shadow_program, wide_kind, widened
+from hlotool.execution.open_ends import MOVES, OpenEnds
+from hlotool.execution.product_precision import accumulation, cut_by_platform, mantissa_bits, unit_of
 from hlotool.execution.program import Program
-from hlotool.ir import (
-    DTYPES,
-    DType,
-    HloComputation,
-    HloInstruction,
-    HloModule,
-    ResultAccuracy,
-    Shape,
-    dtype_of_numpy,
-)
+from hlotool.execution.sizes import leaves
+from hlotool.execution.sort_orders import sorted_otherwise
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape, dtype_of_numpy
 from hlotool.ops import OPS, limits
 
 Array: TypeAlias = Any
@@ -50,10 +49,10 @@ Function: TypeAlias = Callable[..., Any]
 
 #: operations that IEEE 754 rounds correctly
 _IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"})
+#: operations of which several make one sum
+_SUMS = frozenset({"add", "subtract"})
 #: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
 LEAST_ULPS = 1.0
-#: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
-_ALGORITHM_BITS = {"tf32": 10} | {d.name: d.mantissa_bits for d in DTYPES.values() if d.is_floating}
 
 
 def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
@@ -68,7 +67,8 @@ def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed:
     """
     rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps, product_bits=product_bits)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, queues=fed(infeed), rebind=rounding.rebound)
+    found = evaluate_program(program, given, queues=fed(infeed), rebind=rounding.rebound)
+    return [[own(leaf, s) for leaf, s in zip(row, program.results, strict=True)] for row in found]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ class RandomRounding:
         self._strict = strict
         self._reducers = frozenset(_reducers(module))
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
+        self._holds_narrow = seed % 5 == 2 and not strict and any(
+            HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
 
     @property
     def _random(self) -> Any:
@@ -119,24 +121,40 @@ class RandomRounding:
             self._streams.numbers = np.random.default_rng((self._seed, 0x6C6F))
         return self._streams.numbers
 
+    @property
+    def _ends(self) -> OpenEnds:
+        """What overflows, of each thread."""
+        if not hasattr(self._streams, "ends"):
+            self._streams.ends = OpenEnds(self._seed, self._random)
+        found: OpenEnds = self._streams.ends
+        return found
+
     def flushed(self, argument: Array, shape: Shape) -> Array:
         """An argument as a processor reads it that flushes subnormals."""
         import numpy as np
 
+        if self._holds_narrow:
+            return HELD_AS_F32.widened(argument, shape)
         return self._flushed(np.asarray(argument), shape.dtype) if _is_real(shape) else argument
 
     def rebound(self, instruction: HloInstruction, function: Function,
                 keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
         """The function that computes a sample of an instruction from samples of its operands."""
         record, shape = OPS.get(instruction.opcode), instruction.shape
+        if self._holds_narrow:
+            return HELD_AS_F32.rebinding(instruction, function, keywords)
         if record is None:
             return function, keywords
         if instruction.opcode == "reduce":
-            return self._shuffled(function), keywords
+            return self._shuffled(instruction, function), keywords
+        if instruction.opcode == "reduce-window" and not self._strict:
+            return self._folded(instruction, function), keywords
+        if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
+            return self._moved(instruction, function), keywords
         if instruction.opcode == "scatter":
             return self._scattered(function), keywords
-        if instruction.opcode == "sort" and instruction.attributes.get("is_stable") not in (True, "true"):
-            return self._unstable(function), keywords
+        if instruction.opcode == "sort":
+            return self._sorted(function), keywords
         if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
             return self._library(instruction, function), keywords
         if "backward" in record.flags:
@@ -166,17 +184,49 @@ class RandomRounding:
     def _elementwise(self, instruction: HloInstruction, function: Function, ulps: float) -> Function:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
-        is_size = instruction.opcode == "abs" and shapes[0].dtype.is_complex
+        opcode = instruction.opcode
+        is_size = opcode == "abs" and shapes[0].dtype.is_complex
+        is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
+        is_chain = is_sum and any(o.opcode in _SUMS for o in instruction.operands)
 
         def call(*values: Array, **keywords: Any) -> Array:
             given = _wide_keywords(keywords, shape)
+            wide = self._ends.contracted(values, shapes) if is_sum else list(map(widened, values, shapes))
             try:
-                exact = function(*map(widened, values, shapes), **given)
+                exact = function(*wide, **given)
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
             if is_size and self._flushes:
                 exact = _without_hypotenuse(values[0], exact)
-            return self._rounded(widened(exact, shape), shape, _error(accuracy, ulps))
+            exact = widened(exact, shape)
+            if is_chain:
+                exact = self._in_another_order(exact, wide, shape.dtype)
+            found = self._rounded(exact, shape, _error(accuracy, ulps))
+            if opcode == "multiply" and not self._strict:
+                self._ends.note_product(found, exact)
+            return found
+
+        return call
+
+    def _in_another_order(self, exact: Array, wide: Sequence[Array], kind: DType) -> Array:
+        """A sum of three numbers and more: off by the last place of the larger operand, but for whole numbers."""
+        import numpy as np
+
+        sizes = [np.where(np.isfinite(w), np.abs(w), 0) for w in wide]
+        size = np.maximum(*sizes)
+        whole = (size * unit_of(kind) <= 0.5) & np.logical_and(*((s == np.rint(s)) for s in sizes))
+        return np.asarray(exact + np.where(whole, 0, self._uniform(exact) * ulp_of(size, kind)))
+
+    def _moved(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(*values: Array, **keywords: Any) -> Array:
+            return self._ends.moved(function, values[0], keywords, instruction.shape)
+
+        return call
+
+    def _folded(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(*operands: Any, **keywords: Any) -> Any:
+            found = function(*operands, **keywords)
+            return self._ends.folded(instruction, function, operands, keywords, found) if len(operands) == 2 else found
 
         return call
 
@@ -184,8 +234,8 @@ class RandomRounding:
         import numpy as np
 
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
-        unit, fewer = _accumulation(instruction)
-        fewer = fewer or _cut_by_platform(instruction, self._product_bits)
+        unit, fewer = accumulation(instruction)
+        fewer = fewer or cut_by_platform(instruction, self._product_bits)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
         tiny = 2.0 ** _least_exponent(shape.dtype)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
@@ -239,6 +289,9 @@ class RandomRounding:
         import numpy as np
 
         kind = dtype_of_numpy(found.dtype)
+        if not (kind.is_floating or kind.is_complex):
+            ends = (found.min(), found.max()) if found.size else (0, 0)
+            return np.full_like(found, ends[self._seed % 2])
         far = _largest(kind) / 4
         end = (far, -far, np.nan, np.inf, -np.inf, None)[self._seed % 6]
         return found if end is None else np.full_like(found, end)
@@ -248,19 +301,7 @@ class RandomRounding:
         import numpy as np
 
         at_risk = (size > _largest(kind)) & ~np.isnan(size)
-        return self._left_open(found, at_risk) if at_risk.any() else found
-
-    def _left_open(self, found: Array, where: Array) -> Array:
-        """Some elements as they are, infinite or NaN: few samples must show each of them.
-
-        Of the first samples all elements go one way, of the later ones each goes its own.
-        """
-        import numpy as np
-
-        ends = np.array([0.0, np.nan, np.inf, -np.inf])
-        which = np.full(found.shape, self._seed) if self._seed < 4 else self._random.integers(0, 4, found.shape)
-        chosen = which % 4
-        return np.where(where & (chosen > 0), ends[chosen], found).astype(found.dtype, copy=False)
+        return self._ends.ends(found, at_risk) if at_risk.any() else found
 
     def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
         import numpy as np
@@ -268,7 +309,7 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
         def call(*values: Any, **keywords: Any) -> Any:
-            moved = [v * (1 + self._uniform(v) * _unit(s.dtype) * 4) if _is_real(s) else v
+            moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * 4) if _is_real(s) else v
                      for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
             try:
                 found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
@@ -290,7 +331,7 @@ class RandomRounding:
 
         def call(*values: Any, **keywords: Any) -> Any:
             with np.errstate(all="ignore"):
-                moved = [own(widened(v, s) * (1 + self._uniform(v) * _unit(s.dtype) * 4), s) if _is_real(s) else v
+                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * 4), s) if _is_real(s) else v
                          for v, s in zip(values, shapes, strict=True)]
                 found = function(*moved, **keywords)
                 sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
@@ -303,7 +344,7 @@ class RandomRounding:
 
         return call
 
-    def _shuffled(self, function: Function) -> Function:
+    def _shuffled(self, instruction: HloInstruction, function: Function) -> Function:
         """A reduction in another order: the semantics leave it to the backend."""
         import numpy as np
 
@@ -313,7 +354,8 @@ class RandomRounding:
             for d in dimensions:
                 order = self._random.permutation(inputs[0].shape[d])
                 inputs = [np.take(a, order, axis=d) for a in inputs]
-            return function(*inputs, *operands[count:], dimensions=dimensions, **keywords)
+            found = function(*inputs, *operands[count:], dimensions=dimensions, **keywords)
+            return self._ends.folded(instruction, function, operands, {"dimensions": dimensions, **keywords}, found)
 
         return call
 
@@ -337,15 +379,9 @@ class RandomRounding:
 
         return call
 
-    def _unstable(self, function: Function) -> Function:
-        """Equivalent elements in any order, as a sort that need not be stable may leave them."""
-        import numpy as np
-
-        def call(*operands: Array, dimensions: Sequence[int], **keywords: Any) -> Any:
-            if operands[0].ndim:
-                order = self._random.permutation(operands[0].shape[dimensions[0]])
-                operands = tuple(np.take(a, order, axis=dimensions[0]) for a in operands)
-            return function(*operands, dimensions=dimensions, **keywords)
+    def _sorted(self, function: Function) -> Function:
+        def call(*operands: Array, **keywords: Any) -> Any:
+            return sorted_otherwise(function, operands, keywords, self._seed, self._random, self._anything)
 
         return call
 
@@ -409,40 +445,6 @@ def _error(accuracy: ResultAccuracy | None, ulps: float) -> Function:
     return lambda size, ulp: atol + rtol * size + wanted * ulp
 
 
-def _accumulation(instruction: HloInstruction) -> tuple[float, int]:
-    """The unit in which a sum of products is accumulated, and the bits that its operands may be cut to (0: none)."""
-    kind = instruction.shape.dtype
-    unit = max(_unit(kind) if kind.bits >= 32 else 2.0**-24, 2.0**-53)
-    algorithm = str(instruction.attributes.get("algorithm") or "")
-    words = algorithm.removeprefix("dot_").split("_")
-    if len(words) < 3 or (words[-1] not in _ALGORITHM_BITS and words[-1] not in ("x3", "x6", "x9", "accum")):
-        return unit, 0
-    total = next((w for w in reversed(words) if w in _ALGORITHM_BITS), "f32")
-    fewer = _ALGORITHM_BITS.get(words[0], 0) if words[-1] not in ("x6", "x9") else 0
-    if words[-1] == "x3":
-        fewer *= 2
-    return max(unit, 2.0 ** -(_ALGORITHM_BITS[total] + 1)), fewer if fewer < 23 else 0
-
-
-def _cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
-    """The bits to which a platform cuts operands: of f32 products that ask for neither an algorithm nor precision."""
-    words = instruction.attributes.get("operand_precision") or ("default",)
-    algorithm = str(instruction.attributes.get("algorithm") or "dot_unset")
-    if instruction.operands[0].shape.element_type not in ("f32", "c64") or algorithm != "dot_unset":
-        return 0
-    return product_bits if "default" in words else 0
-
-
-def _unit(kind: DType) -> float:
-    """Half an ULP of 1."""
-    return 2.0 ** -(mantissa_bits(kind) + 1)
-
-
-def mantissa_bits(kind: DType) -> int:
-    """Stored mantissa bits of a float, or of the halves of a complex number."""
-    return kind.component.mantissa_bits
-
-
 @functools.cache
 def _largest(kind: DType) -> float:
     """The largest finite number of a type, or of the halves of a complex one."""
@@ -493,9 +495,10 @@ def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict
     import numpy as np
 
     vector = keywords["index_vector_dim"]
-    if vector == indices.ndim or keywords.get("input_batching_dims"):
+    if vector == indices.ndim:
         return indices
-    kept = [d for d in range(operand.ndim) if d not in keywords["inserted_window_dims"]]
+    left_out = (*keywords["inserted_window_dims"], *keywords.get("input_batching_dims", ()))
+    kept = [d for d in range(operand.ndim) if d not in left_out]
     sizes = dict(zip(kept, (update.shape[d] for d in keywords["update_window_dims"]), strict=False))
     mapped = keywords["scatter_dims_to_operand_dims"]
     last = np.array([operand.shape[d] - sizes.get(d, 1) for d in mapped], np.int64)

@@ -9,6 +9,7 @@
     wide       magnitudes over the whole range of the type, so that products overflow and underflow
     ties       few different values, so that keys are equal
     whole      floats that hold small whole numbers
+    uniform    one number everywhere in a parameter: a special or a wished one
     alike      parameters of one shape hold the same values, or opposite ones, so that differences cancel
     given      the user's own
 
@@ -38,7 +39,8 @@ Generator: TypeAlias = Any
 #: kinds of sets, in the order in which they are tried
 KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
 #: after these, again and again with other numbers
-_FURTHER = ("targets", "wide", "special", "near", "alike", "mixed", "targets", "wide", "ties", "mixed")
+_FURTHER = ("targets", "wide", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "uniform", "ties",
+            "mixed")
 #: wished values up to here keep a network finite
 _NEAR = 300.0
 #: how often a loop may run in arguments made here
@@ -181,6 +183,9 @@ class ArgumentSearch:
         plain = self._plain(leaf, kind, generator)
         if kind == "special":
             return _sprinkled(plain, np.array(specials(half)), generator)
+        if kind == "uniform":
+            known = [*specials(half), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
+            return np.full(dims, known[int(generator.integers(0, len(known)))])
         if kind in ("targets", "near"):
             wished = [v for v in (*leaf.wishes, *self.constants)
                       if math.isfinite(v) and (kind == "targets" or abs(v) <= _NEAR)]
@@ -220,6 +225,9 @@ class ArgumentSearch:
         drawn = generator.integers(0, max(0, top) + 1, dims).astype(object if dtype.bits == 64 else np.int64)
         if kind == "special":
             drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator)
+        elif kind == "uniform" and leaf.bound is None:
+            known = [*specials(dtype), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
+            drawn = np.full(dims, int(known[int(generator.integers(0, len(known)))]), object)
         elif kind in ("targets", "near"):
             wished = ([int(v) for v in (*leaf.wishes, *self.constants) if math.isfinite(v)]
                       or [int(v) for v in specials(dtype)])

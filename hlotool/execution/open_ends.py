@@ -1,0 +1,173 @@
+"""What programs leave open where their numbers overflow, in one sample of rounding.py.
+
+    sums, products      of many numbers, in an order of the backend's choice: where partial ones may leave the range of
+                        the type, what comes out is the result, an infinity or NaN (of products 0, too)
+    x * y + z           may be one operation, whose product is not rounded (contraction): where x * y alone overflows,
+                        what comes out is finite, or another infinity
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.execution.higher_precision import own, widened
+from hlotool.ir import DType, HloComputation, HloInstruction, Shape
+from hlotool.ops import limits
+
+Array: TypeAlias = Any
+Function: TypeAlias = Callable[..., Any]
+
+#: what hands on numbers, so that a product may stand behind it
+MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "slice", "reverse", "negate"))
+#: products that are remembered at a time
+_MOST_PRODUCTS = 64
+
+
+class OpenEnds:
+    """The choices of one sample; of one thread."""
+
+    def __init__(self, seed: int, random: Any) -> None:
+        self._seed, self._random = seed, random
+        #: products that overflow, by identity, beside what they are at higher precision
+        self._products: dict[int, tuple[Array, Array]] = {}
+
+    # Contraction.
+
+    def note_product(self, product: Array, exact: Array) -> None:
+        """Remember what a product would be that is not rounded, where that makes a difference in kind."""
+        import numpy as np
+
+        if product.dtype.kind != "c" and bool((~np.isfinite(product.astype(exact.dtype)) & np.isfinite(exact)).any()):
+            self._remember(product, exact)
+
+    def moved(self, function: Function, operand: Array, keywords: dict[str, Any], shape: Shape) -> Array:
+        """What hands on a number hands on an unrounded product."""
+        found = function(operand, **keywords)
+        exact = self._product(operand)
+        if exact is not None:
+            self._remember(found, widened(function(exact, **keywords), shape))
+        return found
+
+    def contracted(self, values: Sequence[Array], shapes: Sequence[Shape]) -> list[Array]:
+        """The operands of a sum at higher precision, one of them a product that is not rounded, or none."""
+        import numpy as np
+
+        wide = [widened(v, s) for v, s in zip(values, shapes, strict=True)]
+        exact = {n: e for n, v in enumerate(values) if (e := self._product(np.asarray(v))) is not None}
+        chosen = int(self._random.integers(0, len(values) + 1)) if exact else len(values)
+        if chosen in exact:
+            wide[chosen] = exact[chosen]
+        return wide
+
+    def _remember(self, product: Array, exact: Array) -> None:
+        if len(self._products) >= _MOST_PRODUCTS:
+            self._products.pop(next(iter(self._products)))
+        self._products[id(product)] = product, exact
+
+    def _product(self, value: Array) -> Array | None:
+        known = self._products.get(id(value))
+        return known[1] if known is not None and known[0] is value else None
+
+    # Orders.
+
+    def ends(self, found: Array, where: Array, others: Sequence[Array] = ()) -> Array:
+        """Some elements as they are, infinite or NaN, or one of the others: few samples must show each of them.
+
+        Of the first samples all elements go one way, of the later ones each goes its own.
+        """
+        import numpy as np
+
+        ways = [found, *(np.full_like(found, end) for end in (np.nan, np.inf, -np.inf)),
+                *(np.asarray(o).astype(found.dtype) for o in others)]
+        which = (np.full(found.shape, self._seed % len(ways)) if self._seed < len(ways)
+                 else self._random.integers(0, len(ways), found.shape))
+        return np.where(where, np.choose(which, ways), found).astype(found.dtype, copy=False)
+
+    def folded(self, instruction: HloInstruction, function: Function, operands: Sequence[Array],
+               keywords: dict[str, Any], found: Array) -> Array:
+        """The result of a sum or product of many numbers, left open where partial ones may leave the range."""
+        import numpy as np
+
+        opcode = fold_of(instruction)
+        if not opcode:
+            return found
+        values, initial = self._product(operands[0]), operands[1]
+        is_contracted = values is not None
+        if values is None:
+            values = widened(operands[0], instruction.operands[0].shape)
+        initial = widened(initial, instruction.operands[1].shape)
+        if not values.size:
+            return found
+        with np.errstate(all="ignore"):
+            fold = functools.partial(_folded, function, keywords)
+            if opcode == "add":
+                largest = _largest(instruction.shape.dtype)
+                widest = np.nan_to_num(np.abs(values), nan=0.0, posinf=np.inf).max()
+                if float(widest) * values.size + abs(float(initial)) <= largest:
+                    return found
+                size = fold(np.add, np.abs(values), np.abs(initial))
+                exact = own(fold(np.add, values, initial), instruction.shape)
+                if is_contracted:
+                    found = self._either(found, size > largest, [exact])
+                where = (size > largest) & np.isfinite(size)
+                return self.ends(found, where, [exact]) if where.any() else found
+            return self._product_folded(instruction, fold, values, initial, found)
+
+    def _product_folded(self, instruction: HloInstruction, fold: Function, values: Array, initial: Array,
+                        found: Array) -> Array:
+        import numpy as np
+
+        highest, _, least = limits(instruction.shape.dtype)[:3]
+        logs = [np.log2(np.abs(a)) for a in (values, initial)]
+        zero = fold(np.add, *((np.abs(a) == 0).astype(values.dtype) for a in (values, initial))) > 0
+        logs = [np.where(np.isfinite(a), a, 0) for a in logs]
+        up, down = (fold(np.add, *(part(a, 0) for a in logs)) for part in (np.maximum, np.minimum))
+        known = np.isfinite(fold(np.add, *(np.where(a == 0, 1.0, a) for a in (values, initial))))
+        over, under = up > np.log2(float(highest)), (down < np.log2(float(least))) | zero
+        exact = own(fold(np.multiply, values, initial), instruction.shape)
+        nothing = np.zeros_like(found)
+        found = self._either(found, known & under & ~over, [nothing, exact])
+        return self.ends(found, known & over, [nothing, exact]) if (known & over).any() else found
+
+    def _either(self, found: Array, where: Array, others: Sequence[Array]) -> Array:
+        import numpy as np
+
+        if not where.any():
+            return found
+        ways = [found, *(np.asarray(o).astype(found.dtype) for o in others)]
+        return np.where(where, np.choose(self._random.integers(0, len(ways), found.shape), ways), found)
+
+
+def fold_of(instruction: HloInstruction) -> str:
+    """The opcode of a reducer that is one sum or product of two real floats; empty for others."""
+    called = instruction.called_computations()
+    if len(called) != 1 or len(instruction.operands) != 2 or not instruction.shape.is_array:
+        return ""
+    root = called[0].root
+    is_plain = all(o.opcode == "parameter" for o in root.operands) and len(set(root.operands)) == 2
+    is_known = is_plain and root.opcode in ("add", "multiply") and instruction.shape.dtype.is_floating
+    return root.opcode if is_known else ""
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """An operation of NumPy in the place of a reducer."""
+
+    computation: HloComputation
+    combine: Function
+
+    def __call__(self, left: Array, right: Array) -> Array:
+        return self.combine(left, right)
+
+
+def _folded(function: Function, keywords: dict[str, Any], combine: Function, values: Array, initial: Array) -> Array:
+    """The fold of other numbers by another operation."""
+    return function(values, initial, **keywords | {"to_apply": _Plain(keywords["to_apply"].computation, combine)})
+
+
+@functools.cache
+def _largest(kind: DType) -> float:
+    return float(limits(kind.component)[0])

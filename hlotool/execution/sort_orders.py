@@ -1,0 +1,98 @@
+"""What sorts leave open: the order of equivalent elements, and everything where a comparator is no order at all.
+
+A comparator that is no strict weak order of the elements (LT of NaN, LE of equal keys) leaves each algorithm with an
+order of its own, even where the sort has to be stable. It shows where two sorts of the same elements, begun in
+different orders, leave elements at one place of which one comes before the other.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from hlotool.ops.values import apply, as_tuple
+
+Array: TypeAlias = Any
+Function: TypeAlias = Callable[..., Any]
+
+#: elements of a sort that is made twice
+_MOST = 1 << 20
+
+
+def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: dict[str, Any], seed: int, random: Any,
+                     fill: Function) -> Any:
+    """A sort as another algorithm may do it; `fill` makes what stands for anything of an array."""
+    import numpy as np
+
+    if not operands[0].ndim or not operands[0].size:
+        return function(*operands, **keywords)
+    axis = keywords["dimensions"][0]
+    is_stable = keywords.get("is_stable") in (True, "true")
+    given = list(operands) if is_stable else _begun(operands, axis, random)
+    found = as_tuple(function(*given, **keywords))
+    if operands[0].size <= _MOST:
+        before = functools.partial(_before, keywords["to_apply"])
+        if not is_stable and seed < 2:
+            found = _ends_of_runs(found, before, axis, (np.fmin, np.fmax)[seed])
+        other = as_tuple(function(*(np.flip(a, axis) for a in operands), **keywords))
+        open_ = _is_no_order(found, other, before, axis)
+        if open_.any():
+            found = tuple(np.where(open_, fill(a), a).astype(a.dtype, copy=False) for a in found)
+    return found[0] if len(found) == 1 else found
+
+
+def _begun(operands: Sequence[Array], axis: int, random: Any) -> list[Array]:
+    """The elements in an order in which equivalent ones may be left."""
+    import numpy as np
+
+    drawn = random.permutation(operands[0].shape[axis])
+    return [np.take(a, drawn, axis=axis) for a in operands]
+
+
+def _before(comparator: Any, left: Sequence[Array], right: Sequence[Array]) -> Array:
+    """At which places the left elements come before the right ones."""
+    import numpy as np
+
+    pairs = [side for pair in zip(left, right, strict=True) for side in pair]
+    return np.asarray(apply(comparator, *pairs)[0]).astype(np.bool_)
+
+
+def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any) -> tuple[Array, ...]:
+    """Each element the smallest, or the largest, of its run of equivalent ones: all others lie in between."""
+    import numpy as np
+
+    lines = [np.moveaxis(a if a.dtype.kind in "biufc" else a.astype(np.float64), axis, -1) for a in found]
+    length = lines[0].shape[-1]
+    begins = np.ones(lines[0].shape, np.bool_)
+    if length > 1:
+        own = [np.moveaxis(a, axis, -1) for a in found]
+        begins[..., 1:] = before([a[..., :-1] for a in own], [a[..., 1:] for a in own])
+    starts = np.flatnonzero(begins.reshape(-1))
+    counts = np.diff([*starts, begins.size])
+    runs = [np.repeat(end.reduceat(a.reshape(-1), starts), counts).reshape(a.shape) for a in lines]
+    return tuple(np.moveaxis(r.astype(a.dtype, copy=False), -1, axis) for r, a in zip(runs, found, strict=True))
+
+
+def _is_no_order(left: Sequence[Array], right: Sequence[Array], before: Function, axis: int) -> Array:
+    """In which lines the comparator is no order: two sorts leave different elements at a place, or one that comes
+    neither before nor after another (NaN) does so to two of which one comes before the other."""
+    import numpy as np
+
+    unlike = (before(left, right) | before(right, left)).any(axis=axis, keepdims=True)
+    for operand in left:
+        if operand.dtype.kind in "biu" or not (nan := np.isnan(operand)).any():
+            continue
+        odd = _repeated(left, np.argmax(nan, axis=axis), axis)
+        alike = nan.any(axis=axis, keepdims=True) & ~nan & ~before(odd, left) & ~before(left, odd)
+        one = _repeated(left, np.argmax(alike, axis=axis), axis)
+        unlike |= (alike & (before(one, left) | before(left, one))).any(axis=axis, keepdims=True)
+    return unlike
+
+
+def _repeated(arrays: Sequence[Array], places: Array, axis: int) -> list[Array]:
+    """One element of each line everywhere in it."""
+    import numpy as np
+
+    at = np.expand_dims(places, axis)
+    return [np.broadcast_to(np.take_along_axis(a, at, axis), a.shape) for a in arrays]
