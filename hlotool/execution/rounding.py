@@ -238,6 +238,7 @@ class RandomRounding:
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
         tiny = 2.0 ** _least_exponent(shape.dtype)
+        is_narrow = shape.dtype.bits < 32 and not instruction.attributes.get("algorithm")
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
         def call(*values: Array, **keywords: Any) -> Array:
@@ -257,6 +258,9 @@ class RandomRounding:
                 there = [(g != 0).astype(g.dtype) for g in given[:2]]
                 single &= np.abs(function(*there, *given[2:], **wide)) <= 1
             error = size * unit * math.sqrt(terms)
+            if is_narrow:  # parts of a sum may be rounded to the type; they are about as large as the terms' norm
+                norm = np.sqrt(np.abs(function(*(np.abs(g) ** 2 for g in given[:2]), *given[2:], **wide)))
+                error = np.maximum(error, 2 * norm * unit_of(shape.dtype))
             if self._flushes:  # products too small for a normal number may be lost, each of them
                 error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
             moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)

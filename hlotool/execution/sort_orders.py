@@ -30,7 +30,7 @@ def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: di
     axis = keywords["dimensions"][0]
     is_stable = keywords.get("is_stable") in (True, "true")
     given = list(operands) if is_stable else _begun(operands, axis, random)
-    found = as_tuple(function(*given, **keywords))
+    found: tuple[Array, ...] = as_tuple(function(*given, **keywords))
     if operands[0].size <= _MOST:
         before = functools.partial(_before, keywords["to_apply"])
         if not is_stable and seed < 2:
@@ -38,7 +38,7 @@ def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: di
         other = as_tuple(function(*(np.flip(a, axis) for a in operands), **keywords))
         open_ = _is_no_order(found, other, before, axis)
         if open_.any():
-            found = tuple(np.where(open_, fill(a), a).astype(a.dtype, copy=False) for a in found)
+            found = tuple(np.asarray(np.where(open_, fill(a), a), a.dtype) for a in found)
     return found[0] if len(found) == 1 else found
 
 
