@@ -191,3 +191,12 @@ ENTRY main { s = (s32[], f32[2048]{0:SPACE}, f32[2048]{0}) parameter(0)
   ROOT w = (s32[], f32[2048]{0:SPACE}, f32[2048]{0}) while(s), condition=cond, body=body }"""
     assert found("W210", text.replace(":SPACE", ":S(5)"))
     assert not found("W210", text.replace(":SPACE", "").replace(":S(5)", ""))
+
+
+@pytest.mark.parametrize(("header", "is_safe"), [(", replica_count=2", True), ("", False)])
+def test_a_collective_that_tells_how_many_devices_there_are_stays(header: str, is_safe: bool) -> None:
+    """Without it the module would run on one device instead of two."""
+    text = f"HloModule m{header}\nENTRY e {{ x = f32[4] parameter(0)\n" \
+           "  r = f32[4] all-gather(x), replica_groups={{0},{1}}, dimensions={0}\n  ROOT y = f32[4] negate(r) }"
+    (finding,) = run(hlotool.parse(text), select=lambda r: r is RULES["W504"])
+    assert finding.fixes[0].is_safe is is_safe
