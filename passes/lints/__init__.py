@@ -10,6 +10,7 @@ import hlotool.passes.lints.accumulators
 import hlotool.passes.lints.domains
 import hlotool.passes.lints.control_flow
 import hlotool.passes.lints.collectives
+import hlotool.passes.lints.replication
 import hlotool.passes.lints.wasted_collectives
 import hlotool.passes.lints.portability
 import hlotool.passes.lints.style

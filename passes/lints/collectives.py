@@ -546,37 +546,3 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
 
 
 _COMBINABLE = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-reduce-start", "all-gather-start"})
-
-
-@rule("W512", "replicated-parameter", on=Scope.MODULE, severity=Severity.INFO)
-def replicated_parameter(view: View, *, bytes: int = 64 << 20) -> Iterator[Finding]:
-    """A large parameter that every device holds whole.
-
-    What it does
-        Finds parameters of the entry of at least `bytes` bytes with a replicated sharding in modules of several
-        partitions.
-
-    Why
-        The memory of all devices together is the reason to have several. Replicated embeddings and optimiser states
-        are what is forgotten most.
-
-    Bad
-        HloModule m, num_partitions=8
-        ENTRY main { x = f32[32768,1024] parameter(0), sharding={replicated}
-                     ROOT y = bf16[32768,1024] convert(x) }
-
-    Good
-        HloModule m, num_partitions=8
-        ENTRY main { x = f32[32768,1024] parameter(0), sharding={devices=[8,1]<=[8]}
-                     ROOT y = bf16[32768,1024] convert(x) }
-
-    Source
-        JAX, distributed arrays and automatic parallelisation
-    """
-    if int(view.module.attributes.get("num_partitions", 1)) < 2 or is_partitioned(view):
-        return
-    for parameter in view.module.entry.parameters():
-        sharding = parameter.attributes.get("sharding")
-        if isinstance(sharding, Sharding) and sharding.kind == "replicated" and view.bytes(parameter.shape) >= bytes:
-            yield Finding(parameter, f"each device holds all {readable(view.bytes(parameter.shape))}",
-                          help="shard it", part=r"\bsharding=\{[^}]*\}")
