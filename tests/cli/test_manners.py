@@ -182,6 +182,7 @@ def test_shells_get_code_that_asks_for_every_program(shell: str, capsys: pytest.
     assert "_ARGCOMPLETE" in code and all(p in code for p in ("hlotool", "hlo-lint"))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_watching_runs_again_when_a_file_is_written_or_replaced(module: str, tmp_path: pathlib.Path) -> None:
     said = tmp_path / "said.txt"
     with said.open("w") as out:
@@ -196,7 +197,10 @@ def test_watching_runs_again_when_a_file_is_written_or_replaced(module: str, tmp
         _until(lambda: said.read_text().count("exit code 0") == 2)
     finally:
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(30) == 130
+        try:
+            assert watching.wait(30) == 130
+        finally:
+            watching.kill()
 
 
 def _until(holds: object) -> None:

@@ -85,6 +85,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("task", ["('time:sleep', 600)", "('builtins:sum', range(10 ** 15))"], ids=["asleep", "busy"])
 def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
@@ -94,7 +95,10 @@ def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
         child = int(parent.stdout.readline())
         time.sleep(0.1)
         parent.send_signal(number)
-        parent.wait(20)
+        try:
+            parent.wait(20)
+        finally:
+            parent.kill()
     for _ in range(100):
         if not is_alive(child):
             return
