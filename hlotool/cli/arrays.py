@@ -49,7 +49,7 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
 
     out = io.BytesIO()
     if path.suffix == ".npy" and len(arrays) == 1:
-        np.save(out, arrays[0])
+        np.save(out, storable(arrays[0]))
     else:
         np.savez(out, allow_pickle=True, **{f"result{n}": storable(a) for n, a in enumerate(arrays)})
     write_beside(path, out.getvalue())
@@ -70,9 +70,11 @@ def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
     """An .npz file with the arrays under their names, whatever those are."""
     import numpy as np
 
+    from hlotool.execution import storable
+
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array))
+                np.lib.format.write_array(member, storable(array))
     write_beside(path, out.getvalue())

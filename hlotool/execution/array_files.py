@@ -112,7 +112,17 @@ def storable(array: Any) -> Any:
     import numpy as np
 
     array = np.asarray(array)
-    return array if array.dtype.isbuiltin == 1 else array.view(np.dtype((np.void, array.dtype.itemsize)))
+    return array if _has_name(array.dtype) else array.view(np.dtype((np.void, array.dtype.itemsize)))
+
+
+def _has_name(dtype: Any) -> bool:
+    """Whether a file's header can say the type of its elements. (`isbuiltin` is 0 for some f32 that came by a pipe.)"""
+    import numpy as np
+
+    try:
+        return bool(np.dtype(np.lib.format.dtype_to_descr(dtype)) == dtype)
+    except TypeError:
+        return False
 
 
 def in_order_of_names(arrays: dict[str, Any]) -> Iterator[Any]:

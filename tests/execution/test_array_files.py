@@ -11,9 +11,10 @@ import zipfile
 import numpy as np
 import pytest
 
+import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
-from hlotool.execution import in_order_of_names, read_array_file
+from hlotool.execution import in_order_of_names, read_array_file, storable
 
 MODULE = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x) }\n"
 
@@ -80,3 +81,19 @@ def test_good_files_are_arrays() -> None:
     out = io.BytesIO()
     np.save(out, np.asfortranarray(np.arange(6.0).reshape(2, 3)))
     assert read_array_file(out.getvalue())[""].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("element_type", ["f32", "s32", "pred", "c64", "f16"])
+def test_results_of_an_execution_keep_the_names_of_their_types(element_type: str) -> None:
+    """They come from another process, with types that NumPy does not take for its own."""
+    module = hlotool.parse(f"HloModule m\nENTRY e {{ ROOT x = {element_type}[2] parameter(0) }}")
+    given = np.ones(2, module.entry.root.shape.dtype.numpy)
+    (found,) = hlotool.execute(module, [given])
+    assert storable(found).dtype == given.dtype
+
+
+@pytest.mark.parametrize("element_type", ["bf16", "f8e5m2", "f8e4m3fn"])
+def test_types_without_a_name_are_bytes(element_type: str) -> None:
+    dtype = hlotool.Shape.array(element_type, (2,)).dtype.numpy
+    stored = storable(np.ones(2, dtype))
+    assert stored.dtype.kind == "V" and (stored.view(dtype) == 1).all()
