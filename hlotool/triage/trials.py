@@ -126,6 +126,8 @@ class Bench:
         """The results of a part that are wrong; `given` are the executor's, where they are known already."""
         found: list[Wrong] = []
         rows = given if given is not None else self.run(tried.program, [arguments])[0] if tried.computed else []
+        if len(arguments) != tried.program.devices:
+            return []  # cut from a manual region, which only the whole program splits over devices
         evidence = Evidences(tried.program, arguments, product_bits=self.executor.product_bits)
         for device, row in enumerate(rows or []):
             for result, value in enumerate(row):

@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import random
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import planted_faults
@@ -16,6 +18,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.ir import clone_module
 from hlotool.triage import blame, blame_pair, refused_instruction, reproduce_blame
+from hlotool.triage.trials import Bench
 
 ROOT = pathlib.Path(__file__).parents[2]
 MODELS = ROOT / "samples" / "models"
@@ -352,3 +355,13 @@ def test_arguments_that_show_a_difference_are_searched(tmp_path, capsys) -> None
     if said["verdict"] == "agree":
         pytest.skip("this release of XLA computes it right")
     assert (said["verdict"], said["instruction"], said["together"]) == ("differ", "y", ["a"])
+
+
+def test_a_part_that_runs_on_fewer_devices_than_the_whole_is_not_judged() -> None:
+    """A part of a partitioned dump may keep a sharding and no collective: then it is a program of whole arrays."""
+    part = hlotool.parse("HloModule m, num_partitions=4\nENTRY e { x = f32[4,8] parameter(0), "
+                         "sharding={devices=[2,2]<=[4]}\n  ROOT y = f32[4,8] negate(x) }")
+    tried = SimpleNamespace(program=Program(part), computed=())
+    rows = [[np.ones((4, 8), "f4")]] * 4
+    assert tried.program.devices == 1
+    assert Bench(executor_named("pjrt:cpu"), time.monotonic() + 10).all_wrong(tried, rows, given=rows) == []
