@@ -86,6 +86,7 @@ def test_the_exit_code_of_the_work_is_the_commands() -> None:
     assert planted("sys.exit(7)").returncode == 7
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_a_signal_ends_every_process(number: signal.Signals, executor: str, endless: str) -> None:
