@@ -517,5 +517,3 @@ def rng_states(record: Record) -> Program:
                       f"algorithm={algorithm}")
     words, algorithm = (3, "rng_philox") if record.id.endswith("2") else (2, "rng_three_fry")
     return Program(text(words, algorithm), refused=[text(5, algorithm), text(3, "rng_three_fry")])
-
-

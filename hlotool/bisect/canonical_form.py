@@ -236,5 +236,3 @@ def _is_plain_dot(i: HloInstruction) -> bool:
              "backend_config", "frontend_attributes", "control-predecessors"}
     precision = {str(p).lower() for p in i.attributes.get("operand_precision") or ()}
     return set(i.attributes) <= known and len(precision) < 2 and "dot" in OPS
-
-

@@ -229,4 +229,3 @@ def conv(b: Core, lhs: Any, rhs: Any, window_strides: Ints | None = None, paddin
     """A convolution with padding SAME or VALID; lhs is batch, feature, space..., rhs output, input, space..."""
     return conv_general_dilated(b, lhs, rhs, window_strides, padding, None, None, None, feature_group_count,
                                 batch_group_count, precision_config, preferred_element_type)
-

@@ -221,4 +221,3 @@ def async_start(b: Core, computation: Any, *operands: Any, async_execution_threa
     if async_execution_thread:
         found["async_execution_thread"] = async_execution_thread
     return b.emit("async-start", made, found, state)
-

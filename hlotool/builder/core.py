@@ -654,4 +654,3 @@ def _fitting(sharding: Sharding, shape: Shape) -> Sharding | None:
         rank = len(sharding.tile_dims) - sharding.last_tile_dim_replicate - len(sharding.last_tile_dims)
         return sharding if shape.is_array and shape.rank == rank else None
     return sharding
-

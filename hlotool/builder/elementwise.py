@@ -234,4 +234,3 @@ def full(b: Core, shape: Any, value: Any) -> XlaOp:
 
     wanted = shape_of(shape)
     return b.emit("broadcast", [b.operand(value, wanted.element_type)], {"dimensions": ()}, wanted)
-

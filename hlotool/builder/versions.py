@@ -87,5 +87,3 @@ def _parameters(signature: str) -> list[_Row]:
         if its_kind is inspect.Parameter.VAR_POSITIONAL:
             kind = inspect.Parameter.KEYWORD_ONLY
     return rows
-
-

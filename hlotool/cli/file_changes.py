@@ -6,13 +6,11 @@ import argparse
 import functools
 import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hlotool.cli.console import complain
-from hlotool.isolation import die_with_parent
 
 #: commands that read files named on the command line, and end
 _WITHOUT = ("conform", "bundle", "reduce")
@@ -49,7 +47,11 @@ def watched(paths: Sequence[str], program: str) -> int:
     if "-" in paths or not paths:
         complain(f"{program}: --watch needs files; standard input is read once")
         return 2
+    import subprocess
+
     import watchfiles
+
+    from hlotool.isolation import die_with_parent
 
     given = [Path(path) for path in paths]
     missing = [str(path) for path in given if not path.exists()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 from collections.abc import Iterable
 from typing import NoReturn
@@ -61,5 +60,7 @@ def add_everything(parser: argparse.ArgumentParser, command: str) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """What a word was meant to be, as the end of a sentence; empty where nothing is like it."""
+    import difflib
+
     close = difflib.get_close_matches(word[:100], list(known), 1)
     return f"; did you mean {close[0]}?" if close else ""

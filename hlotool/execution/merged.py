@@ -61,5 +61,3 @@ def parted(programs: Sequence[Program], row: Sequence[Array]) -> list[list[Array
     """The results of the merged program as those of each."""
     rest = iter(row)
     return [[next(rest) for _ in p.results] for p in programs]
-
-

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import Diagnostic, HloError, Severity, define
 from hlotool.ir import HloModule
 from hlotool.jax.compiler_hook import CompilerHook
 from hlotool.jax.program_lines import module_of
@@ -70,7 +70,7 @@ class Rewriting(CompilerHook):
 def _require_valid(module: HloModule, name: str, before: HloModule) -> None:
     from hlotool.passes.verify import verify
 
-    errors = [d for d in verify(module) if str(d.severity) == "error"]
+    errors = [d for d in verify(module) if d.severity is Severity.ERROR]
     if not errors and _signature(module) != _signature(before):
         errors = [Diagnostic(BROKEN_BY_PASS, f"{module.name} has other arguments or results than JAX asked for")]
     if errors:

@@ -14,13 +14,10 @@ def bounded(value: Any, most: int = MOST) -> Any:
 
     A list that was cut ends with {"left_off": how many}; a text ends with how many characters are missing.
     """
-    kept = max(_longest(value), 1)
-    while _size(value) > most and kept > 1:
-        kept = max(1, kept // 2)
-        cut = _cut(value, kept, max(80, most // 4))
-        if _size(cut) <= most or kept == 1:
-            return cut if _size(cut) <= most else {"left_off": "the answer is too long; ask for less"}
-    return value if _size(value) <= most else {"left_off": "the answer is too long; ask for less"}
+    cut, kept = value, max(_longest(value), 1)
+    while _size(cut) > most and kept:
+        cut, kept = _cut(value, kept, most // 4), kept // 2
+    return cut if _size(cut) <= most else {"left_off": "the answer is too long; ask for less"}
 
 
 def _size(value: Any) -> int:

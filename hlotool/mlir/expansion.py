@@ -278,4 +278,3 @@ def _shape_of(given: Shape | Sequence[int] | str, declared: Shape) -> Shape:
     except PhraseError:
         raise ValueError(f"{given!r} is no shape; f32[2,3] or [2,3] is one") from None
     return shape
-

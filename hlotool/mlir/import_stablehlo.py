@@ -506,5 +506,3 @@ def _sanitised(name: str) -> str:
         return name
     cleaned = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
     return f"_{cleaned}" if cleaned[:1].isdigit() or cleaned[:1] in (".", "-") else cleaned
-
-

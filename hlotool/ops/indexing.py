@@ -169,4 +169,3 @@ def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, s
     result = np.pad(operand, grown) if grown else operand.copy()  # NumPy pads no scalars
     result[clamped(start_numbers(start_indices), result.shape, update.shape)] = update
     return np.ascontiguousarray(result[tuple(map(slice, operand.shape))]).reshape(operand.shape)
-

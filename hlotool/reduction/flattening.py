@@ -200,4 +200,3 @@ def _renumbered(edit: Editing, home: HloComputation, whole: HloInstruction, inde
             others[user] = zero
     edit.replace_uses(others)
     return True
-

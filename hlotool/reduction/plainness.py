@@ -253,4 +253,3 @@ def _role(module: HloModule, root: HloInstruction) -> str:
                 return {"to_apply": re.sub(r"\W", "_", root.opcode), "branch_computations": "branch",
                         "calls": "called"}.get(name, name)
     return "called"
-

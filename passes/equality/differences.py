@@ -372,5 +372,3 @@ def _change_json(change: Change, left: HloModule, right: HloModule) -> dict[str,
             "left": side(left, change.left, change.left_computation) if change.kind != "added" else None,
             "right": side(right, change.right, change.right_computation) if change.kind != "removed" else None,
             "parts": [{"name": p.name, "left": p.left, "right": p.right} for p in change.parts]}
-
-

@@ -387,5 +387,3 @@ def config_key(config: BackendConfig | None) -> str:
 def _operation(instruction: HloInstruction) -> str:
     target = instruction.attributes.get("custom_call_target")
     return f"{instruction.opcode} {target}" if target else instruction.opcode
-
-

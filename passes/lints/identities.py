@@ -655,6 +655,3 @@ def degenerate_reduce(view: View, instruction: HloInstruction) -> Iterator[Findi
     if len(instruction.operands) == 2 and all(operand.dims[d] == 1 for d in value_of(instruction, "dimensions")) \
             and operand.is_static and not view.is_optimized:
         yield Finding(instruction, f"{operand.text(False)} is reduced over dimensions of size 1", help="reshape it")
-
-
-

@@ -499,5 +499,3 @@ def truncating_convert(view: View, instruction: HloInstruction) -> Iterator[Find
     if instruction.shape.is_array and instruction.shape.dtype.is_integral and operand.shape.is_array \
             and operand.shape.dtype.is_floating and operand.opcode not in _WHOLE:
         yield Finding(instruction, f"the fraction of {operand.name} is cut off", help="round first")
-
-

@@ -450,4 +450,3 @@ def _feeds_only(users: dict[HloInstruction, list[HloInstruction]], value: HloIns
                 seen.add(user)
                 stack.append(user)
     return True
-

@@ -161,4 +161,3 @@ def _is_view(a: Shape, b: Shape) -> bool:
         return runs
 
     return walk(a) == walk(b)
-

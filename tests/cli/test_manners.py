@@ -227,3 +227,17 @@ def test_flags_of_one_name_that_take_files_are_written_alike() -> None:
                 assert action.nargs == 0, (command, name)
             if name == "-o":
                 assert isinstance(action, argparse._StoreAction), command
+
+
+def test_what_help_lists_without_loading_the_judge_is_what_the_judge_has() -> None:
+    """Names of argument sets and presets stand twice, because help and completion need not wait for hlotool.verdict."""
+    from hlotool import verdict
+    from hlotool.cli import compare
+
+    assert compare.KINDS == verdict.KINDS and tuple(verdict.PRESETS) == compare.PRESETS
+
+
+def test_the_door_of_the_commands_loads_no_room_that_runs_anything() -> None:
+    code = "import sys, hlotool.cli; print(*(m for m in sys.modules if m.startswith('hlotool.') and m.count('.') == 1))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert set(done.stdout.split()) <= {"hlotool.cli", "hlotool.diagnostics", "hlotool.ir"}

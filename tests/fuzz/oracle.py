@@ -54,4 +54,3 @@ def difference(first: str, second: str) -> str:
         if one != other:
             return f"- {one[:500]}\n+ {other[:500]}"
     return f"{len(a)} lines against {len(b)}"
-

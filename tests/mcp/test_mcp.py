@@ -88,4 +88,5 @@ def test_long_answers_are_cut_and_say_so() -> None:
     assert len(json.dumps(small)) <= 5000
     assert small["rows"][-1]["left_off"] == 1000 - (len(small["rows"]) - 1) and "characters more" in small["text"]
     assert bounded(value, 10**7) == value and bounded([1, 2], 100) == [1, 2]
+    assert "characters more" in bounded({"text": "x" * 100_000}, 5000)["text"]
     assert "too long" in str(bounded({str(n): n for n in range(10_000)}, 1000))
