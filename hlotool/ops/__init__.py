@@ -4,22 +4,33 @@
 import hlotool.ops.elementwise
 import hlotool.ops.choice
 import hlotool.ops.conversion
+import hlotool.ops.reshaping
 import hlotool.ops.movement
+import hlotool.ops.dimension_sizes
 import hlotool.ops.indexing
 import hlotool.ops.gathering
 import hlotool.ops.contraction
+import hlotool.ops.ragged_dot
+import hlotool.ops.scaled_dot
 import hlotool.ops.convolution
 import hlotool.ops.reduction
+import hlotool.ops.windowed_reduction
 import hlotool.ops.sorting
 import hlotool.ops.normalization
 import hlotool.ops.linalg
 import hlotool.ops.random
+import hlotool.ops.parameters
+import hlotool.ops.tuples
 import hlotool.ops.control
+import hlotool.ops.custom_call
 import hlotool.ops.ordering
 import hlotool.ops.asynchronous
 import hlotool.ops.transfer
+import hlotool.ops.collective_reduction
+import hlotool.ops.collective_gathering
 import hlotool.ops.collective
 import hlotool.ops.collective_movement
+import hlotool.ops.collective_permute
 import hlotool.ops.labels
 import hlotool.ops.foreign
 from hlotool.ops.approximate_top_k import elements_left
@@ -28,7 +39,8 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.values import EvaluationError
-from hlotool.ops.control import BARE_REGIONS, TARGETS
+from hlotool.ops.control import BARE_REGIONS
+from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.lapack import lapack_targets
 from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE

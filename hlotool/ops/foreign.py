@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hlotool.ir import HloInstruction
-from hlotool.ops.control import TARGETS
+from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.table import OPS
 
 #: what hlotool itself declares; this file is imported when all of it stands

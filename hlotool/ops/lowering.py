@@ -217,6 +217,14 @@ def check_sizes(r: Reader, sizes: HloInstruction, result: Shape) -> list[int] | 
     return given
 
 
+def settled_shape(r: Reader) -> Shape:
+    """The result's shape, of known sizes but for one bounded dimension. Source: StableHLO specification, reshape."""
+    shape = r.shape()
+    if UNBOUNDED in shape.dims or sum(shape.dynamic) > 1:
+        r.refuse(f"its result {shape.text(False)} has a dimension without a size, or several with bounds")
+    return shape
+
+
 def promoted(r: Reader, operands: Sequence[HloInstruction], wanted: Sequence[Shape]) -> list[HloInstruction]:
     """Operands in the element types of other shapes: StableHLO's reducers may take wider values than are given.
 

@@ -1,19 +1,17 @@
-"""Operations that move elements without computing: reshape, broadcast, transpose, slice, pad, concatenate, ..."""
+"""Operations that move elements without computing: broadcast, transpose, reverse, concatenate, slice, pad, iota."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
-from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
+from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ops.agreement import alike_but_along
-from hlotool.ops.conversion import bitcast_elements, declared_array
-from hlotool.ops.costs import is_free, moves, reads_a_part
+from hlotool.ops.conversion import declared_array
+from hlotool.ops.costs import moves, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array
-from hlotool.ops.numbers import Array, converted, from_bits, to_bits
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
+from hlotool.ops.numbers import Array, converted
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
@@ -29,7 +27,6 @@ from hlotool.ops.rules import (
     require_unique,
     same_size,
 )
-from hlotool.ops.values import EvaluationError
 
 
 def attribute_lowering(name: str, opcode: str, renames: dict[str, str]) -> Lowering:
@@ -59,125 +56,6 @@ def dimension_lowering(name: str, opcode: str) -> Lowering:
     return Lowering(emit, lift, (full,), ("dimensions",))
 
 
-# reshape
-
-
-def reshape_shape(operand: Shape, *, declared: Shape | None) -> Shape:
-    """Constraints 1 and 2 of reshape."""
-    require_array(operand, "reshape-c1")
-    result = declared_array(declared, "reshape-c1", "reshape")
-    _require_same_count(operand, result, "reshape-c2")
-    return result.with_element_type(operand.element_type)
-
-
-def _require_same_count(operand: Shape, result: Shape, label: str) -> None:
-    # With an unbounded dimension anywhere nothing can be said before the program runs.
-    if UNBOUNDED in operand.dims or UNBOUNDED in result.dims:
-        return
-    require(operand.size == result.size, label,
-            f"the operand {operand.text(False)} has {operand.size} elements, "
-            f"the result {result.text(False)} has {result.size}")
-
-
-def _lift_reshape(r: Reader) -> HloInstruction:
-    return r.add("reshape", _settled(r), r.operands()[:1])
-
-
-def _settled(r: Reader) -> Shape:
-    """The result's shape, of known sizes but for one bounded dimension. Source: StableHLO specification, reshape."""
-    shape = r.shape()
-    if UNBOUNDED in shape.dims or sum(shape.dynamic) > 1:
-        r.refuse(f"its result {shape.text(False)} has a dimension without a size, or several with bounds")
-    return shape
-
-
-def _emit_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    return e.op("stablehlo.reshape", operands, instruction.shape)
-
-
-def _draw_reshape(d: Draw) -> None:
-    dims = d.dims(0)
-    d.add("reshape", d.argument(dims), shape=shape_text(d.dtype, d.regrouped(dims)))
-
-
-@op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reshape, cost=moves)
-def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
-    """Give the elements, in row-major order, other dimensions.
-
-    `inferred_dimension` names the dimension whose run-time size follows from the others.
-
-    C1  The operand and the result are arrays.
-    C2  Both have the same number of elements.
-    """
-    dims = list(shape.dims)
-    if math.prod(dims) != operand.size:
-        # An array with a dynamic size is as large as it is now; one dimension takes what the others leave.
-        free = inferred_dimension if inferred_dimension is not None else next(
-            (i for i, flag in enumerate(flags_of(shape)) if flag or dims[i] == UNBOUNDED), 0)
-        dims[free] = -1
-    return operand.reshape(dims)
-
-
-def dynamic_reshape_shape(operand: Shape, *dim_sizes: Shape, declared: Shape | None) -> Shape:
-    """Constraints 1 to 4 of dynamic-reshape."""
-    require_array(operand, "dynamic-reshape-c1")
-    result = declared_array(declared, "dynamic-reshape-c1", "dynamic-reshape")
-    _require_same_count(operand, result, "dynamic-reshape-c2")
-    require(len(dim_sizes) == result.rank, "dynamic-reshape-c3",
-            f"{len(dim_sizes)} sizes are given, the result {result.text(False)} has {result.rank} dimensions")
-    for i, size in enumerate(dim_sizes):
-        require(size.is_scalar and size.element_type == "s32", "dynamic-reshape-c4", f"size {i} is {size}, not s32[]")
-    return result.with_element_type(operand.element_type)
-
-
-def _emit_dynamic_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    one, count = Shape.array("s32", (1,)), len(operands) - 1
-    rows = [e.op("stablehlo.reshape", [size], one) for size in operands[1:]]
-    sizes = e.op("stablehlo.concatenate", rows, Shape.array("s32", (count,)), {"dimension": i64(0)})
-    return e.op("stablehlo.dynamic_reshape", [operands[0], sizes], instruction.shape)
-
-
-def _lift_dynamic_reshape(r: Reader) -> HloInstruction:
-    operand, sizes = r.operands()
-    shape = r.shape()
-    given = check_sizes(r, sizes, shape)
-    if given is not None and operand.shape.is_static and math.prod(given) != operand.shape.size:
-        r.refuse(f"its sizes are {given}, its operand is {operand.shape.text(False)}")
-    if shape.is_static:
-        return r.add("reshape", shape, (operand,))
-    word = Shape.array("s32")
-    if sizes.shape.element_type != "s32":
-        sizes = r.add("convert", sizes.shape.with_element_type("s32"), (sizes,))
-    each = []
-    for i in range(shape.rank):
-        row = r.add("slice", word.with_dims((1,)), (sizes,), {"slice": (SliceDimension(i, i + 1),)})
-        each.append(r.add("reshape", word, (row,)))
-    return r.add("dynamic-reshape", shape, (operand, *each))
-
-
-def _draw_dynamic_reshape(d: Draw) -> None:
-    operand = d.argument(d.dims())
-    dims = d.regrouped(operand.dims) or (1,)
-    sizes = [d.argument((), "s32", among=(n,)) for n in dims]
-    bounded = [f"<={n}" if i == len(dims) - 1 and n else str(n) for i, n in enumerate(dims)]
-    d.add("dynamic-reshape", operand, *sizes, shape=f"{d.dtype}[{','.join(bounded)}]")
-
-
-@op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)),
-    draw=_draw_dynamic_reshape, cost=moves)
-def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
-    """Reshape to sizes that are known when the program runs.
-
-    C1  The operand and the result are arrays.
-    C2  Both have the same number of elements, each dimension at its bound.
-    C3  There is one size for each dimension of the result.
-    C4  Each size is s32[].
-    """
-    return operand.reshape([int(size) for size in dim_sizes])
-
-
 # broadcast
 
 
@@ -198,7 +76,7 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
 
 
 def _lift_broadcast(r: Reader) -> HloInstruction:
-    (operand, *_), result = r.operands(), _settled(r)
+    (operand, *_), result = r.operands(), settled_shape(r)
     if r.name == "stablehlo.broadcast":
         sizes = r.ints("broadcast_sizes")
         added = len(sizes)
@@ -255,9 +133,6 @@ def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape)
     for i in order:
         spread[dimensions[i]] = operand.shape[i]
     return np.asarray(np.broadcast_to(operand.transpose(order).reshape(spread), dims), order="C")
-
-
-# transpose, reverse, concatenate
 
 
 def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
@@ -363,9 +238,6 @@ def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     C4  dimensions names one dimension of the operands.
     """
     return np.concatenate(operands, axis=dimensions[0])
-
-
-# slice and pad
 
 
 def slice_shape(operand: Shape, *, slice: tuple[SliceDimension, ...]) -> Shape:
@@ -488,9 +360,6 @@ def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     return result
 
 
-# iota, copy, bitcast, dimension sizes
-
-
 def iota_shape(*, iota_dimension: int, declared: Shape | None) -> Shape:
     """Constraints 1 and 2 of iota."""
     result = declared_array(declared, "iota-c2", "iota")
@@ -530,186 +399,3 @@ def iota(*, iota_dimension: int, shape: Shape) -> Array:
     row = converted(np.arange(shape.dims[iota_dimension], dtype=np.int64), shape.dtype.numpy)
     column = row.reshape([-1 if d == iota_dimension else 1 for d in range(shape.rank)])
     return np.asarray(np.broadcast_to(column, shape.dims), order="C")
-
-
-def copy_shape(operand: Shape) -> Shape:
-    """The operand's shape: an array's or a tuple's."""
-    require(operand.is_array or operand.is_tuple or operand.is_buffer, "copy-c1", f"the operand is {operand}")
-    return operand
-
-
-def _lift_cast(r: Reader) -> HloInstruction:
-    """A cast that only forgets sizes, or remembers those that are known: the operand itself."""
-    (operand,) = r.operands()
-    known, wanted = operand.shape, r.shape()
-    is_same = known.element_type == wanted.element_type and known.rank == wanted.rank and all(
-        w in (n, UNBOUNDED) for n, w in zip(known.dims, wanted.dims, strict=True))
-    if not is_same:
-        r.refuse(f"it makes {r.shape().text(False)} of {operand.shape.text(False)}")
-    return operand
-
-
-def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    return operands[0]
-
-
-@op(copy_shape, lowering=Lowering(_emit_copy, _lift_cast, ("tensor.cast",)),
-    flags=("elementwise", "exact", "identity"), source=SPECIFICATION, cost=moves)
-def copy(operand: Any) -> Any:
-    """The same value, possibly in another layout or memory.
-
-    C1  The operand is an array or a tuple.
-    """
-    return operand
-
-
-def bitcast_shape(operand: Shape, *, declared: Shape | None) -> Shape:
-    """Constraints 1 and 2 of bitcast."""
-    require_array(operand, "bitcast-c1")
-    result = declared_array(declared, "bitcast-c1", "bitcast")
-    # Before layouts are assigned XLA asks nothing of a bitcast.
-    is_laid_out = operand.layout is not None and result.layout is not None
-    if is_laid_out and operand.is_static and result.is_static:
-        old, new = operand.size * operand.dtype.bits, result.size * result.dtype.bits
-        require((old + 7) // 8 == (new + 7) // 8, "bitcast-c2",
-                f"the operand {operand.text(False)} has {old} bits, the result {result.text(False)} {new}")
-    return result
-
-
-def physical_order(shape: Shape) -> tuple[int, ...]:
-    """The dimensions from the most major to the most minor one; the default layout where none is written."""
-    return tuple(reversed(shape.minor_to_major))
-
-
-def _inverse(order: Sequence[int]) -> tuple[int, ...]:
-    return tuple(sorted(range(len(order)), key=lambda i: order[i]))
-
-
-def _permuted(e: Emitter, value: Value, shape: Shape, order: Sequence[int]) -> tuple[Value, Shape]:
-    if tuple(order) == tuple(range(shape.rank)):
-        return value, shape
-    result = transpose_shape(shape, dimensions=tuple(order))
-    return e.op("stablehlo.transpose", [value], result, {"permutation": i64_array(order)}), result
-
-
-def _emit_bitcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    source, target = instruction.operands[0].shape, instruction.shape
-    if source.without_layout() is target.without_layout() and physical_order(source) == physical_order(target):
-        return operands[0]
-    if source.size * source.dtype.bits != target.size * target.dtype.bits:
-        e.refuse(instruction, f"{source} and {target} differ in size, so this bitcast has no meaning")
-    value, shape = _permuted(e, operands[0], source.without_layout(), physical_order(source))
-    order = physical_order(target)
-    stored = target.with_dims(tuple(target.dims[d] for d in order))
-    value = _emit_stored(e, value, shape, stored)
-    return _permuted(e, value, stored, _inverse(order))[0]
-
-
-def _emit_stored(e: Emitter, value: Value, source: Shape, target: Shape) -> Value:
-    """The same bytes in row-major order under other dimensions and perhaps another element type."""
-    old, new = source.dtype, target.dtype
-    if old is new:
-        return value if source.dims == target.dims else e.op("stablehlo.reshape", [value], target)
-    if old.bits < new.bits:
-        grouped = source.with_dims((*target.dims, new.bits // old.bits))
-        return bitcast_elements(e, e.op("stablehlo.reshape", [value], grouped), grouped, target)
-    ratio = old.bits // new.bits
-    split = target.with_dims((*source.dims, ratio) if ratio > 1 else source.dims)
-    return e.op("stablehlo.reshape", [bitcast_elements(e, value, source, split)], target)
-
-
-def _draw_bitcast(d: Draw) -> None:
-    operand = d.argument(d.dims(0))
-    fitting = [t for t in DTYPES.values() if t.bits == d.kind.bits >= 8 and t.is_complex == d.kind.is_complex]
-    target = d.pick(fitting).name if fitting and d.edge("other type") else d.dtype
-    d.add("bitcast", operand, shape=shape_text(target, d.regrouped(operand.dims)))
-
-
-@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast, cost=is_free)
-def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
-    """Read the operand's memory as another shape and layout (the default layout where none is written).
-
-    C1  The operand and the result are arrays.
-    C2  Both have the same size in bytes, once they have layouts.
-    """
-    target = shape.dtype
-    if operand_shapes:
-        operand = np.ascontiguousarray(np.transpose(operand, physical_order(operand_shapes[0])))
-    order = physical_order(shape)
-    stored = [shape.dims[d] for d in order]
-    if operand.dtype == target.numpy:
-        return np.asarray(operand.reshape(stored).transpose(_inverse(order)), order="C")
-    if target.bits >= 8 and operand.dtype.kind in "fiucb":
-        found = np.ascontiguousarray(operand).reshape(-1).view(target.numpy).reshape(stored)
-        return np.asarray(found.transpose(_inverse(order)), order="C")
-    return from_bits(to_bits(operand), target.numpy).reshape(stored).transpose(_inverse(order))
-
-
-def _dimension_shape(opcode: str, operand: Shape, dimensions: tuple[int, ...]) -> int:
-    require_array(operand, f"{opcode}-c2")
-    require(len(dimensions) == 1 and 0 <= dimensions[0] < operand.rank, f"{opcode}-c1",
-            f"dimensions={{{listed(dimensions)}}} is not one dimension of {operand.text(False)}",
-            attribute="dimensions")
-    size = operand.dims[dimensions[0]]
-    require(size < 2**31, f"{opcode}-c3", f"dimension {dimensions[0]} of {operand.text(False)} does not fit in s32")
-    return dimensions[0]
-
-
-def get_dimension_size_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
-    """Constraints 1 to 3 of get-dimension-size."""
-    _dimension_shape("get-dimension-size", operand, dimensions)
-    return Shape.array("s32")
-
-
-def _draw_dimension_size(d: Draw) -> None:
-    operand = d.argument(d.dims())
-    at = d.between(0, len(operand.dims) - 1)
-    size = d.argument((), "s32", among=range(operand.dims[at] + 1))
-    cut = d.add("set-dimension-size", operand, size, dimensions=(at,))
-    d.add("get-dimension-size", cut, dimensions=(at,))
-
-
-@op(get_dimension_size_shape, lowering=dimension_lowering("get_dimension_size", "get-dimension-size"),
-    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
-def get_dimension_size(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
-    """The size that a dimension has when the program runs.
-
-    C1  dimensions names one dimension of the operand.
-    C2  The operand is an array.
-    C3  The dimension's size, or bound, fits in 32 bits.
-    """
-    return np.array(operand.shape[dimensions[0]], np.int32)
-
-
-def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[int, ...],
-                             declared: Shape | None) -> Shape:
-    """Constraints 1 to 4 of set-dimension-size."""
-    at = _dimension_shape("set-dimension-size", operand, dimensions)
-    require(size.is_scalar and size.element_type == "s32", "set-dimension-size-c4", f"the size is {size}, not s32[]")
-    flags = list(flags_of(operand))
-    # A result that is written static removes the dynamism.
-    is_static = declared is not None and declared.rank == operand.rank and not declared.is_dynamic_dim(at)
-    flags[at] = not is_static
-    return operand.with_dims(operand.dims, tuple(flags))
-
-
-@op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
-    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
-def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
-    """Let only the first `size` slices of a dimension count.
-
-    A larger size than before uncovers what the operand was first set of; has anything been computed since, what lies
-    there is up to the platform, and has no value here.
-
-    C1  dimensions names one dimension of the operand.
-    C2  The operand is an array.
-    C3  The dimension's size, or bound, fits in 32 bits.
-    C4  The size is s32[].
-    """
-    at, wanted = dimensions[0], int(size)
-    if wanted < 0:
-        raise EvaluationError(f"the size is {wanted} when the program runs; it may not be negative")
-    if wanted <= operand.shape[at]:
-        return np.asarray(np.take(operand, np.arange(wanted), axis=at), order="C")
-    raise EvaluationError(f"dimension {at} has {operand.shape[at]} elements when the program runs; what lies behind "
-                          f"them, which the size {wanted} uncovers, is not defined")
