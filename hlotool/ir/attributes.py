@@ -276,6 +276,9 @@ NO_ATTRIBUTES = Attributes()
 class Kind(enum.Enum):
     """What kind of value an attribute holds; text, MLIR and protobuf each map kinds, never names."""
 
+    #: by identity, as kinds are equal: enum's own is a call of Python, and tables by kind are asked for every attribute
+    __hash__ = object.__hash__
+
     INT = "int"
     BOOL = "bool"
     FLOAT = "float"

@@ -111,7 +111,8 @@ class RememberedPhrases:
         """What stands in the operands' place of a parameter or constant; raises PhraseError."""
         if opcode == "constant":
             return Attributes({"literal": read_literal(shape, inside)})  # type: ignore[arg-type]
-        return Attributes({"parameter_number": read_value(Kind.INT, inside.strip(), "parameter_number")})
+        number = read_value(Kind.INT, inside.strip(), "parameter_number", again=False)  # each stands once
+        return Attributes({"parameter_number": number})
 
     def note_literal(self, shape: Shape, text: str, offset: int) -> None:
         """Note the form of a constant's value where it is one of another time."""

@@ -56,13 +56,15 @@ _OTHER_FIELDS = ("profile_type", "preserve_layout")
 METADATA = re.compile(plain("attribute", "metadata"))
 
 
-def read_value(kind: Kind, text: str, name: str = "") -> Any:
+def read_value(kind: Kind, text: str, name: str = "", *, again: bool = True) -> Any:
     """The value of an attribute of a kind; `name` is the attribute's, for its words and for messages.
+
+    What is expected `again` is remembered by its text.
 
     >>> read_value(Kind.INTS, "{1,2}")
     (1, 2)
     """
-    return _read_again(kind, text, name) if len(text) < _LONG else _read(kind, text, name)
+    return _read_again(kind, text, name) if again and len(text) < _LONG else _read(kind, text, name)
 
 
 #: characters from which on a text is not expected a second time
