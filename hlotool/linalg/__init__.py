@@ -16,6 +16,7 @@ Jacobi's rotations, and so may differ from LAPACK's by factors of size one. XLA'
 # ruff: noqa: F401 - importing a file declares its routines
 
 import hlotool.linalg.factorisations
+import hlotool.linalg.general_eigenvalues
 import hlotool.linalg.spectra
 import hlotool.linalg.tridiagonal
 import hlotool.linalg.xla_calls

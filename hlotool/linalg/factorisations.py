@@ -195,8 +195,13 @@ def product_with_q(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, res
 def hessenberg(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """Hessenberg's form between rows `low` and `high`, and the reflections that lead there."""
     (a,) = operands
+    return list(hessenberg_form(b, a, config.get("low", 1) - 1, config.get("high", a.dims[-1])))
+
+
+def hessenberg_form(b: XlaBuilder, a: XlaOp, first: int = 0, end: int | None = None) -> tuple[XlaOp, XlaOp]:
+    """Hessenberg's form with the tails of the reflections below it, and their factors."""
     size = a.dims[-1]
-    first, last = config.get("low", 1) - 1, config.get("high", size)
+    last = size if end is None else end
 
     def step(i: XlaOp, a: XlaOp, taus: XlaOp) -> Found:
         k = b.Add(i, first)
@@ -208,7 +213,8 @@ def hessenberg(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results
         return [with_reflection(b, a, found, k, row, last), put(b, taus, found.tau, k, -1)]
 
     taus = zeros(b, a.element_type, (*a.dims[:-2], max(size - 1, 0)))
-    return loop(b, last - 1 - first, step, [a, taus])
+    a, taus = loop(b, last - 1 - first, step, [a, taus])
+    return a, taus
 
 
 def _is_lower(call: Call) -> None:

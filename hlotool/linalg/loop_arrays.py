@@ -35,6 +35,12 @@ def at(b: XlaBuilder, table: XlaOp, index: XlaOp, axis: int) -> XlaOp:
     return b.Reshape(found, [n for d, n in enumerate(table.dims) if d != axis])
 
 
+def cell(b: XlaBuilder, matrix: XlaOp, row: XlaOp | int, column: XlaOp | int) -> XlaOp:
+    """One element of a matrix."""
+    places = [b.ConstantR0(n, "s32") if isinstance(n, int) else n for n in (row, column)]
+    return b.Reshape(b.DynamicSlice(matrix, places, [1, 1]), [])
+
+
 def put(b: XlaBuilder, table: XlaOp, new: XlaOp, index: XlaOp, axis: int) -> XlaOp:
     """The table with another slice at an index of an axis, counted from the end."""
     axis += table.rank
@@ -100,6 +106,16 @@ def size_of(b: XlaBuilder, value: XlaOp) -> XlaOp:
 def pick(b: XlaBuilder, mask: XlaOp, yes: XlaOp, no: XlaOp | None = None) -> XlaOp:
     """Where the mask holds the one, else the other, or zeros."""
     return b.Select(mask, yes, b.ZerosLike(yes) if no is None else no)
+
+
+def one_if_zero(b: XlaBuilder, value: XlaOp) -> XlaOp:
+    """The value, ones in place of zeros: to divide by."""
+    return pick(b, b.Eq(value, b.ZerosLike(value)), b.OnesLike(value), value)
+
+
+def stacked(b: XlaBuilder, *numbers: XlaOp) -> XlaOp:
+    """A vector of numbers."""
+    return b.ConcatInDim([b.Reshape(n, [1]) for n in numbers], 0)
 
 
 def summed(b: XlaBuilder, value: XlaOp, axis: int) -> XlaOp:

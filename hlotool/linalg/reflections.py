@@ -43,7 +43,7 @@ def reflection(b: XlaBuilder, x: XlaOp, k: XlaOp, end: XlaOp | int) -> Reflectio
     parts = [b.Div(part(b, tail), each(b, safe, tail)) for part in (real, imaginary)]
     norm = b.Mul(safe, b.Sqrt(summed(b, b.Add(*(b.Mul(p, p) for p in parts)), -1)))
     still = b.And(b.Eq(norm, b.ZerosLike(norm)), b.Eq(imaginary(b, alpha), b.ZerosLike(norm)))
-    length = _hypot(b, _hypot(b, real(b, alpha), imaginary(b, alpha)), norm)
+    length = hypot(b, hypot(b, real(b, alpha), imaginary(b, alpha)), norm)
     is_negative = b.Lt(real(b, alpha), b.ZerosLike(norm))
     moved = pick(b, is_negative, length, b.Neg(length))
     turned = pick(b, still, b.OnesLike(moved), moved)
@@ -55,7 +55,7 @@ def reflection(b: XlaBuilder, x: XlaOp, k: XlaOp, end: XlaOp | int) -> Reflectio
     return Reflection(vector, pick(b, still, alpha, typed(b, moved, alpha)), pick(b, still, b.ZerosLike(tau), tau))
 
 
-def _hypot(b: XlaBuilder, x: XlaOp, y: XlaOp) -> XlaOp:
+def hypot(b: XlaBuilder, x: XlaOp, y: XlaOp) -> XlaOp:
     """The square root of x^2 + y^2, which does not overflow on the way."""
     x, y = b.Abs(x), b.Abs(y)
     large, small = b.Max(x, y), b.Min(x, y)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import Shape
 from hlotool.linalg.factorisations import q_of, qr_form
 from hlotool.linalg.loop_arrays import adjoint, as_rows, each, is_finite, pick, real, typed, zeros
 from hlotool.linalg.routine import Config, letter, routine
-from hlotool.passes.lift import Call, Unclear, on_target
 
 
 def _masked(b: XlaBuilder, good: XlaOp, value: XlaOp) -> XlaOp:
@@ -67,10 +66,3 @@ def _completed(b: XlaBuilder, u: XlaOp, columns: int) -> XlaOp:
         signs = b.ConcatInDim([signs, b.Full(Shape.array(signs.element_type, (*signs.dims[:-1], missing)), 1)],
                               dimension=signs.rank - 1)
     return b.Mul(q, typed(b, as_rows(b, signs, q), q))
-
-
-@on_target(*(f"lapack_{kind}{name}_ffi" for name in ("geev", "gees") for kind in "sdcz"))
-def stay(call: Call) -> HloInstruction:
-    """Eigenvalues of matrices that are not symmetric, and their Schur forms."""
-    raise Unclear("eigenvalues of matrices that are not symmetric are not written as loops; the call runs where LAPACK "
-                  "is")
