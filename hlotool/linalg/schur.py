@@ -152,7 +152,7 @@ def _start_of_two(b: XlaBuilder, form: XlaOp, first: XlaOp, last: XlaOp, rounds:
 
 def _start_of_three(b: XlaBuilder, form: XlaOp, first: XlaOp, last: XlaOp, rounds: XlaOp) -> XlaOp:
     """The first column of (form - shift) (form - other shift), but for a factor: it is real, as both or neither are."""
-    before, after, third = b.Sub(last, 1), b.Add(first, 1), b.Add(first, 2)
+    after, third = b.Add(first, 1), b.Add(first, 2)
     block = _shift_block(b, form, first, last, rounds)
     scale = one_if_zero(b, b.Add(b.Add(*map(b.Abs, block[:2])), b.Add(*map(b.Abs, block[2:]))))
     h11, h12, h21, h22 = (b.Div(h, scale) for h in block)
