@@ -3,13 +3,16 @@
 
 import hlotool.passes.lints.redundancy
 import hlotool.passes.lints.identities
+import hlotool.passes.lints.inverse_pairs
 import hlotool.passes.lints.performance
+import hlotool.passes.lints.loop_work
 import hlotool.passes.lints.index_order
 import hlotool.passes.lints.numerics
 import hlotool.passes.lints.accumulators
 import hlotool.passes.lints.domains
 import hlotool.passes.lints.control_flow
 import hlotool.passes.lints.collectives
+import hlotool.passes.lints.collective_traffic
 import hlotool.passes.lints.replication
 import hlotool.passes.lints.wasted_collectives
 import hlotool.passes.lints.portability

@@ -1,10 +1,13 @@
-"""The rule about sums that are kept in a narrow type although their parts are wide."""
+"""Rules about folds: the types that they add up in, where they begin, and reducers that are none."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from hlotool.ir import HloComputation, HloInstruction
+from hlotool.diagnostics import Severity
+from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
+from hlotool.ops import value_of
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
 from hlotool.passes.lints.view import View
@@ -109,3 +112,184 @@ def _wide(view: View, part: HloInstruction) -> HloInstruction | None:
         return None
     source = view.origin(part.operands[0])
     return source if source.opcode in _SUMS and source.shape.is_array and source.shape.element_type == "f32" else None
+
+
+#: operations that fold many elements into one with a computation
+FOLDS = ("reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-scatter", "select-and-scatter", "scan")
+
+
+@rule("W304", "narrow-reduction", on=("reduce", "reduce-window"), in_fusions=True)
+def narrow_reduction(view: View, instruction: HloInstruction, *, elements: int = 256) -> Iterator[Finding]:
+    """A long sum that is accumulated in 16 bits or less.
+
+    What it does
+        Finds reductions by addition or multiplication of at least `elements` bf16, f16 or narrower elements each.
+
+    Why
+        A bf16 sum of ones stops growing at 256, an f16 sum at 2048: what is added is less than half of the last
+        digit. Means, norms and losses come out wrong by percents.
+
+    Bad
+        add { a = bf16[] parameter(0)  b = bf16[] parameter(1)  ROOT s = bf16[] add(a, b) }
+        ENTRY main {
+          x = bf16[4096] parameter(0)
+          zero = bf16[] constant(0)
+          ROOT y = bf16[] reduce(x, zero), dimensions={0}, to_apply=add
+        }
+
+    Good
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        ENTRY main {
+          x = bf16[4096] parameter(0)
+          wide = f32[4096] convert(x)
+          zero = f32[] constant(0)
+          sum = f32[] reduce(wide, zero), dimensions={0}, to_apply=add
+          ROOT y = bf16[] convert(sum)
+        }
+
+    Source
+        XLA, bf16 normalization; IEEE 754, rounding
+    """
+    if not instruction.shape.is_array or not is_narrow(instruction.shape.element_type):
+        return
+    record = view.reducer(instruction.attributes["to_apply"])
+    operand = instruction.operands[0].shape
+    if instruction.opcode == "reduce":
+        count = math.prod(operand.dims[d] for d in value_of(instruction, "dimensions"))
+    else:
+        count = math.prod(d.size for d in value_of(instruction, "window").dimensions)
+    if record is not None and record.opcode in ("add", "multiply") and count >= elements:
+        yield Finding(instruction, f"{count} elements are accumulated in {instruction.shape.element_type}",
+                      help="convert to f32 first, and back after")
+
+
+@rule("W305", "narrow-all-reduce", on=("all-reduce", "all-reduce-start", "reduce-scatter"), severity=Severity.INFO,
+      default_on=False)
+def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int = 8) -> Iterator[Finding]:
+    """A sum over devices in 16 bits or less.
+
+    What it does
+        Finds all-reduces and reduce-scatters by addition of narrow floats over groups of at least `devices` devices.
+
+    Why
+        Each step around the ring rounds. Off by default: half the traffic is often worth a digit.
+
+    Bad
+        HloModule m, replica_count=8
+        add { a = bf16[] parameter(0)  b = bf16[] parameter(1)  ROOT s = bf16[] add(a, b) }
+        ENTRY main { x = bf16[64] parameter(0)
+          ROOT y = bf16[64] all-reduce(x), replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add }
+
+    Good
+        HloModule m, replica_count=8
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        ENTRY main { x = bf16[64] parameter(0)  w = f32[64] convert(x)
+          s = f32[64] all-reduce(w), replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add
+          ROOT y = bf16[64] convert(s) }
+
+    Source
+        XLA, all_reduce_promotion.cc
+    """
+    groups = instruction.attributes.get("replica_groups")
+    sizes = groups.sizes() if isinstance(groups, ReplicaGroups) else set()
+    operand = instruction.operands[0].shape
+    record = view.reducer(instruction.attributes["to_apply"])
+    if operand.is_array and is_narrow(operand.element_type) and record is not None and record.opcode == "add" \
+            and max(sizes, default=0) >= devices:
+        yield Finding(instruction, f"{operand.element_type} is summed over {max(sizes)} devices",
+                      help="convert to f32 first, and back after")
+
+
+@rule("W307", "non-associative-reducer", on=FOLDS, in_fusions=True)
+def non_associative_reducer(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A reduction by an operation whose order matters.
+
+    What it does
+        Finds reductions whose computation is one operation of its two parameters, and that operation is not
+        associative: subtract, divide, power, remainder, shifts.
+
+    Why
+        The order in which a reduction combines elements is not defined. The result depends on the backend, on the
+        number of threads, and on the sizes.
+
+    Bad
+        sub { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] subtract(a, b) }
+        ENTRY main {
+          x = f32[64] parameter(0)
+          zero = f32[] constant(0)
+          ROOT y = f32[] reduce(x, zero), dimensions={0}, to_apply=sub
+        }
+
+    Good
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        ENTRY main {
+          x = f32[64] parameter(0)
+          zero = f32[] constant(0)
+          sum = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+          ROOT y = f32[] negate(sum)
+        }
+
+    Source
+        XLA Operation Semantics, Reduce
+    """
+    computation = instruction.attributes.get("scatter") or instruction.attributes.get("to_apply")
+    if instruction.opcode == "scan" and not instruction.attributes.get("is_associative"):
+        return
+    record = view.reducer(computation) if isinstance(computation, HloComputation) else None
+    if record is not None and "associative" not in record.flags and "elementwise" in record.flags:
+        yield Finding(instruction, f"{record.opcode} is not associative, and the order of a reduction is not defined",
+                      help="add up and negate, multiply and invert, or loop")
+
+
+@rule("W308", "wrong-initial-value", on=("reduce", "reduce-window", "select-and-scatter"), in_fusions=True)
+def wrong_initial_value(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A reduction that starts from something else than the operation's neutral element.
+
+    What it does
+        Finds reductions by one operation (add, multiply, maximum, minimum, and, or, xor) whose initial value is a
+        constant that this operation does not leave alone.
+
+    Why
+        The initial value may enter once for each thread, window or partial result, so the value is not defined. A
+        maximum that starts from 0 is never negative, which is seldom meant.
+
+    Bad
+        max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+        ENTRY main {
+          x = f32[64] parameter(0)
+          low = f32[] constant(0)
+          ROOT y = f32[] reduce(x, low), dimensions={0}, to_apply=max
+        }
+
+    Good
+        max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+        ENTRY main {
+          x = f32[64] parameter(0)
+          low = f32[] constant(-inf)
+          ROOT y = f32[] reduce(x, low), dimensions={0}, to_apply=max
+        }
+
+    Source
+        StableHLO specification, reduce
+    """
+    computation = instruction.attributes.get("scatter") or instruction.attributes.get("to_apply")
+    record = view.reducer(computation) if isinstance(computation, HloComputation) else None
+    if record is None or record.identity is None or "commutative" not in record.flags:
+        return
+    initial = instruction.operands[-1]
+    if not initial.shape.is_array or initial.shape.dtype.is_complex or len(instruction.operands) > 3:
+        return
+    value, neutral = view.constant(initial), record.identity(initial.shape.dtype)
+    if value is None or value == neutral or _is_lowest(initial, value, record.opcode):
+        return
+    yield Finding(instruction, f"the {record.opcode} starts from {value:g}; what changes nothing is {neutral}",
+                  help=f"start from {neutral}, and apply {value:g} after")
+
+
+def _is_lowest(initial: HloInstruction, value: float, opcode: str) -> bool:
+    """The least finite float does for a maximum where infinities are not meant, the greatest for a minimum."""
+    kind = initial.shape.dtype
+    if not kind.is_floating or opcode not in ("maximum", "minimum"):
+        return False
+    limit = 2.0 ** (2 ** (kind.exponent_bits - 1) - 1) if kind.exponent_bits < 11 else 1e300
+    return value < -limit / 4 if opcode == "maximum" else value > limit / 4

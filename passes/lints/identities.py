@@ -1,4 +1,4 @@
-"""Rules about operations that give what they were given: alone, or two that undo each other."""
+"""Rules about operations that give what they were given."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import DType, HloInstruction, Shape
+from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import OPS, value_of
-from hlotool.passes.lints.edits import bypassed, fix_of, rewritten
+from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.rule import Finding, Fixability, rule
 from hlotool.passes.lints.view import View
 
@@ -21,8 +21,8 @@ def same_value(a: Shape, b: Shape) -> bool:
                       and a.dynamic == b.dynamic and (a.layout is b.layout or a.layout is None or b.layout is None))
 
 
-def _bypass(view: View, instruction: HloInstruction, value: HloInstruction, message: str,
-            is_safe: bool = True) -> Finding:
+def bypass(view: View, instruction: HloInstruction, value: HloInstruction, message: str,
+           is_safe: bool = True) -> Finding:
     """The finding that an instruction's value is another's."""
     changes = bypassed(view, instruction, value)
     return Finding(instruction, message, help=f"use {value.name}",
@@ -57,7 +57,7 @@ def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Find
     """
     permutation = instruction.attributes["dimensions"]
     if permutation == tuple(range(len(permutation))) and same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "the permutation is the identity")
+        yield bypass(view, instruction, instruction.operands[0], "the permutation is the identity")
 
 
 @rule("W112", "identity-reshape", on=("reshape",), fix=Fixability.SAFE, tidied=True)
@@ -87,7 +87,7 @@ def identity_reshape(view: View, instruction: HloInstruction) -> Iterator[Findin
         XLA, algebraic_simplifier.cc
     """
     if same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "the operand has this shape already")
+        yield bypass(view, instruction, instruction.operands[0], "the operand has this shape already")
 
 
 @rule("W113", "identity-convert", on=("convert",), fix=Fixability.SAFE, tidied=True)
@@ -117,7 +117,7 @@ def identity_convert(view: View, instruction: HloInstruction) -> Iterator[Findin
         XLA, algebraic_simplifier.cc
     """
     if same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "the operand has this type already")
+        yield bypass(view, instruction, instruction.operands[0], "the operand has this type already")
 
 
 @rule("W114", "identity-slice", on=("slice",), fix=Fixability.SAFE, tidied=True)
@@ -147,7 +147,7 @@ def identity_slice(view: View, instruction: HloInstruction) -> Iterator[Finding]
         XLA, algebraic_simplifier.cc
     """
     if same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "the slice takes the whole operand")
+        yield bypass(view, instruction, instruction.operands[0], "the slice takes the whole operand")
 
 
 @rule("W115", "identity-pad", on=("pad",), fix=Fixability.SAFE, tidied=True)
@@ -180,7 +180,7 @@ def identity_pad(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     padding = instruction.attributes["padding"].dimensions
     if all(d.low == d.high == d.interior == 0 for d in padding) and same_value(
             instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "nothing is padded")
+        yield bypass(view, instruction, instruction.operands[0], "nothing is padded")
 
 
 @rule("W116", "identity-concatenate", on=("concatenate",), fix=Fixability.SAFE, tidied=True)
@@ -210,7 +210,7 @@ def identity_concatenate(view: View, instruction: HloInstruction) -> Iterator[Fi
         XLA, algebraic_simplifier.cc
     """
     if len(instruction.operands) == 1 and same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "only one array is concatenated")
+        yield bypass(view, instruction, instruction.operands[0], "only one array is concatenated")
 
 
 @rule("W117", "identity-broadcast", on=("broadcast",), fix=Fixability.SAFE, severity=Severity.INFO,
@@ -243,7 +243,7 @@ def identity_broadcast(view: View, instruction: HloInstruction) -> Iterator[Find
     dimensions = instruction.attributes.get("dimensions", ())
     operand = instruction.operands[0]
     if dimensions == tuple(range(instruction.shape.rank)) and same_value(instruction.shape, operand.shape):
-        yield _bypass(view, instruction, operand, "the operand has the shape already")
+        yield bypass(view, instruction, operand, "the operand has the shape already")
 
 
 @rule("W118", "identity-copy", on=("copy",), fix=Fixability.SAFE, severity=Severity.INFO,
@@ -275,153 +275,7 @@ def identity_copy(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         XLA, copy_insertion.cc
     """
     if not view.is_optimized and same_value(instruction.shape, instruction.operands[0].shape):
-        yield _bypass(view, instruction, instruction.operands[0], "the copy has the operand's layout")
-
-
-@rule("W121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE, tidied=True)
-def transpose_of_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """Two transposes in a row.
-
-    What it does
-        Finds transposes of transposes; together they are one, or none.
-
-    Why
-        Each one may move the whole array. Two in a row come from layers that each want their own order.
-
-    Bad
-        ENTRY main {
-          x = f32[2,3,4] parameter(0)
-          a = f32[3,4,2] transpose(x), dimensions={1,2,0}
-          b = f32[4,3,2] transpose(a), dimensions={1,0,2}
-          ROOT y = f32[4,3,2] negate(b)
-        }
-
-    Good
-        ENTRY main {
-          x = f32[2,3,4] parameter(0)
-          b = f32[4,3,2] transpose(x), dimensions={2,1,0}
-          ROOT y = f32[4,3,2] negate(b)
-        }
-
-    Source
-        XLA, algebraic_simplifier.cc
-    """
-    inner = instruction.operands[0]
-    if inner.opcode != "transpose":
-        return
-    first, second = inner.attributes["dimensions"], instruction.attributes["dimensions"]
-    both = tuple(first[d] for d in second)
-    value = inner.operands[0]
-    if both == tuple(range(len(both))) and same_value(instruction.shape, value.shape):
-        yield _bypass(view, instruction, value, f"this undoes the transpose {inner.name}")
-        return
-    order = ",".join(map(str, both))
-    changes = rewritten(view, instruction, "transpose", [value], f"dimensions={{{order}}}", drop=["dimensions"])
-    yield Finding(instruction, f"{inner.name} is a transpose, too", help=f"write one, dimensions={{{order}}}",
-                  fix=fix_of(view.module.source, "write one transpose", changes))
-
-
-@rule("W122", "reshape-of-reshape", on=("reshape",), fix=Fixability.SAFE, severity=Severity.INFO,
-      default_on=False)
-def reshape_of_reshape(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """Two reshapes in a row.
-
-    What it does
-        Finds reshapes of reshapes that nothing else uses; one does.
-
-    Why
-        The shape in between has no meaning and hides what the reshape does.
-
-    Bad
-        ENTRY main {
-          x = f32[2,6] parameter(0)
-          a = f32[12] reshape(x)
-          b = f32[3,4] reshape(a)
-          ROOT y = f32[3,4] negate(b)
-        }
-
-    Good
-        ENTRY main {
-          x = f32[2,6] parameter(0)
-          b = f32[3,4] reshape(x)
-          ROOT y = f32[3,4] negate(b)
-        }
-
-    Source
-        XLA, algebraic_simplifier.cc
-    """
-    inner = instruction.operands[0]
-    if inner.opcode != "reshape" or len(view.users(inner)) != 1 or not (
-            instruction.shape.is_static and inner.shape.is_static):
-        return
-    value = inner.operands[0]
-    if same_value(instruction.shape, value.shape):
-        yield _bypass(view, instruction, value, f"this undoes the reshape {inner.name}")
-        return
-    changes = rewritten(view, instruction, "reshape", [value])
-    yield Finding(instruction, f"{inner.name} is a reshape, too", help=f"reshape {value.name}",
-                  fix=fix_of(view.module.source, f"reshape {value.name}", changes))
-
-
-def holds(wide: DType, narrow: DType) -> bool:
-    """Whether every value of one element type is one of the other, too."""
-    if wide is narrow or narrow.family == "pred":
-        return wide.family != "pred" or wide is narrow
-    if narrow.is_floating:
-        return wide.is_floating and wide.mantissa_bits >= narrow.mantissa_bits \
-            and wide.exponent_bits >= narrow.exponent_bits and "fnuz" not in narrow.name + wide.name
-    if not narrow.is_integral:
-        return wide.is_complex and narrow.is_complex and wide.bits >= narrow.bits
-    digits = narrow.bits - narrow.is_signed
-    if wide.is_floating:
-        return wide.mantissa_bits + 1 >= digits and wide.exponent_bits >= 8
-    return wide.is_integral and wide.bits - wide.is_signed >= digits and (wide.is_signed or not narrow.is_signed)
-
-
-@rule("W123", "convert-of-convert", on=("convert",), fix=Fixability.SAFE, tidied=True)
-def convert_of_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """Two conversions in a row where one does.
-
-    What it does
-        Finds converts of converts to a wider type that nothing else uses: the wider type makes no difference.
-
-    Why
-        The array is written and read once more, in the wider type.
-
-    Bad
-        ENTRY main {
-          x = s8[4] parameter(0)
-          a = s32[4] convert(x)
-          b = f32[4] convert(a)
-          ROOT y = f32[4] negate(b)
-        }
-
-    Good
-        ENTRY main {
-          x = s8[4] parameter(0)
-          b = f32[4] convert(x)
-          ROOT y = f32[4] negate(b)
-        }
-
-    Source
-        XLA, simplify_fp_conversions.cc
-    """
-    inner = instruction.operands[0]
-    if inner.opcode != "convert":
-        return
-    value = inner.operands[0]
-    if not holds(inner.shape.dtype, value.shape.dtype) or inner.shape is instruction.shape \
-            or inner.shape.element_type == value.shape.element_type:
-        return
-    between = inner.shape.element_type
-    if same_value(instruction.shape, value.shape):
-        yield _bypass(view, instruction, value, f"{value.name} is converted to {between} and back")
-        return
-    if len(view.users(inner)) == 1:
-        changes = rewritten(view, instruction, "convert", [value])
-        yield Finding(instruction, f"{value.name} is converted to {between} first, which makes no difference",
-                      help=f"convert {value.name}",
-                      fix=fix_of(view.module.source, f"convert {value.name}", changes))
+        yield bypass(view, instruction, instruction.operands[0], "the copy has the operand's layout")
 
 
 @rule("W131", "identity-arithmetic", on=tuple(o for o, r in OPS.items() if r.identity is not None),
@@ -470,119 +324,12 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
             dtype = instruction.shape.dtype
             changes = dtype.is_complex or (dtype.is_floating and (instruction.opcode in ("add", "power") or (
                 instruction.opcode == "subtract" and math.copysign(1, view.constant(other)) < 0)))
-            yield _bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", not changes)
+            yield bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", not changes)
             return
 
 
 #: what a constant operand may be
 _CONSTANT = frozenset({"constant", "broadcast", "convert", "copy", "reshape"})
-
-
-@rule("W132", "double-negation", on=("negate", "not"), fix=Fixability.SAFE, tidied=True)
-def double_negation(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """An operation that undoes itself, twice.
-
-    What it does
-        Finds negate of negate and not of not.
-
-    Why
-        Together they give the operand.
-
-    Bad
-        ENTRY main {
-          x = f32[4] parameter(0)
-          a = f32[4] negate(x)
-          b = f32[4] negate(a)
-          ROOT y = f32[4] tanh(b)
-        }
-
-    Good
-        ENTRY main {
-          x = f32[4] parameter(0)
-          ROOT y = f32[4] tanh(x)
-        }
-
-    Source
-        XLA, algebraic_simplifier.cc
-    """
-    inner = instruction.operands[0]
-    if inner.opcode == instruction.opcode and same_value(instruction.shape, inner.operands[0].shape):
-        yield _bypass(view, instruction, inner.operands[0], f"this undoes {inner.name}")
-
-
-@rule("W133", "element-of-tuple", on=("get-tuple-element",), fix=Fixability.SAFE, severity=Severity.INFO,
-      default_on=False)
-def element_of_tuple(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """An element of a tuple that was made in the same computation.
-
-    What it does
-        Finds get-tuple-element of tuple.
-
-    Why
-        The element is the tuple's operand; the detour hides it.
-
-    Bad
-        ENTRY main {
-          x = f32[4] parameter(0)
-          n = f32[4] tanh(x)
-          t = (f32[4], f32[4]) tuple(n, x)
-          e = f32[4] get-tuple-element(t), index=0
-          ROOT y = f32[4] negate(e)
-        }
-
-    Good
-        ENTRY main {
-          x = f32[4] parameter(0)
-          n = f32[4] tanh(x)
-          ROOT y = f32[4] negate(n)
-        }
-
-    Source
-        XLA, tuple_simplifier.cc
-    """
-    inner = instruction.operands[0]
-    if inner.opcode == "tuple":
-        yield _bypass(view, instruction, inner.operands[instruction.attributes["index"]],
-                      f"{inner.name} is made in this computation")
-
-
-@rule("W134", "tuple-of-elements", on=("tuple",), fix=Fixability.SAFE, severity=Severity.INFO,
-      default_on=False)
-def tuple_of_elements(view: View, instruction: HloInstruction) -> Iterator[Finding]:
-    """A tuple that is taken apart and put together again.
-
-    What it does
-        Finds tuples whose operands are all the elements of one tuple, in order.
-
-    Why
-        The result is that tuple.
-
-    Bad
-        ENTRY main {
-          t = (f32[4], s32[]) parameter(0)
-          a = f32[4] get-tuple-element(t), index=0
-          b = s32[] get-tuple-element(t), index=1
-          u = (f32[4], s32[]) tuple(a, b)
-          ROOT y = (f32[4], s32[]) opt-barrier(u)
-        }
-
-    Good
-        ENTRY main {
-          t = (f32[4], s32[]) parameter(0)
-          ROOT y = (f32[4], s32[]) opt-barrier(t)
-        }
-
-    Source
-        XLA, tuple_simplifier.cc
-    """
-    operands = instruction.operands
-    if not operands or operands[0].opcode != "get-tuple-element" or instruction is view.computation.root:
-        return
-    whole = operands[0].operands[0]
-    if whole.shape is instruction.shape and all(
-            o.opcode == "get-tuple-element" and o.operands[0] is whole and o.attributes["index"] == n
-            for n, o in enumerate(operands)):
-        yield _bypass(view, instruction, whole, f"these are the elements of {whole.name} again")
 
 
 @rule("W135", "constant-select", on=("select",), fix=Fixability.SAFE, tidied=True)
@@ -615,12 +362,12 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
     """
     predicate, on_true, on_false = instruction.operands
     if on_true is on_false:
-        yield _bypass(view, instruction, on_true, "both sides are one value")
+        yield bypass(view, instruction, on_true, "both sides are one value")
         return
     value = view.constant(predicate) if predicate.opcode in _CONSTANT else None
     if value is not None:
         taken = on_true if value else on_false
-        yield _bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")
+        yield bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")
 
 
 @rule("W136", "degenerate-reduce", on=("reduce",), severity=Severity.INFO,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.passes.lints.collectives import COLLECTIVES, summed_before
+from hlotool.passes.lints.collective_traffic import summed_before
+from hlotool.passes.lints.collectives import COLLECTIVES
 from hlotool.passes.lints.edits import bypassed, fix_of, removed
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.varying import Varying, groups_of
