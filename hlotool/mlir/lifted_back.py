@@ -17,7 +17,7 @@ from hlotool.mlir.types import NoType
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 
 if TYPE_CHECKING:
-    from hlotool.mlir.export_stablehlo import Exporter
+    from hlotool.mlir.exporter import Exporter
 
 #: attributes that are the instruction itself, where its operation requires them, and those that stand beside any other
 _ITSELF = frozenset(("literal", "parameter_number"))
