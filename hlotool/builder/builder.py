@@ -18,9 +18,10 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     reduction,
     transfer,
 )
+from hlotool.builder.call_findings import diagnostic_at
 from hlotool.builder.call_places import caller, place_of
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
-from hlotool.builder.core import Core, Errors, diagnostic_at
+from hlotool.builder.core import Core, Errors
 from hlotool.builder.document_functions import FORMS
 from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_records, find
 from hlotool.builder.handles import XlaComputation, XlaOp

@@ -3,89 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from hlotool.builder import broadcasting, callees
+from hlotool.builder.call_findings import diagnostic_at, finding_of, verified
 from hlotool.builder.call_places import Place, caller, place_of
-from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_ATTRIBUTE, NO_FUNCTION, NO_OPERAND, NO_ROOT
+from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
+from hlotool.builder.growing_computation import Body, joined, laid_out, with_sharding
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
 from hlotool.builder.semantics import Semantics
-from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,
     BufferDonor,
-    FrontendAttributes,
     HloComputation,
     HloInstruction,
     HloModule,
-    Layout,
-    Metadata,
     Shape,
-    Sharding,
-    Source,
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
-from hlotool.passes.codes import NO_SHAPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
-from hlotool.passes.verify import agrees, unknown_attribute, verify
+from hlotool.passes.codes import UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
+from hlotool.passes.verify import agrees, unknown_attribute
 
 Errors: TypeAlias = Literal["raise", "collect"]
 
 
 #: what Python raises for arguments of the wrong kind
 _MISFITS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-
-
-class Body:
-    """A computation in the making."""
-
-    def __init__(self, name: str, is_entry: bool = False) -> None:
-        self.computation = HloComputation(name)
-        self.is_entry = is_entry
-        self.names: set[str] = set()
-        self.parameters: dict[int, HloInstruction] = {}
-        self.root: HloInstruction | None = None
-        #: what made the token of the last transfer, and the token's place in it; None for what is a token itself
-        self.last_transfer: tuple[HloInstruction, int | None] | None = None
-        #: what stands around calls: sharding, frontend attributes, fields of metadata
-        self.sharding: Sharding | None = None
-        self.frontend: dict[str, Any] = {}
-        self.metadata: dict[str, Any] = {}
-        self.scope: list[str] = []
-
-    @property
-    def instructions(self) -> list[HloInstruction]:
-        return self.computation.instructions
-
-    def add(self, instruction: HloInstruction) -> None:
-        """Append an instruction, under a name that is free."""
-        instruction.name = unique_name(instruction.name, self.names)
-        self.names.add(instruction.name)
-        self.instructions.append(instruction)
-
-    def rename(self, instruction: HloInstruction, name: str) -> None:
-        """Give an instruction a name, or one like it that is free."""
-        if instruction.name == name:
-            return
-        self.names.discard(instruction.name)
-        instruction.name = unique_name(re.sub(r"[^\w.\-]", "_", name), self.names)
-        self.names.add(instruction.name)
-
-    def cut(self, length: int, last_transfer: Any = None) -> None:
-        """Take back the instructions that a refused call has left, and its place in the order of transfers."""
-        self.last_transfer = last_transfer
-        for instruction in self.instructions[length:]:
-            self.names.discard(instruction.name)
-            if instruction.opcode == "parameter":
-                self.parameters.pop(instruction.parameter_number, None)
-        del self.instructions[length:]
 
 
 class Core:
@@ -143,11 +94,11 @@ class Core:
         before, self._place = self._place, Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place()
         length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
-            return _with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
+            return with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
         except (Refused, ConstraintError) as error:
             body.cut(length, last)
             self._depth = 0
-            return self._report(self._diagnostic(error, place_of(frame), (*args, *keywords.values()), function.name))
+            return self._report(finding_of(error, place_of(frame), (*args, *keywords.values()), function.name))
         except Exception:
             body.cut(length, last)
             raise
@@ -177,7 +128,7 @@ class Core:
         """Refuse what the caller's caller asked for; what has no value cannot be collected."""
         if self._depth:
             raise error
-        diagnostic = self._diagnostic(error, place_of(caller()), ())
+        diagnostic = finding_of(error, place_of(caller()), ())
         self._problems.append(diagnostic)
         raise HloError([diagnostic]) from None
 
@@ -196,19 +147,6 @@ class Core:
         place = place_of(caller())
         self._problems.append(diagnostic_at(place, code, message, help, Severity.WARNING))
         warn(f"{message} [{code}]", place.filename, place.line)
-
-    def _diagnostic(self, error: Refused | ConstraintError, place: Place, args: Iterable[Any],
-                    function: str = "") -> Diagnostic:
-        """The finding about a call, which speaks of the function that was called also where an operation refuses."""
-        shapes = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))
-                  if isinstance(a, XlaOp) and a.is_valid]
-        listed = ", ".join(dict.fromkeys(f"{a.name} is {a.shape.text(False)}" for a in shapes))
-        notes = (Note(f"operands: {listed}"),) if shapes else ()
-        if isinstance(error, Refused):
-            return diagnostic_at(place, error.code, error.message, error.help, notes=notes)
-        code = NO_SHAPE if error.label.endswith("-shape") else error.label
-        said = function and not function.islower() and function not in error.message
-        return diagnostic_at(place, code, f"{function}: {error.message}" if said else error.message, notes=notes)
 
     # Instructions
 
@@ -230,10 +168,11 @@ class Core:
         demand(record is not None or declared is not None, UNKNOWN_OPCODE, f"there is no operation {opcode}")
         instruction = HloInstruction(opcode, opcode, declared,  # type: ignore[arg-type]  # inferred below
                                      tuple(o.instruction for o in made),
-                                     Attributes(found) if found else NO_ATTRIBUTES, self._metadata(opcode))
+                                     Attributes(found) if found else NO_ATTRIBUTES,
+                                     self.body.metadata_for(opcode, self._place if self.has_metadata else None))
         if record is not None:
             instruction.shape = self._inferred(record, instruction, declared)
-        self._surround(instruction)
+        self.body.surround(instruction)
         self.body.add(instruction)
         self._places[instruction] = self._place
         return XlaOp(self, self.body, instruction)
@@ -259,33 +198,6 @@ class Core:
                f"{record.opcode} gives {inferred.text(False)}, but {declared.text(False)} is asked for")
         return declared
 
-    def _surround(self, instruction: HloInstruction) -> None:
-        """What the contexts around the call say."""
-        body = self.body
-        added: dict[str, Any] = {}
-        if body.sharding is not None and "sharding" not in instruction.attributes:
-            fitting = _fitting(body.sharding, instruction.shape)
-            if fitting is not None:
-                added["sharding"] = fitting
-        if body.frontend:
-            added["frontend_attributes"] = _joined(
-                attribute_value("frontend_attributes", body.frontend),
-                instruction.attributes.get("frontend_attributes"))
-        if added:
-            instruction.attributes = instruction.attributes | added
-
-    def _metadata(self, opcode: str) -> Metadata | None:
-        body = self.body
-        if not self.has_metadata and not body.metadata:
-            return None
-        fields: dict[str, Any] = {}
-        if self.has_metadata:
-            fields["op_name"] = "/".join([*body.scope, opcode])
-            fields |= {"source_file": self._place.filename, "source_line": self._place.line}
-        fields |= body.metadata
-        order = ("op_type", "op_name", "source_file", "source_line")
-        return metadata_of({k: fields[k] for k in sorted(fields, key=lambda k: order.index(k) if k in order else 9)})
-
     def dress(self, result: Any, common: Mapping[str, Any]) -> None:
         """Put name, sharding and so on upon the instruction of a result."""
         if not isinstance(result, XlaOp):
@@ -297,8 +209,8 @@ class Core:
             elif name == "metadata":
                 instruction.metadata = metadata_of(value)
             elif name == "frontend_attributes":
-                joined = _joined(instruction.attributes.get(name), attribute_value(name, value))
-                instruction.attributes = instruction.attributes | {name: joined}
+                entries = joined(instruction.attributes.get(name), attribute_value(name, value))
+                instruction.attributes = instruction.attributes | {name: entries}
             else:
                 text = name.replace("_", "-") if name == "control_predecessors" else name
                 given = [self.operand(v) for v in value] if name == "control_predecessors" else value
@@ -421,7 +333,7 @@ class Core:
         computation.root = body.root or body.instructions[-1]
 
     def _unplaced(self, message: str) -> Exception:
-        return HloError([self._diagnostic(Refused(NO_ROOT, message), place_of(caller()), ())])
+        return HloError([finding_of(Refused(NO_ROOT, message), place_of(caller()), ())])
 
     def adopt(self, computation: HloComputation) -> None:
         """Put a finished computation among those of the module."""
@@ -546,7 +458,7 @@ class Core:
         module = self._module(root, entry)
         if self.errors == "collect" and any(d.severity is Severity.ERROR for d in self._problems):
             raise HloError(self.check())
-        found = self._verified(module) if verify else []
+        found = verified(module, self._places) if verify else []
         if any(d.severity is Severity.ERROR for d in found):
             raise HloError(found)
         self._built = module
@@ -558,7 +470,7 @@ class Core:
         if self._built is None and not self._bodies[0].instructions:
             return problems
         try:
-            return problems + self._verified(self._built or self._module(None, None))
+            return problems + verified(self._built or self._module(None, None), self._places)
         except HloError as error:
             return problems + error.diagnostics
 
@@ -577,35 +489,6 @@ class Core:
         return HloModule(self.name, computations, body.computation if entry is None else entry.computation,
                          Attributes(attributes), dict(self._tables))
 
-    def _verified(self, module: HloModule) -> list[Diagnostic]:
-        """What verification says, at the lines that built the instructions."""
-        instructions = list(module.instructions())
-        for offset, instruction in enumerate(instructions):
-            instruction.offset = offset
-        # One line an instruction, so that a finding's line says whose it is.
-        module.source = Source("\n" * len(instructions))
-        try:
-            found = verify(module)
-        finally:
-            module.source = None
-            for instruction in instructions:
-                instruction.offset = -1
-        return [self._at_call(d, instructions) for d in found]
-
-    def _at_call(self, diagnostic: Diagnostic, instructions: list[HloInstruction]) -> Diagnostic:
-        index = diagnostic.line - 1
-        place = self._places.get(instructions[index], Place()) if 0 <= index < len(instructions) else Place()
-        named = f"{instructions[index].name}: " if 0 <= index < len(instructions) else ""
-        return diagnostic_at(place, diagnostic.code, named + diagnostic.message, diagnostic.help, diagnostic.severity,
-                             tuple(Note(n.message) for n in diagnostic.notes))
-
-
-def diagnostic_at(place: Place, code: str, message: str, help: str = "", severity: Severity = Severity.ERROR,
-                  notes: tuple[Note, ...] = ()) -> Diagnostic:
-    """A diagnostic about a range of a Python file."""
-    return Diagnostic(code, message, severity, place.line, place.column, place.end_line, place.end_column,
-                      place.filename, notes, help)
-
 
 def _index(value: Any) -> tuple[int, ...]:
     return (value,) if isinstance(value, int) else tuple(value)
@@ -614,43 +497,3 @@ def _index(value: Any) -> tuple[int, ...]:
 def _plain(function: Function) -> str:
     parameters = [p.replace(annotation=p.empty) for p in function.signature.parameters.values()]
     return str(function.signature.replace(parameters=parameters, return_annotation=function.signature.empty))
-
-
-def laid_out(shape: Shape) -> Shape:
-    """The shape with the default layout wherever it has none."""
-    if shape.is_tuple:
-        return Shape.tuple(*map(laid_out, shape.elements))
-    if not shape.rank or shape.layout is not None:
-        return shape
-    return shape.with_layout(Layout.descending(shape.rank))
-
-
-def _joined(first: FrontendAttributes | None, second: FrontendAttributes | None) -> FrontendAttributes:
-    """The entries of both; of one name those of the second. What a composite is called stays as its call says."""
-    found: dict[str, str] = {}
-    for given in (first, second):
-        for name, value in given.entries if given is not None else ():
-            if not (name in found and name.startswith("composite.")):
-                found[name] = value
-    return FrontendAttributes(tuple(found.items()))
-
-
-def _with_sharding(value: Any, sharding: Sharding | None) -> Any:
-    """The result of a call; refused where it cannot have the sharding that was set. What it is built of may not."""
-    if sharding is None or not isinstance(value, XlaOp) or not value.is_valid or value.shape.is_token:
-        return value
-    demand("sharding" in value.instruction.attributes, NO_ATTRIBUTE,
-           f"the sharding that is set does not fit {value.name}, which is {value.shape.text(False)}",
-           "sharding= of the call, or a `with` around fewer calls, says it for those that it fits")
-    return value
-
-
-def _fitting(sharding: Sharding, shape: Shape) -> Sharding | None:
-    """The sharding for a shape: repeated for the leaves of a tuple; None where its tiles do not fit."""
-    if shape.is_tuple and sharding.kind != "tuple":
-        rows = [_fitting(sharding, leaf) for _, leaf in shape.leaves()]
-        return Sharding("tuple", elements=tuple(r for r in rows if r is not None)) if None not in rows else None
-    if sharding.kind == "tiled":
-        rank = len(sharding.tile_dims) - sharding.last_tile_dim_replicate - len(sharding.last_tile_dims)
-        return sharding if shape.is_array and shape.rank == rank else None
-    return sharding

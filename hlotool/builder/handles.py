@@ -10,7 +10,8 @@ from hlotool.builder.problems import Refused
 from hlotool.ir import HloComputation, HloInstruction, Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Body, Core
+    from hlotool.builder.core import Core
+    from hlotool.builder.growing_computation import Body
 
 
 class XlaOp:

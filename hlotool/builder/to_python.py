@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from hlotool.builder.codes import FOREIGN
-from hlotool.builder.core import laid_out
 from hlotool.builder.functions import FUNCTIONS, Function, declare_records
+from hlotool.builder.growing_computation import laid_out
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     HloComputation,

@@ -47,6 +47,8 @@ _WHOLE = frozenset(("X311", "X312", "X313", "X314", "X315", "X316", "X318", "X31
 _LAYOUTS = frozenset(("X301", "X302", "X303", "X304"))
 #: what structure says (values and their places), and comes back as other instructions of the same meaning
 _STRUCTURE = frozenset(("tuple", "get-tuple-element", "parameter", "after-all"))
+#: what a header says that leaves them out; StableHLO's own counts of one are left out on the way back
+_COUNTS = {"replica_count": 1, "num_partitions": 1}
 #: findings of the verifier with which a module is lifted all the same: an attribute that its operation does not know
 _LIFTED_ALL_THE_SAME = frozenset(("V102",))
 
@@ -95,7 +97,8 @@ def unnamed(module: HloModule, *, carry: bool) -> list[str] | None:
     back = hlotool.from_stablehlo(program)
     found = [] if str(module) == before or module.notes else ["lifting changes the module that it is given"]
     lost = {name: [loss for loss in report if loss.name == name] for name in {"", *(loss.name for loss in report)}}
-    found += [f"header: {n}" for n in _differences(module.attributes, back.attributes, {}, _named(lost[""], carry))]
+    found += [f"header: {n}" for n in _differences(module.attributes, back.attributes, _COUNTS,
+                                                   _named(lost[""], carry))]
     # What a fusion or an asynchronous operation says stands beside the instruction that its value is.
     gained = {"sharding", "frontend_attributes"} if any(loss.code in ("X311", "X312") for loss in report) else set()
     for instruction in module.instructions():
