@@ -91,7 +91,7 @@ class Program:
 
     @functools.cached_property
     def replicas(self) -> int:
-        """`replica_count` of the header, or what the replica groups ask for when the header is silent."""
+        """`replica_count` of the header, or what groups ask for when it is silent; without groups, what sizes do."""
         if stated := int(self.module.attributes.get("replica_count", 0)):
             return stated
         return 1 if self.partitions > 1 else max([1, *self._devices_named(by_channel=False)])
@@ -185,7 +185,23 @@ class Program:
                 groups = attributes.get("replica_groups")
                 if groups is not None:
                     yield groups.device_count()
+                if groups is None or not groups.device_count():
+                    yield _shards(instruction)
                 yield from (device + 1 for pair in attributes.get("source_target_pairs", ()) for device in pair)
+
+
+def _shards(instruction: HloInstruction) -> int:
+    """How many times a gather's result is as long as its operand, or a scatter's operand as its result."""
+    axes: tuple[int, ...] = instruction.attributes.get("dimensions", ())
+    base = instruction.opcode.removesuffix("-start")
+    if base not in ("all-gather", "reduce-scatter") or len(axes) != 1 or not instruction.operands:
+        return 1
+    whole = instruction.shape.elements[1] if instruction.opcode == "all-gather-start" else instruction.shape
+    result = whole.elements[0] if whole.is_tuple else whole
+    short, long = (instruction.operands[0].shape, result)[:: 1 if base == "all-gather" else -1]
+    if not (short.rank > axes[0] and long.rank > axes[0] and short.dims[axes[0]] > 0):
+        return 1
+    return max(1, long.dims[axes[0]] // short.dims[axes[0]])
 
 
 def _devices_of(sharding: Sharding) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,15 +55,25 @@ def _require_bound(opcode: str, bound: Shape, operands: Sequence[Shape], number:
         require(slot.compatible(shape), label, f"operand {i} is {shape.text(False)}, its place is {slot.text(False)}")
 
 
-def async_start_shape(*operands: Shape, calls: HloComputation, declared: Shape | None) -> Shape:
-    """Constraints 1 to 4 of async-start."""
-    state, bound, results = _require_state("async-start", declared, 1)
+def _require_all_bound(bound: Shape, operands: Sequence[Shape]) -> None:
+    """What a start's state holds is what it is given: the rest is for async-update."""
     require(len(bound.elements) == len(operands), "async-start-c2",
-            f"{len(operands)} operands are given, the result holds {bound.text(False)}")
+            f"{len(operands)} operand{'s are' if len(operands) != 1 else ' is'} given, "
+            f"the result holds {bound.text(False)}")
     _require_bound("async-start", bound, operands, 2)
+
+
+def _require_prefix(calls: HloComputation, bound: Shape) -> None:
     found = parameter_shapes(calls)
     require(_is_prefix(bound, found), "async-start-c3",
             f"{calls.name} takes ({', '.join(s.text(False) for s in found)}), the result holds {bound.text(False)}")
+
+
+def async_start_shape(*operands: Shape, calls: HloComputation, declared: Shape | None) -> Shape:
+    """Constraints 1 to 4 of async-start."""
+    state, bound, results = _require_state("async-start", declared, 1)
+    _require_all_bound(bound, operands)
+    _require_prefix(calls, bound)
     require_results("async-start-c4", results, calls.root.shape)
     return state
 
@@ -170,12 +180,21 @@ class _Deferred:
     arity: int
 
 
+def _needed(run: Any, bound: Sequence[Any]) -> int:
+    """How many operands an operation takes; as many as there are where nothing says so."""
+    if isinstance(run, _Deferred):
+        return run.arity
+    computation = getattr(run, "computation", None)
+    return len(bound) if computation is None else len(computation.parameters())
+
+
+def _is_open(state: AsyncState) -> bool:
+    return len(state.bound) < _needed(state.run, state.bound)
+
+
 def _advanced(run: Callable[..., Any] | _Deferred, bound: Sequence[Any], shape: Shape) -> AsyncState:
     """The state after binding: with the results where all operands are there."""
-    computation = getattr(run, "computation", None)
-    needed = run.arity if isinstance(run, _Deferred) else len(bound) if computation is None else len(
-        computation.parameters())
-    complete = needed == len(bound)
+    complete = _needed(run, bound) == len(bound)
     results = shape.elements[1]
     result = zeros(results) if not complete else run.run(results, *bound) if isinstance(run, _Deferred) else run(*bound)
     state = AsyncState.of((tuple(bound), result, *map(zeros, shape.elements[2:])), run, bound)
@@ -240,6 +259,9 @@ def _unwrapped(shape: Shape) -> Shape:
 
 
 def _emit_done(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    state = operands[0]
+    if isinstance(state, AsyncState) and isinstance(state.run, _Pending) and len(state.bound) < state.run.arity:
+        e.refuse(instruction, f"{len(state.bound)} of {state.run.arity} operands are bound by now")
     return _fitted(operands[0][1], instruction.shape)
 
 
@@ -264,6 +286,8 @@ def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str 
     C1  The operand is the state of an asynchronous operation.
     C2  The result is the results in the operand.
     """
+    if isinstance(previous, AsyncState) and _is_open(previous):
+        raise EvaluationError("not all operands are bound by now")
     return _fitted(previous[1], shape)
 
 
@@ -292,6 +316,14 @@ def _without(evaluate: Callable[..., Any], names: set[str]) -> Callable[..., Any
     return run
 
 
+def _called(record: Op, attributes: Mapping[str, Any]) -> HloComputation | None:
+    """What an operation that does nothing but call applies; None for other operations."""
+    if record.opcode not in _CALLING:
+        return None
+    found = attributes.get("to_apply", attributes.get("calls"))
+    return found if isinstance(found, HloComputation) else None
+
+
 def _start_of(record: Op, opcode: str) -> Op:
     """The record of an operation started asynchronously."""
     wanted = inspect.signature(record.evaluate).parameters
@@ -299,9 +331,13 @@ def _start_of(record: Op, opcode: str) -> Op:
 
     def infer(*operands: Shape, declared: Shape | None = None, **attributes: Any) -> Shape:
         state, bound, results = _require_state("async-start", declared, 1)
-        _require_bound("async-start", bound, operands, 2)
+        _require_all_bound(bound, operands)
         attributes.pop("async_execution_thread", None)
-        if arity <= len(bound.elements) == len(operands) and not (results.is_tuple and not results.elements):
+        called = _called(record, attributes)
+        if called is not None:
+            _require_prefix(called, bound)
+        needed = arity if called is None else len(called.parameters())
+        if needed <= len(operands) and not (results.is_tuple and not results.elements):
             require_results("async-start-c4", results, record.infer(*operands, declared=results, **attributes))
         return state
 
@@ -312,19 +348,21 @@ def _start_of(record: Op, opcode: str) -> Op:
             given = {k: v for k, v in (("shape", results), ("world", world)) if k in wanted}
             return record.evaluate(*values, **given, **attributes)
 
-        return _advanced(_Deferred(run, max(arity, len(operands))), operands, shape)
+        called = _called(record, {k: getattr(v, "computation", v) for k, v in attributes.items()})
+        needed = max(arity, len(operands)) if called is None else len(called.parameters())
+        return _advanced(_Deferred(run, needed), operands, shape)
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         attributes = Attributes(instruction.attributes).without("async_execution_thread")
-        called = instruction.called_computations()
+        called = _called(record, instruction.attributes)
 
         def run(values: Sequence[Value], given: Sequence[HloInstruction], results: Shape) -> Value:
-            shape = called[0].root.shape if record.opcode in _CALLING else results
+            shape = results if called is None else called.root.shape
             inner = HloInstruction(instruction.name, record.opcode, shape, tuple(given), attributes,
                                    instruction.metadata, instruction.offset)
             return record.lowering.emit(e, inner, values)
 
-        needed = len(called[0].parameters()) if record.opcode in _CALLING and called else max(arity, len(operands))
+        needed = max(arity, len(operands)) if called is None else len(called.parameters())
         return _bound(e, run, needed, operands, instruction.operands, instruction.shape)
 
     thread = Attribute("async_execution_thread", KINDS["async_execution_thread"], "main")

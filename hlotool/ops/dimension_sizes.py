@@ -68,7 +68,8 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
 
 @op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
     source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
-def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...]) -> Array:
+def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...], shape: Shape | None = None
+                       ) -> Array:
     """Let only the first `size` slices of a dimension count.
 
     A larger size than before uncovers what the operand was first set of; has anything been computed since, what lies
@@ -82,6 +83,9 @@ def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ..
     at, wanted = dimensions[0], int(size)
     if wanted < 0:
         raise EvaluationError(f"the size is {wanted} when the program runs; it may not be negative")
+    if shape is not None and not shape.is_dynamic_dim(at) and wanted != shape.dims[at]:
+        raise EvaluationError(f"the size is {wanted} when the program runs; the result is written "
+                              f"{shape.text(False)}, which says that all {shape.dims[at]} count")
     if wanted <= operand.shape[at]:
         return np.asarray(np.take(operand, np.arange(wanted), axis=at), order="C")
     raise EvaluationError(f"dimension {at} has {operand.shape[at]} elements when the program runs; what lies behind "

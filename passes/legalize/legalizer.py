@@ -15,9 +15,9 @@
                                                     ROOT s = f32[4] all-reduce(a), replica_groups={}, to_apply=add_f32
                                                   }
 
-The rules for single instructions are in legacy_rules.py, old_dots.py and old_lapack.py, each with its era; token
-chains are in token_chains.py. What a form meant is never guessed: where it cannot be said exactly it stays, and is
-reported.
+The rules for single instructions are in legacy_rules.py, old_dots.py, old_lapack.py and scalar_tokens.py, each with
+its era; token chains are in token_chains.py. What a form meant is never guessed: where it cannot be said exactly it
+stays, and is reported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import functools
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, clone_module
-from hlotool.passes.legalize import old_lapack  # noqa: F401 - importing it declares its rule
+from hlotool.passes.legalize import old_lapack, scalar_tokens  # noqa: F401 - importing them declares their rules
 from hlotool.passes.legalize.legacy_rules import (
     BY_OPCODE,
     Rule,

@@ -175,25 +175,34 @@ def _agreement(module: HloModule, instruction: HloInstruction, before: HloInstru
                      part="calls")
 
 
-def _started_by(done: HloInstruction) -> HloComputation | None:
-    """The computation that the async-start at the beginning of the chain names, where there is one."""
-    start = done.operands[0]
+def _start_of(link: HloInstruction) -> HloInstruction:
+    """The beginning of the chain of updates that a link goes on with."""
+    start = link.operands[0]
     while step_of(start.opcode)[1] == "update" and start.operands:
         start = start.operands[0]
+    return start
+
+
+def _started_by(done: HloInstruction) -> HloComputation | None:
+    """The computation that the async-start at the beginning of the chain names, where there is one."""
+    start = _start_of(done)
     calls = start.attributes.get("calls")
     return calls if start.opcode == "async-start" and isinstance(calls, HloComputation) else None
 
 
 def _unbound(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
-    calls, last = _started_by(done), done.operands[0]
-    base = step_of(done.opcode)[0]
-    if calls is None and (base == "async" or base not in OPS):
+    start, last = _start_of(done), done.operands[0]
+    base = step_of(start.opcode)[0]
+    called = start.attributes.get("to_apply" if base == "call" else "calls") if base in ("async", "call", "fusion") \
+        else None
+    calls = called if isinstance(called, HloComputation) else None
+    if calls is None and (base in ("async", "call", "fusion") or base not in OPS):
         return
     wanted = len(calls.parameters()) if calls is not None else len(OPS[base].operands) - OPS[base].is_variadic
     if last.shape is not None and last.shape.is_tuple and last.shape.elements \
             and len(last.shape.elements[0].elements) < wanted:
         name = calls.name if calls is not None else base
-        yield report(module, done, ASYNC_SOURCE, f"{name} takes {wanted} operands, "
+        yield report(module, done, ASYNC_SOURCE, f"{name} takes {wanted} operand{'s' * (wanted != 1)}, "
                      f"{len(last.shape.elements[0].elements)} are bound by now", help="bind the rest with async-update")
 
 

@@ -308,6 +308,20 @@ def test_the_device_counts_of_a_silent_header() -> None:
     assert (program.replicas, program.partitions, program.partitioning) == (1, 3, "manual")
 
 
+@pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
+@pytest.mark.parametrize("operation, wanted", [
+    ("f32[4] all-gather(a), dimensions={0}, replica_groups={}", [1, 2, 10, 20]),
+    ("f32[1] reduce-scatter(a), dimensions={0}, replica_groups={}, to_apply=sum", [11])])
+def test_sizes_tell_how_many_devices_take_part_where_nothing_else_does(
+        executor: str, operation: str, wanted: list[float]) -> None:
+    text = ALL_REDUCE.replace(", replica_count=2, num_partitions=1", "")
+    text = text[:text.index("ENTRY")] + f"ENTRY e {{ a = f32[2] parameter(0)  ROOT r = {operation} }}"
+    program = Program(hlotool.parse(text))
+    assert program.replicas == 2
+    found = run_program(program, [[[1, 2]], [[10, 20]]], executor)
+    assert found[0][0].tolist() == wanted
+
+
 # Sizes.
 
 REFUSED = {

@@ -123,3 +123,43 @@ ENTRY e {{ x = f32[4] parameter(0)
     found = hlotool.verify(module)
     assert [d.code for d in found] == (["V209"] if said else [])
     assert all(said in d.message for d in found)
+
+
+CALLED = """HloModule m
+f { p = f32[2] parameter(0)  ROOT c = f32[2] negate(p) }
+ENTRY e {
+  x = f32[2] parameter(0)
+  s = ((), f32[2], s32[]) call-start(), to_apply=f
+  u = ((f32[2]), f32[2], s32[]) async-update(s, x)
+  ROOT d = f32[2] call-done(u)
+}"""
+
+
+def test_a_call_whose_operand_is_bound_later():
+    module = hlotool.parse(CALLED)
+    assert hlotool.verify(module) == []
+    for executor in ("reference", "pjrt:cpu"):
+        [found] = hlotool.execute(module, [np.float32([1, -2])], executor=executor)
+        assert found.tolist() == [-1, 2]
+
+
+def test_a_call_whose_operand_is_never_bound_has_no_value():
+    text = CALLED.replace("((f32[2]), f32[2], s32[]) async-update(s, x)", "((), f32[2], s32[]) async-update(s)")
+    module = hlotool.parse(text)
+    assert [d.message for d in hlotool.verify(module)] == ["f takes 1 operand, 0 are bound by now"]
+    with pytest.raises(hlotool.HloError, match="0 of 1 operand is bound by now"):
+        hlotool.to_stablehlo(module)
+    with pytest.raises(hlotool.HloError, match="not all operands are bound"):
+        hlotool.execute(module, [np.float32([1, -2])], executor="reference")
+
+
+@pytest.mark.parametrize("state, operands", [("((f32[2]), f32[2], s32[])", ""), ("((), f32[2], s32[])", "x")])
+def test_what_a_start_holds_is_what_it_is_given(state, operands):
+    text = CALLED.replace("((), f32[2], s32[]) call-start()", f"{state} call-start({operands})")
+    assert "async-start-c2" in [d.code for d in hlotool.verify(hlotool.parse(text))]
+
+
+def test_what_a_start_holds_are_the_first_parameters():
+    text = CALLED.replace("((), f32[2], s32[]) call-start()", "((f32[]), f32[2], s32[]) call-start(y)").replace(
+        "  s =", "  y = f32[] parameter(1)\n  s =")
+    assert "async-start-c3" in [d.code for d in hlotool.verify(hlotool.parse(text))]
