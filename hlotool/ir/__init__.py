@@ -32,7 +32,16 @@ from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
-from hlotool.ir.sharding import AxisRef, DimSharding, IotaTile, Mesh, ReplicaGroups, Sharding, TooManyDevicesError
+from hlotool.ir.sharding import (
+    AxisRef,
+    DimSharding,
+    IotaTile,
+    Mesh,
+    ReplicaGroups,
+    Sharding,
+    UnlistedDevicesError,
+    mesh_problem,
+)
 from hlotool.ir.source import Position, Source, Span
 from hlotool.ir.walk import (
     called_by,
@@ -51,8 +60,8 @@ __all__ = [
     "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind", "Layout",
     "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw",
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
-    "SplitConfig", "Statistics", "TooManyDevicesError", "Window", "WindowDimension", "called_by",
+    "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
-    "flaws", "foreign_operands", "is_sound", "kind_of", "mapped_attributes", "no_collection", "post_order",
-    "reachable", "set_printer", "unique_name", "uses",
+    "flaws", "foreign_operands", "is_sound", "kind_of", "mapped_attributes", "mesh_problem", "no_collection",
+    "post_order", "reachable", "set_printer", "unique_name", "uses",
 ]

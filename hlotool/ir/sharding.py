@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlotool.ir.interning import Interned
@@ -13,8 +14,8 @@ from hlotool.ir.interning import Interned
 MOST_DEVICES = 1 << 20
 
 
-class TooManyDevicesError(ValueError):
-    """A list of more than MOST_DEVICES devices was asked for."""
+class UnlistedDevicesError(ValueError):
+    """A list of devices was asked for that is none: of more than MOST_DEVICES, or of a mesh that fits nothing."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -29,7 +30,7 @@ class IotaTile(metaclass=Interned):
     permutation: tuple[int, ...]
 
     def devices(self) -> tuple[int, ...]:
-        """The device numbers in row-major order of `dims`. Raises TooManyDevicesError."""
+        """The device numbers in row-major order of `dims`. Raises UnlistedDevicesError."""
         require_listable(math.prod(self.reshape_dims))
         strides = [math.prod(self.reshape_dims[d + 1:]) for d in self.permutation]
         numbers = [0]
@@ -47,9 +48,9 @@ def _rows(iota: IotaTile) -> tuple[tuple[int, ...], ...]:
 
 
 def require_listable(count: int) -> None:
-    """Raise TooManyDevicesError where so many devices are not listed one by one."""
+    """Raise UnlistedDevicesError where so many devices are not listed one by one."""
     if count > MOST_DEVICES:
-        raise TooManyDevicesError(f"{count} devices are not listed one by one: {MOST_DEVICES} are the most")
+        raise UnlistedDevicesError(f"{count} devices are not listed one by one: {MOST_DEVICES} are the most")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -131,13 +132,13 @@ class ReplicaGroups(metaclass=Interned):
         return self.iota is not None or self.mesh is not None or bool(self.groups)
 
     def sizes(self) -> set[int]:
-        """The sizes that the groups have. Raises TooManyDevicesError for a mesh that cannot be listed."""
+        """The sizes that the groups have. Raises UnlistedDevicesError for a mesh that cannot be listed."""
         if self.iota is not None:
             return {self.iota.dims[-1]} if self.iota.dims[0] else set()
         return {len(g) for g in self.lists()}
 
     def device_count(self) -> int:
-        """One more than the largest device number that the groups name. Raises TooManyDevicesError."""
+        """One more than the largest device number that the groups name. Raises UnlistedDevicesError."""
         if self.iota is not None:
             return math.prod(self.iota.dims)
         return 1 + max((device for group in self.lists() for device in group), default=-1)
@@ -145,7 +146,7 @@ class ReplicaGroups(metaclass=Interned):
     def lists(self) -> tuple[tuple[int, ...], ...]:
         """The groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`.
 
-        Raises TooManyDevicesError.
+        Raises UnlistedDevicesError.
         """
         if self.iota is not None:
             return _rows(self.iota)
@@ -155,6 +156,8 @@ class ReplicaGroups(metaclass=Interned):
         import numpy as np
 
         ids = mesh.device_ids
+        if problem := mesh_problem(mesh, self.axes):
+            raise UnlistedDevicesError(problem)
         total = math.prod(size for _, size in mesh.axes)
         require_listable(total)
         order = ids.devices() if isinstance(ids, IotaTile) else ids or tuple(range(total))
@@ -162,9 +165,7 @@ class ReplicaGroups(metaclass=Interned):
         dims: list[int] = []
         chosen: dict[int, int] = {}
         for name, size in mesh.axes:
-            cuts = sorted({1, size} | {c for a in self.axes if a.name == name and a.pre_size is not None
-                                       and a.size is not None for c in (a.pre_size, a.pre_size * a.size)})
-            for low, high in itertools.pairwise(cuts):
+            for low, high in itertools.pairwise(_cuts(name, size, self.axes)):
                 for position, axis in enumerate(self.axes):
                     start = axis.pre_size or 1
                     stop = start * axis.size if axis.size is not None else size
@@ -176,3 +177,27 @@ class ReplicaGroups(metaclass=Interned):
         grid = np.asarray(order).reshape(dims or (1,)).transpose([*outside, *inside] or None)
         width = math.prod(dims[d] for d in inside)
         return tuple(tuple(int(x) for x in row) for row in grid.reshape(-1, width))
+
+
+def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:
+    """What does not fit in a mesh, or between it and parts of its axes; '' where all does.
+
+    Source: XLA, mesh_and_axis.cc: as many devices as the axes say, and parts that divide their axis.
+    """
+    for name, size in mesh.axes:
+        if size < 0:
+            return f"the axis '{name}' has {size} devices"
+        cuts = _cuts(name, size, parts)
+        if cuts[0] < 1 or any(high % low for low, high in itertools.pairwise(cuts)):
+            written = ", ".join(f"({a.pre_size}){a.size}" for a in parts if a.name == name)
+            return f"the parts {written} do not divide the axis '{name}' of {size}"
+    ids, total = mesh.device_ids, math.prod(size for _, size in mesh.axes)
+    count = total if ids is None else math.prod(ids.reshape_dims) if isinstance(ids, IotaTile) else len(ids)
+    return "" if count == total else f"the mesh has {total} devices, device_ids lists {count}"
+
+
+def _cuts(name: str, size: int, parts: Sequence[AxisRef]) -> list[int]:
+    """Where an axis is cut so that each of its parts is made of whole pieces, from 1 to its size."""
+    inner = {cut for part in parts if part.name == name and part.pre_size is not None and part.size is not None
+             for cut in (part.pre_size, part.pre_size * part.size)}
+    return sorted({1, size, *inner})

@@ -11,7 +11,7 @@ from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.mlir.dense_elements import read_dense
 
 if TYPE_CHECKING:
-    from hlotool.mlir.import_stablehlo import Importer, Scope
+    from hlotool.mlir.importer import Importer, Scope
 
 
 class OperationReader:

@@ -17,7 +17,8 @@ def group_attributes(instruction: HloInstruction) -> dict[str, str]:
     # Groups of different sizes are filled up with -1. Source: StableHLO specification, all_reduce.
     found = {"replica_groups": i64_tensor([row + [-1] * (width - len(row)) for row in rows]),
              **channel_attributes(instruction)}
-    if instruction.attributes.get("use_global_device_ids"):
+    # Without a channel and groups StableHLO has no place for it. Source: StableHLO specification, all_reduce, C6.
+    if instruction.attributes.get("use_global_device_ids") and instruction.attributes.get("channel_id", 0) > 0 and rows:
         found["use_global_device_ids"] = "unit"
     return found
 
@@ -32,8 +33,7 @@ def channel_attributes(instruction: HloInstruction) -> dict[str, str]:
 
 #: with which values groups and channels come back: a list of groups as the same groups
 GROUPED: dict[str, Callable[[Any], bool]] = {
-    "channel_id": lambda channel: channel > 0, "replica_groups": lambda groups: all(groups.lists()),
-    "use_global_device_ids": bool}
+    "channel_id": lambda channel: channel > 0, "replica_groups": lambda groups: all(groups.lists())}
 
 
 def lifted_attributes(r: Reader) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from hlotool.ir import (
     Statistics,
     Window,
     WindowDimension,
+    mesh_problem,
 )
 from hlotool.proto.proto_schema import elements_field, message_class
 from hlotool.text import quote
@@ -259,13 +260,17 @@ def _mesh(proto: Any) -> Mesh:
         return Mesh((), maximal_device=ids[0])
     if proto.HasField("iota_transform"):
         ids = _iota(sizes, proto.iota_transform.reshape_dims, proto.iota_transform.transpose_perm)
-    elif ids and len(ids) != math.prod(sizes):
-        raise ProtoError(INCONSISTENT, f"{len(ids)} devices for a mesh of {math.prod(sizes)}")
-    return Mesh(axes, ids)
+    made = Mesh(axes, ids)
+    if problem := mesh_problem(made):
+        raise ProtoError(INCONSISTENT, problem)
+    return made
 
 
 def _axis_refs(mesh: Mesh, refs: Any) -> tuple[AxisRef, ...]:
-    return tuple(_axis_ref(mesh, r) for r in refs)
+    found = tuple(_axis_ref(mesh, r) for r in refs)
+    if problem := mesh_problem(mesh, found):
+        raise ProtoError(INCONSISTENT, problem)
+    return found
 
 
 def _axis_ref(mesh: Mesh, ref: Any) -> AxisRef:

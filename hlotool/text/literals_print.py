@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hlotool.ir import DType, Literal
-from hlotool.text.literals_text import nested_text
+from hlotool.text.literal_tokens import nested_text
 
 
 def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:

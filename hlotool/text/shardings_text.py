@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from hlotool.ir import AxisRef, DimSharding, Domain, IotaTile, Mesh, ReplicaGroups, Sharding
+from hlotool.ir import AxisRef, DimSharding, Domain, IotaTile, Mesh, ReplicaGroups, Sharding, mesh_problem
 from hlotool.text.phrase_errors import BAD_SHARDING, WHOLE, PhraseError
 from hlotool.text.phrase_reading import PhraseReader
 from hlotool.text.quoting import unquote
@@ -169,13 +168,10 @@ def _mesh(axes: tuple[tuple[str, int], ...], ids: Any) -> Mesh:
     sizes = tuple(size for _, size in axes)
     if len({name for name, _ in axes}) != len(axes):
         raise _wrong("two axes of the mesh have the same name")
-    if ids is None:
-        return Mesh(axes)
-    if ids[:1] == ("iota",):
-        return Mesh(axes, _iota(sizes, ids[1], ids[2]))
-    if len(ids) != math.prod(sizes):
-        raise _wrong(f"the mesh has {math.prod(sizes)} devices, device_ids lists {len(ids)}")
-    return Mesh(axes, ids)
+    made = Mesh(axes, _iota(sizes, ids[1], ids[2]) if ids is not None and ids[:1] == ("iota",) else ids)
+    if problem := mesh_problem(made):
+        raise _wrong(problem)
+    return made
 
 
 def _unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -190,6 +186,8 @@ def _check_axes(mesh: Mesh, refs: tuple[AxisRef, ...]) -> None:
     for ref in refs:
         if ref.name not in names:
             raise _wrong(f"the mesh has no axis '{ref.name}'")
+    if problem := mesh_problem(mesh, refs):
+        raise _wrong(problem)
 
 
 def _named(mesh: Mesh, rest: dict[str, Any]) -> Sharding:

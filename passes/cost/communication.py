@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, TooManyDevicesError
+from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
 from hlotool.passes.cost.module_costs import CostRow, ModuleCost
 from hlotool.text import print_value
 
@@ -66,7 +66,7 @@ def _group_size(module: HloModule, instruction: HloInstruction, groups: object) 
     if isinstance(groups, ReplicaGroups) and groups.is_listed:
         try:
             return max(groups.sizes(), default=0)
-        except TooManyDevicesError:
+        except UnlistedDevicesError:
             return 0
     replicas = int(module.attributes.get("replica_count", 1))
     partitions = int(module.attributes.get("num_partitions", 1))

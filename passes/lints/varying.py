@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, TooManyDevicesError
+from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
 from hlotool.ops import OPS
 from hlotool.passes.lints.effects import has_effect
 from hlotool.passes.lints.view import View
@@ -43,7 +43,7 @@ def groups_of(view: View, collective: HloInstruction) -> Groups | None:
     given = collective.attributes.get("replica_groups")
     try:
         lists = given.lists() if isinstance(given, ReplicaGroups) else ()
-    except TooManyDevicesError:
+    except UnlistedDevicesError:
         return None
     # XLA: GetCollectiveOpGroupMode. Without global ids, the groups name replicas, all of whose partitions meet.
     names_replicas = not collective.attributes.get("use_global_device_ids") and collective.opcode != "all-to-all"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, TooManyDevicesError
+from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.instruction_findings import report
 
@@ -47,7 +47,7 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
                 f"{math.prod(iota.reshape_dims)}"), 0, True, False
     try:
         lists = groups.lists()
-    except TooManyDevicesError as error:
+    except UnlistedDevicesError as error:
         return str(error), 0, True, False
     if not any(lists):
         return "", 0, True, len(lists) > 1
