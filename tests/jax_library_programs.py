@@ -49,11 +49,13 @@ _add("jax.numpy.linalg", "f 4 4", solve=lambda a: jnp.linalg.solve(a + _ROOT, a)
      inverse=lambda a: jnp.linalg.inv(a + _ROOT), cholesky=lambda a: jnp.linalg.cholesky(a @ a.T + _ROOT),
      eigenvalues=lambda a: jnp.linalg.eigvalsh(a + a.T), singular=lambda a: jnp.linalg.svd(a, compute_uv=False),
      least_squares=lambda a: jnp.linalg.lstsq(a + _ROOT, a[0])[0], power=lambda a: jnp.linalg.matrix_power(a, 3),
+     any_eigenvalues=lambda a: jnp.sort_complex(jnp.linalg.eigvals(a)),
      qr=lambda a: jnp.linalg.qr(a + _ROOT), pseudoinverse=lambda a: jnp.linalg.pinv(a + _ROOT))
 _add("jax.scipy", "f 4 4", lu=lambda a: jsp.linalg.lu(a + _ROOT), exponential=lambda a: jsp.linalg.expm(a / 4),
      triangular=lambda a: jsp.linalg.solve_triangular(a + _ROOT, a, lower=True), gammaln=lambda a: jsp.special.gammaln(
          abs(a) + 1), betainc=lambda a: jsp.special.betainc(2.0, 3.0, jax.nn.sigmoid(a)), erfinv=lambda a: (
          jsp.special.erfinv(jnp.tanh(a))), normal=jsp.stats.norm.logcdf, conv=lambda a: jsp.signal.convolve2d(a, a),
+     schur=lambda a: abs(jsp.linalg.schur(a)[0].diagonal()),
      cho_solve=lambda a: jsp.linalg.cho_solve(jsp.linalg.cho_factor(a @ a.T + _ROOT), a))
 _add("jax.nn", "f 4 6", gelu=jax.nn.gelu, softmax=jax.nn.softmax, log_softmax=jax.nn.log_softmax, selu=jax.nn.selu,
      standardize=jax.nn.standardize, one_hot=lambda x: jax.nn.one_hot(jnp.argmax(x, 1), 6),

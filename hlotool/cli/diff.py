@@ -104,9 +104,11 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     """Whether HLO and StableHLO are one program up to what converters simplify; then that is said."""
     if wanted[0].is_stablehlo == wanted[1].is_stablehlo:
         return False
-    from hlotool.passes.equality import SIMPLIFICATIONS, same_up_to
+    from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
 
-    names = same_up_to(*given)
+    # Converters make HLO of StableHLO.
+    made, source = reversed(given) if wanted[0].is_stablehlo else given
+    names = same_up_to(made, source, is_converted=True)
     if not names:
         return False  # equal without more ado, or different: the matching tells
     if args.format == "json":
@@ -117,7 +119,7 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
         return True
     print(f"{wanted[0].name} and {wanted[1].name}: the same up to {', '.join(names)}")
     for name in names if not args.quiet else ():
-        print(f"  {name}: {SIMPLIFICATIONS[name]}")
+        print(f"  {name}: {SIMPLIFICATIONS.get(name) or CONVERSIONS[name]}")
     return True
 
 

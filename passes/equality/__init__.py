@@ -14,11 +14,11 @@ from hlotool.passes.equality.normal_form import (
     gone,
     leaf_numbers,
 )
-from hlotool.passes.equality.simplified import SIMPLIFICATIONS, Simplified, same_up_to
+from hlotool.passes.equality.simplified import CONVERSIONS, SIMPLIFICATIONS, Simplified, same_up_to
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
-    "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching", "Node",
-    "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "fingerprint", "gone",
-    "is_optimised", "leaf_numbers", "merged", "same_up_to", "split",
+    "CONVERSIONS", "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching",
+    "Node", "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "fingerprint",
+    "gone", "is_optimised", "leaf_numbers", "merged", "same_up_to", "split",
 ]

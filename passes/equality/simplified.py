@@ -5,7 +5,8 @@
     y = f32[4] multiply(x, b)
 
 have one expression. Each step holds bit by bit (payloads of NaN apart), whatever the arguments are: SIMPLIFICATIONS
-names them all, and `Simplified.used` those that were needed.
+names them all, and `Simplified.used` those that were needed. CONVERSIONS names what holds but for the sign of a zero or
+a last digit; it counts only where one of the two is known to be made of the other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import OPS, Op
 from hlotool.passes.equality.normal_form import ASPECTS, Expressions, NotComparable
 from hlotool.passes.equality.structure import Aspects, module_attributes
@@ -26,13 +27,21 @@ from hlotool.passes.equality.structure import Aspects, module_attributes
 #: what two modules may differ in and still be the same to `Simplified`: a name, and how
 SIMPLIFICATIONS = {
     "operand-order": "the order of the operands of a commutative operation, and of a comparison and its direction",
-    "movements": "reshapes and broadcasts that follow each other, or insert and drop dimensions of size 1",
+    "movements": "reshapes, broadcasts and transposes that follow each other, or insert and drop dimensions of size 1; "
+                 "slices of parts of a concatenation, and its empty parts",
     "iotas": "whether an iota of several dimensions is one, or a broadcast of one",
-    "folded": "whether operations on constants are carried out, or their result written down",
+    "folded": "whether operations on constants, and what constants decide, are carried out, or their result is written "
+              "down",
     "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
-               "bits set, whole slices, reversals of nothing",
+               "bits set, whole slices, reversals of nothing, folding one element",
     "loop-order": "the order of what a loop carries",
     "topk": "whether a topk says that it is stable: StableHLO's is, and so is what every executor makes of HLO's",
+}
+
+#: what converters of frontends do beside that does not hold to the last bit: a name, and how far it is off
+CONVERSIONS = {
+    "zero-sums": "adding zero to floats, which turns -0 into 0 and leaves all else as it is",
+    "rounded": "logarithms, powers and the like of constants: whoever carries them out rounds their last digits",
 }
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
@@ -53,7 +62,11 @@ class Simplified(Expressions):
 
     #: the names of the simplifications that were applied
     used: set[str] = field(default_factory=set)
+    #: whether what CONVERSIONS names is no difference either
+    is_converted: bool = False
     _arrays: dict[int, _Array] = field(default_factory=dict)
+    #: constants that were computed with functions that are rounded
+    _rounded: set[int] = field(default_factory=set)
 
     def _node(self, own: Hashable, operands: tuple[int, ...], instruction: HloInstruction | None,
               computation: HloComputation | None) -> int:
@@ -102,36 +115,67 @@ class Simplified(Expressions):
         if record is None or "elementwise" not in record.flags or not i.shape.is_array or not i.shape.is_static:
             return None
         arrays = [self._arrays.get(n) for n in operands]
-        if all(a is not None for a in arrays) and operands and i.shape.size <= _FOLDED and opcode in _FOLDABLE:
+        is_rounded = self.is_converted and (opcode in _ROUNDED or not self._rounded.isdisjoint(operands))
+        if all(a is not None for a in arrays) and operands and i.shape.size <= _FOLDED and (
+                opcode in _FOLDABLE or is_rounded):
             with np.errstate(all="ignore"):
                 value = record.evaluate(*arrays, **_keywords(record.evaluate, i))
             if isinstance(value, np.ndarray | np.generic) and value.dtype == i.shape.dtype.numpy \
                     and np.shape(value) == i.shape.dims:
                 self.used.add("folded")
-                return self._constant_of(np.asarray(value), i.shape, i, computation)
+                found = self._constant_of(np.asarray(value), i.shape, i, computation)
+                return self._nearly(found) if is_rounded else found
         if opcode == "compare" and i.attributes.get("direction") == "NE" and (truth := arrays[1]) is not None \
                 and truth.dtype == np.bool_ and truth.size and not any(truth.strides) and not truth.reshape(-1)[0]:
             return self._neutral(operands[0], True)
         return self._without_neutral(i, record, operands)
 
     def _without_neutral(self, i: HloInstruction, record: Op, operands: tuple[int, ...]) -> int | None:
-        """The operand beside the operation's neutral element, to the bit: -0 is not 0."""
-        dtype = i.shape.dtype
-        # Of complex numbers, even one changes what is infinite: 0 times infinity is NaN.
-        if record.identity is None or dtype.is_complex or (
-                dtype.is_floating and i.opcode in _NOT_NEUTRAL_TO_FLOATS):
+        """What an operation gives where one side is known to decide: the other operand, or that side itself."""
+        if len(operands) != 2:
             return None
+        for one, other in ((1, 0), (0, 1)) if "commutative" in record.flags else ((1, 0),):
+            array = self._arrays.get(operands[one])
+            if array is None or not array.size or any(array.strides):
+                continue
+            if self._is_neutral(i.opcode, record, i.shape.dtype, array):
+                return self._neutral(operands[other], True)
+            if _absorbs(i.opcode, array):
+                self.used.add("folded")
+                return operands[one]
+        return None
+
+    def _is_neutral(self, opcode: str, record: Op, dtype: DType, array: _Array) -> bool:
+        """Whether equal elements are the neutral one of an operation, to the bit: -0 is not 0."""
+        # Of complex numbers, even one changes what is infinite: 0 times infinity is NaN.
+        if record.identity is None or dtype.is_complex or not array.size:
+            return False
+        one = array.reshape(-1)[:1]
+        if dtype.is_floating and opcode in _NOT_NEUTRAL_TO_FLOATS:
+            if opcode == "add" and not one.any() and (self.is_converted or bool(np.signbit(one).all())):
+                # Only adding +0 changes anything: -0 becomes 0.
+                self.used.update(() if np.signbit(one).all() else ("zero-sums",))
+                return True
+            return False
         element = record.identity(dtype)
         written = np.asarray(element).astype(dtype.numpy)
         if dtype.is_floating and float(written) != element:
-            return None  # small types lack infinities, or zero
-        neutral = written.tobytes()
-        for one, other in ((1, 0), (0, 1)) if "commutative" in record.flags else ((1, 0),):
-            array = self._arrays.get(operands[one])
-            if array is not None and array.size and not any(array.strides) and \
-                    array.reshape(-1)[:1].tobytes() == neutral:
-                return self._neutral(operands[other], True)
-        return None
+            return False  # small types lack infinities, or zero
+        return one.tobytes() == written.tobytes()
+
+    def _nearly(self, number: int) -> int:
+        """A constant that was met before and differs by what rounding explains, else this one."""
+        value = self._arrays[number]
+        self._rounded.add(number)
+        self.used.add("rounded")
+        if value.dtype.kind not in "fc" or value.dtype.itemsize < 4 or not np.isfinite(value).all():
+            return number
+        slack = _SLACK * np.finfo(value.dtype).eps * np.abs(value)
+        for other, array in self._arrays.items():
+            if other not in self._rounded and array.dtype == value.dtype and array.shape == value.shape and bool(
+                    (np.abs(array - value) <= slack).all()):
+                return other
+        return number
 
     # Orders
 
@@ -174,10 +218,21 @@ class Simplified(Expressions):
                     computation: HloComputation | None) -> int:
         """A transpose that moves only dimensions of size 1 is a reshape."""
         moved = [d for d in order if source.dims[d] != 1]
+        result = Shape(source.element_type, tuple(source.dims[d] for d in order))
         if moved == sorted(moved):
-            return self._reshaped(number, Shape(source.element_type, tuple(source.dims[d] for d in order)), i,
-                                  computation)
-        return Expressions._transposed(self, number, source, order, i, computation)
+            return self._reshaped(number, result, i, computation)
+        if (array := self._arrays.get(number)) is not None and array.size <= _FOLDED:
+            self.used.add("folded")
+            return self._constant_of(array.transpose(order), result, i, computation)
+        if len(moved) == len(order):
+            return Expressions._transposed(self, number, source, order, i, computation)
+        # Dimensions of size 1 are put in and out by reshapes.
+        self.used.add("movements")
+        kept = sorted(moved)
+        narrow = Shape(source.element_type, tuple(source.dims[d] for d in kept))
+        inner = self._reshaped(number, narrow, i, computation)
+        made = Expressions._transposed(self, inner, narrow, tuple(kept.index(d) for d in moved), i, computation)
+        return self._reshaped(made, result, i, computation)
 
     def _spread(self, number: int, shape: Shape, dimensions: tuple[int, ...], i: HloInstruction,
                 computation: HloComputation | None) -> int:
@@ -252,12 +307,67 @@ class Simplified(Expressions):
                 before += size
         if self._shape(operand) is i.shape.without_layout():
             return self._neutral(operand, True)
+        array = self._arrays.get(operand)
+        if array is not None and array.size <= _FOLDED and i.shape.is_static and i.shape.size:
+            self.used.add("folded")
+            cut = tuple(slice(t.start, t.limit, t.stride) for t in taken)
+            return self._constant_of(array[cut], i.shape, i, computation)
         own = ("slice", (i.shape.without_layout(),), taken)
         return Expressions._node(self, own, (operand,), i, computation)
 
     def reverse(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
         dimensions = i.attributes.get("dimensions") or ()
+        array = self._arrays.get(operands[0])
+        if array is not None and array.size <= _FOLDED:
+            self.used.add("folded")
+            return self._constant_of(np.flip(array, dimensions), i.shape, i, computation)
         return self._neutral(operands[0], i.shape.is_static and all(i.shape.dims[d] <= 1 for d in dimensions))
+
+    def reduce(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """Folding what has one element from the neutral one on leaves that element."""
+        source = i.operands[0].shape
+        dimensions = tuple(i.attributes.get("dimensions") or ())
+        if len(i.operands) != 2 or not source.is_static or any(source.dims[d] != 1 for d in dimensions):
+            return None
+        folded = i.attributes["to_apply"].root
+        record, init = OPS.get(folded.opcode), self._arrays.get(operands[1])
+        if record is None or init is None or "commutative" not in record.flags or len(set(folded.operands)) != 2 or any(
+                o.opcode != "parameter" or o.shape.element_type != source.element_type for o in folded.operands):
+            return None
+        if not self._is_neutral(folded.opcode, record, source.dtype, init):
+            return None
+        self.used.add("neutral")
+        return self._reshaped(operands[0], i.shape, i, computation)
+
+    def select(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """One of both where the predicate is known to be the same everywhere."""
+        chosen = self._arrays.get(operands[0])
+        if chosen is not None and chosen.size and not any(chosen.strides):
+            self.used.add("folded")
+            return operands[1] if chosen.reshape(-1)[0] else operands[2]
+        if i.operands[0].shape.is_scalar and i.shape.rank and i.shape.is_static:
+            self.used.add("movements")
+            whole = self._spread(operands[0], Shape("pred", i.shape.dims), (), i, computation)
+            own = ("select", (i.shape.without_layout(),), (), 0)
+            return Expressions._node(self, own, (whole, *operands[1:]), i, computation)
+        return None
+
+    def conditional(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None
+                    ) -> int | None:
+        """The branch that a known index chooses, and what all branches give alike."""
+        branches = operands[1:]
+        if not i.shape.is_array or len(branches) != len(i.called_computations()):
+            return None
+        if len(set(branches)) == 1:
+            self.used.add("folded")
+            return branches[0]
+        index = self._arrays.get(operands[0])
+        if index is None:
+            return None
+        self.used.add("folded")
+        if index.dtype == np.bool_:
+            return branches[not index]
+        return branches[int(index)] if 0 <= index < len(branches) else branches[-1]
 
     def transpose(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
         source = self._shape(operands[0])
@@ -271,10 +381,14 @@ class Simplified(Expressions):
         dimension, flat = tuple(i.attributes.get("dimensions") or ()), list[int]()
         for operand in operands:
             own = self.nodes[operand].own
+            if (shape := self._shape(operand)) is not None and not shape.size:
+                continue
             is_same = isinstance(own, tuple) and own[0] == "concatenate" and own[2] == dimension
             flat.extend(self.nodes[operand].operands if is_same else (operand,))
         if len(flat) != len(operands):
             self.used.add("movements")
+        if len(flat) == 1:
+            return flat[0]
         return Expressions._node(self, ("concatenate", (i.shape.without_layout(),), dimension), tuple(flat), i,
                                  computation)
 
@@ -300,17 +414,29 @@ class Simplified(Expressions):
         return ordered
 
 
-def same_up_to(left: HloModule, right: HloModule) -> tuple[str, ...] | None:
-    """The simplifications up to which two modules are the same; None where they differ, or are too large to tell."""
+def same_up_to(left: HloModule, right: HloModule, *, is_converted: bool = False) -> tuple[str, ...] | None:
+    """The simplifications up to which two modules are the same; None where they differ, or are too large to tell.
+
+    is_converted: `left` was made of `right` by a frontend's converter, and so CONVERSIONS are no differences either.
+    """
     headers = [{k: v for k, v in module_attributes(m, Aspects()).items() if k not in _HEADERS} for m in (left, right)]
     if headers[0] != headers[1]:
         return None
-    expressions = Simplified()
+    expressions = Simplified(is_converted=is_converted)
     try:
         is_same = expressions.module(left) == expressions.module(right)
     except NotComparable:
         return None
-    return tuple(name for name in SIMPLIFICATIONS if name in expressions.used) if is_same else None
+    names = (*SIMPLIFICATIONS, *CONVERSIONS)
+    return tuple(name for name in names if name in expressions.used) if is_same else None
+
+
+def _absorbs(opcode: str, array: _Array) -> bool:
+    """Whether equal elements are the result of an operation, whatever is beside them."""
+    one = array.reshape(-1)[0]
+    if opcode == "and" or (opcode == "multiply" and array.dtype.kind in "iub"):
+        return not one
+    return opcode == "or" and bool(np.invert(one) == 0)
 
 
 def _keywords(evaluate: Callable[..., Any], i: HloInstruction) -> dict[str, Any]:
@@ -324,9 +450,15 @@ _STEPS: dict[str, _Step] = {
     "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
     "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,
     "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
-    "topk": Simplified.topk,
+    "topk": Simplified.topk, "reduce": Simplified.reduce, "select": Simplified.select,
+    "conditional": Simplified.conditional,
 }
 #: operations whose values are exact, so that every executor folds them to the same bits
 _FOLDABLE = frozenset({"add", "subtract", "multiply", "divide", "negate", "abs", "sign", "and", "or", "xor", "not",
                        "compare", "select", "maximum", "minimum", "convert", "shift-left", "shift-right-logical",
                        "shift-right-arithmetic", "floor", "ceil", "sqrt", "remainder"})
+#: operations whose last digits are up to who carries them out
+_ROUNDED = frozenset({"cbrt", "cosine", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic",
+                      "power", "rsqrt", "sine", "tan", "tanh"})
+#: units of rounding by which constants that are computed may differ
+_SLACK = 4

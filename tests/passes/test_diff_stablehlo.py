@@ -5,7 +5,7 @@ import pytest
 
 from hlotool.cli.main import main
 from hlotool.mlir import from_stablehlo
-from hlotool.passes.equality import FATES, SIMPLIFICATIONS, became, same_up_to
+from hlotool.passes.equality import CONVERSIONS, FATES, SIMPLIFICATIONS, became, same_up_to
 from hlotool.passes.equality.structure import Structure
 from hlotool.passes.read import parse
 from tests.jax_programs import PROGRAMS, argument
@@ -91,6 +91,81 @@ def test_neutral_elements(element_type, opcode, element, is_neutral):
                  f"ROOT y = {element_type}[4] {opcode}(x, d)")
     same = same_up_to(made, entry(x, f"ROOT y = {element_type}[4] copy(x)"))
     assert (same is not None and "neutral" in same) if is_neutral else same is None
+
+
+Z = ("z = f32[] constant(0)", "zs = f32[4] broadcast(z), dimensions={}")
+
+
+@pytest.mark.parametrize(("one", "other", "name"), [
+    ((X, *Z, "ROOT y = f32[4] add(x, zs)"), (X, "ROOT y = f32[4] copy(x)"), "zero-sums"),
+    (("c = f32[] constant(2)", "ROOT y = f32[] log(c)"), ("ROOT y = f32[] constant(0.69314724)",), "rounded"),
+    (("c = f32[] constant(2)", "l = f32[] log(c)", "ROOT y = f32[] add(l, c)"), ("ROOT y = f32[] constant(2.6931474)",),
+     "rounded"),
+])
+def test_what_converters_do_beside(one, other, name):
+    one, other = entry(*one), entry(*other)
+    assert same_up_to(one, other) is None
+    # What is written down is looked up, so the module that the converter made comes first.
+    assert name in same_up_to(other, one, is_converted=True) and name in CONVERSIONS
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ((X, *Z, "ROOT y = f32[4] subtract(zs, x)"), (X, "ROOT y = f32[4] copy(x)")),
+    ((X, "c = f32[] constant(1e-30)", "d = f32[4] broadcast(c), dimensions={}", "ROOT y = f32[4] add(x, d)"),
+     (X, "ROOT y = f32[4] copy(x)")),
+    (("c = f32[] constant(2)", "ROOT y = f32[] log(c)"), ("ROOT y = f32[] constant(0.69315)",)),
+    (("c = bf16[] constant(2)", "ROOT y = bf16[] log(c)"), ("ROOT y = bf16[] constant(0.6953)",)),
+])
+def test_what_converters_do_not(one, other):
+    assert same_up_to(entry(*other), entry(*one), is_converted=True) is None
+
+
+ROWS = {
+    "a constant reversed": (("c = s32[2] constant({1, 2})", "ROOT y = s32[2] reverse(c), dimensions={0}"),
+                            ("ROOT y = s32[2] constant({2, 1})",)),
+    "a constant cut": (("c = s32[3] constant({1, 2, 3})", "ROOT y = s32[2] slice(c), slice={[0:3:2]}"),
+                       ("ROOT y = s32[2] constant({1, 3})",)),
+    "a constant turned": (("c = s32[2,2] constant({{1, 2}, {3, 4}})",
+                           "ROOT y = s32[2,2] transpose(c), dimensions={1,0}"),
+                          ("ROOT y = s32[2,2] constant({{1, 3}, {2, 4}})",)),
+    "a known choice": ((X, "c = pred[4] constant({1, 1, 1, 1})", "n = f32[4] negate(x)",
+                        "ROOT y = f32[4] select(c, n, x)"), (X, "ROOT y = f32[4] negate(x)")),
+    "one predicate for all": (("x = f32[4] parameter(0)", "p = pred[] parameter(1)", "n = f32[4] negate(x)",
+                               "ps = pred[4] broadcast(p), dimensions={}", "ROOT y = f32[4] select(ps, n, x)"),
+                              ("x = f32[4] parameter(0)", "p = pred[] parameter(1)", "n = f32[4] negate(x)",
+                               "ROOT y = f32[4] select(p, n, x)")),
+    "and with nothing": (("x = pred[4] parameter(0)", "c = pred[4] constant({0, 0, 0, 0})",
+                          "ROOT y = pred[4] and(x, c)"),
+                         ("x = pred[4] parameter(0)", "ROOT y = pred[4] constant({0, 0, 0, 0})")),
+    "transposes around a dimension of 1": (("x = f32[2,1,3] parameter(0)",
+                                            "ROOT y = f32[3,1,2] transpose(x), dimensions={2,1,0}"),
+                                           ("x = f32[2,1,3] parameter(0)", "r = f32[2,3] reshape(x)",
+                                            "t = f32[3,2] transpose(r), dimensions={1,0}",
+                                            "ROOT y = f32[3,1,2] reshape(t)")),
+    "nothing at the end": ((X, "e = f32[0] constant({})", "ROOT y = f32[4] concatenate(x, e), dimensions={0}"),
+                           (X, "ROOT y = f32[4] copy(x)")),
+}
+FOLD = "f { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT r = pred[] or(a, b) }"
+BRANCHES = """one { a = f32[4] parameter(0)  ROOT r = f32[4] negate(a) }
+two { a = f32[4] parameter(0)  ROOT r = f32[4] abs(a) }"""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_constants_decide(name):
+    one, other = ROWS[name]
+    assert same_up_to(entry(*one), entry(*other)) is not None
+
+
+def test_folding_one_element_and_known_branches():
+    folded = parse(f"HloModule m\n{FOLD}\nENTRY e {{ x = pred[1] parameter(0)  z = pred[] constant(false)\n"
+                   "  ROOT y = pred[] reduce(x, z), dimensions={0}, to_apply=f }")
+    assert "neutral" in same_up_to(folded, entry("x = pred[1] parameter(0)", "ROOT y = pred[] reshape(x)"))
+    starts_true = parse(str(folded).replace("constant(false)", "constant(true)"))
+    assert same_up_to(starts_true, entry("x = pred[1] parameter(0)", "ROOT y = pred[] reshape(x)")) is None
+    for index, wanted in (("s32[] constant(0)", "negate"), ("s32[] constant(7)", "abs"), ("s32[] constant(-1)", "abs")):
+        chosen = parse(f"HloModule m\n{BRANCHES}\nENTRY e {{ x = f32[4] parameter(0)  i = {index}\n"
+                       "  ROOT y = f32[4] conditional(i, x, x), branch_computations={one, two} }")
+        assert "folded" in same_up_to(chosen, entry(X, f"ROOT y = f32[4] {wanted}(x)"))
 
 
 @pytest.mark.parametrize("opcode", ["subtract", "divide", "shift-left"])
