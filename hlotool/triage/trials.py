@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -73,11 +73,12 @@ class Evidences:
             self._samples.append(sample_program(self.program, self.arguments, len(self._samples) ^ 1,
                                                 product_bits=self.product_bits))
 
-        def strict() -> list[Array]:
-            if not self._strict:
-                self._strict = [sample_program(self.program, self.arguments, n, strict=True,
-                                               product_bits=self.product_bits) for n in range(_STRICT)]
-            return [s[device][result] for s in self._strict]
+        def strict() -> Iterator[Array]:
+            for number in range(_STRICT):
+                if number == len(self._strict):
+                    self._strict.append(sample_program(self.program, self.arguments, number, strict=True,
+                                                       product_bits=self.product_bits))
+                yield self._strict[number][device][result]
 
         return Evidence(self.reference[device][result], self._shadow[device][result],
                         [s[device][result] for s in self._samples], strict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,6 +16,8 @@ Array: TypeAlias = Any
 
 #: samples for a first verdict
 SAMPLES = 5
+#: strict ones at most
+STRICT = 8
 
 
 @dataclass
@@ -52,12 +55,14 @@ class Case:
 
         assert self.reference is not None
 
-        def strict() -> list[Array]:
-            if not self._strict:
-                with run_limit(self.seconds):
-                    self._strict = [sample_program(self.program, values, n, strict=True, product_bits=self.product_bits)
-                                    for n in range(8)]
-            return [s[device][result] for s in self._strict]
+        def strict() -> Iterator[Array]:
+            until = time.monotonic() + self.seconds
+            for number in range(STRICT):
+                if number == len(self._strict):
+                    with run_limit(until - time.monotonic()):
+                        self._strict.append(sample_program(self.program, values, number, strict=True,
+                                                           product_bits=self.product_bits))
+                yield self._strict[number][device][result]
 
         return Evidence(self.reference[device][result], self._shadow[device][result],
                         [s[device][result] for s in self._samples], strict)

@@ -22,7 +22,7 @@ however wide the spread of fused products and of sums in another order.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -73,8 +73,8 @@ class Evidence:
     shadow: Array | None = None
     #: the same with random roundings
     samples: Sequence[Array] = ()
-    #: asked for further samples with only those roundings that the operations' semantics leave open
-    strict: Callable[[], Sequence[Array]] | None = None
+    #: asked for further samples with only those roundings that the operations' semantics leave open, one by one
+    strict: Callable[[], Iterable[Array]] | None = None
 
 
 @dataclass
@@ -187,17 +187,36 @@ def _is_among(given: Array, evidence: Evidence) -> Array:
 
 
 def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_ulps: float) -> Judgement:
+    """The verdict on floats: the evidence is asked of those elements alone that are not equal or nearly so."""
     import numpy as np
 
-    d, r, s, samples = _wide(given, evidence, kind)
+    d, r = _wide(given, kind), _wide(evidence.reference, kind)
     size = np.maximum(_size(d), _size(r))
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
     # A processor may flush what is smaller than the smallest normal number, whatever else is allowed.
     ulp = np.where(size < 4 * _smallest(kind), _smallest(kind), ulp)
     free = np.where(size < _smallest(kind), max(1.0, free_ulps), free_ulps) * ulp
-    spread = _spread(r, s, samples)
-    tolerance = free + factor * spread
     error = _distance(d, r)
+    kinds = np.full(d.shape, Kind.WRONG, np.int8)
+    kinds[error <= free] = Kind.WITHIN
+    kinds[_same(d, r)] = Kind.EQUAL
+    tolerance, error = np.array(free), np.where(np.isnan(error), 0.0, error)
+    rest = kinds == Kind.WRONG
+    if rest.any():
+        _judge_rest(rest, (d, r, ulp, free), (kinds, tolerance, error), evidence, kind, factor)
+    return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
+
+
+def _judge_rest(where: Array, known: tuple[Array, Array, Array, Array], made: tuple[Array, Array, Array],
+                evidence: Evidence, kind: DType, factor: float) -> None:
+    """Write kinds, tolerances and errors of those elements into `made`; `known` are d, r, an ULP and what is free."""
+    import numpy as np
+
+    d, r, ulp, free = (np.asarray(a)[where] for a in known)
+    s = _wide(np.asarray(evidence.shadow)[where], kind) if evidence.shadow is not None else None
+    samples = [_wide(np.asarray(x)[where], kind) for x in evidence.samples]
+    spread = _spread(r, s, samples)
+    tolerance, error = free + factor * spread, _distance(d, r)
     nearest = np.fmin(error, _distance(d, s)) if s is not None else error
     kinds = np.full(d.shape, Kind.WRONG, np.int8)
     inside = nearest <= tolerance
@@ -206,17 +225,16 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     kinds[inside & hazy] = Kind.ILL_CONDITIONED
     if s is not None:
         kinds[inside & ~hazy & (error > free) & (_distance(d, s) < _distance(r, s))] = Kind.EXCESS
-    kinds[error <= free] = Kind.WITHIN
-    kinds[_same(d, r)] = Kind.EQUAL
     unlike = _class(d) != _class(r)
     if kind.is_complex:  # which half is not finite, and whether infinite or NaN, hangs on the formula
         unlike &= np.isfinite(d) != np.isfinite(r)
-        kinds[~np.isfinite(d) & ~np.isfinite(r) & ~_same(d, r)] = Kind.WITHIN
+        kinds[~np.isfinite(d) & ~np.isfinite(r)] = Kind.WITHIN
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
-    kinds[_is_unsettled(d, r, s, samples, ulp) & (kinds >= Kind.NON_FINITE)] = Kind.ILL_CONDITIONED
-    _hold_to_the_exact(kinds, (d, r, s), error, free, evidence, kind)
-    return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
+    kinds[(kinds >= Kind.NON_FINITE) & _is_unsettled(d, r, s, samples, ulp)] = Kind.ILL_CONDITIONED
+    _hold_to_the_exact(kinds, (d, r, s, samples), error, free, where, evidence.strict, kind)
+    for whole, part in zip(made, (kinds, tolerance, error), strict=True):
+        whole[where] = part
 
 
 def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array], ulp: Array) -> Array:
@@ -239,32 +257,34 @@ def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array],
     return np.asarray(mixed & like)
 
 
-def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None], error: Array, free: Array,
-                       evidence: Evidence, kind: DType) -> None:
+def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None, Sequence[Array]], error: Array,
+                       free: Array, where: Array, strict: Callable[[], Iterable[Array]] | None, kind: DType) -> None:
     """Turn to WRONG what the spread excuses although the program is exact there (this file's docstring)."""
     import numpy as np
 
-    d, r, s = values
-    if s is None or evidence.strict is None:
+    d, r, s, samples = values
+    if s is None or strict is None:
         return
     excused = (kinds == Kind.ILL_CONDITIONED) | (kinds == Kind.WITHIN)
-    for sample in (x.astype(r.dtype) for x in evidence.samples):
+    for sample in samples:
         excused &= np.isfinite(sample) & (sample != d)
     suspect = (excused & np.isfinite(r) & np.isfinite(d) & (error > free) & (error > 0.5 * _size(r))
                & (own(s, Shape.array(kind.name, r.shape)).astype(r.dtype) == r))
     if not suspect.any():
         return
-    for sample in evidence.strict():
-        suspect &= sample.astype(r.dtype) == r
+    for drawn in strict():
+        suspect &= _wide(np.asarray(drawn)[where], kind) == r
+        if not suspect.any():
+            return
     kinds[suspect] = Kind.WRONG
 
 
-def _wide(given: Array, evidence: Evidence, kind: DType) -> tuple[Array, Array, Array | None, list[Array]]:
+def _wide(values: Array, kind: DType) -> Array:
+    """Numbers of an element type in one that has room for their differences."""
     import numpy as np
 
     wide = {"f64": np.longdouble, "c128": np.clongdouble, "c64": np.complex128}.get(kind.name, np.float64)
-    s = evidence.shadow.astype(wide) if evidence.shadow is not None else None
-    return given.astype(wide), evidence.reference.astype(wide), s, [x.astype(wide) for x in evidence.samples]
+    return np.asarray(values.astype(wide, copy=False))
 
 
 def _spread(r: Array, s: Array | None, samples: Sequence[Array]) -> Array:

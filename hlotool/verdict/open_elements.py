@@ -10,6 +10,8 @@ from hlotool.verdict.judgement import Judgement, Kind
 Array: TypeAlias = Any
 #: side, device and leaf of a result
 Place: TypeAlias = tuple[str, int, int]
+#: a place, and the dimensions that a result has there: those of dynamic ones change with the arguments
+_Key: TypeAlias = tuple[Place, tuple[int, ...]]
 
 #: a result of which a larger share is open has no verdict
 _MOST_OPEN = 0.5
@@ -19,18 +21,19 @@ _MOST_OPEN = 0.5
 class OpenElements:
     """What is open after all sets so far."""
 
-    _open: dict[Place, Array] = field(default_factory=dict)
-    _kinds: dict[Place, Kind] = field(default_factory=dict)
+    _open: dict[_Key, Array] = field(default_factory=dict)
+    _kinds: dict[_Key, Kind] = field(default_factory=dict)
 
     def note(self, place: Place, found: Judgement) -> None:
         """One more judgement of a result."""
         if found.problem or not found.kinds.size:
             return
+        key = place, found.kinds.shape
         now = (found.kinds == Kind.ILL_CONDITIONED) | (found.kinds == Kind.RANGE_END)
         if now.any():
-            self._kinds[place] = Kind(int(found.kinds[now].max()))
-        before = self._open.get(place)
-        self._open[place] = now if before is None else before & now
+            self._kinds[key] = Kind(int(found.kinds[now].max()))
+        before = self._open.get(key)
+        self._open[key] = now if before is None else before & now
 
     @property
     def elements(self) -> int:

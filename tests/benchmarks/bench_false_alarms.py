@@ -5,6 +5,9 @@ and modules on pjrt:cpu against the reference.
     python tests/benchmarks/bench_false_alarms.py --only models jax     some of it
     python tests/benchmarks/bench_false_alarms.py --modules 100 --seconds 600 --table alarms.jsonl
 
+Pairs that the table already holds are not asked again, so that a run can be ended and taken up. Delete lines of the table
+to ask them anew.
+
 A line is printed for every pair called different, and for each that could not be told. `XLA_IS_WRONG` lists the modules
 that XLA's CPU compiler does get wrong, with the reason: calling those different is right. Exit code 1: more than 0.5 %
 of the rest are called different, or one agrees though nothing depends on its arguments.
@@ -87,10 +90,20 @@ def verdict_of(pair: Pair, budget: float, **options: Any) -> dict[str, Any]:
         found = compare_unnamed(left, right, time_budget=budget, **options)
     except HloError as error:
         return {"name": name, "verdict": "none", "kind": "failed", "said": str(error)[:300]}
+    except Exception as error:  # noqa: BLE001  (a fault of ours, which is counted as one)
+        return {"name": name, "verdict": "none", "kind": CRASHED, "said": repr(error)[:300]}
     said = str(found.worst) if found.worst is not None else "; ".join(found.vacuous) or "; ".join(
         d.message for d in found.diagnostics)
     return {"name": name, "verdict": found.verdict, "kind": found.kind, "said": said[:400],
             "elements": dict(found.counts), "sets": found.compared, "seconds": round(time.perf_counter() - started, 2)}
+
+
+def told_before(table: pathlib.Path | None) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows of a table by population and name."""
+    if table is None or not table.exists():
+        return {}
+    rows = [json.loads(line) for line in table.read_text("utf-8").splitlines()]
+    return {(row["population"], row["name"]): row for row in rows}
 
 
 def main() -> int:
@@ -99,18 +112,21 @@ def main() -> int:
     parser.add_argument("--modules", type=int, default=1000, help="of the corpus (default 1000)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--budget", type=float, default=2.0, help="seconds for the search of each pair (default 2)")
-    parser.add_argument("--table", help="write a line of JSON for each pair")
+    parser.add_argument("--table", type=pathlib.Path, help="write a line of JSON for each pair; ask only what it lacks")
     args = parser.parse_args()
     until = time.monotonic() + args.seconds
     counts: Counter[str] = Counter()
-    with open(args.table or "/dev/null", "w", encoding="utf-8") as table:
+    before = told_before(args.table)
+    with open(args.table or "/dev/null", "a", encoding="utf-8") as table:
         for population in args.only:
             for pair in POPULATIONS[population](args.modules):
                 if time.monotonic() > until:
                     break
-                row = verdict_of(pair, args.budget) | {"population": population}
-                table.write(json.dumps(row) + "\n")
-                table.flush()
+                row = before.get((population, pair[0]))
+                if row is None:
+                    row = verdict_of(pair, args.budget) | {"population": population}
+                    table.write(json.dumps(row) + "\n")
+                    table.flush()
                 known = next((why for end, why in XLA_IS_WRONG.items() if row["name"].endswith(end)), None)
                 kind = row["verdict"] if row["verdict"] == "agree" else f"{row['verdict']}: {row['kind']}"
                 counts[f"{population} {'XLA is wrong' if known and row['verdict'] == 'differ' else kind}"] += 1
