@@ -16,15 +16,15 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import LEAST_ULPS, Samples, ulp_distance
 from hlotool.ir import HloInstruction
 from hlotool.ops import OPS
-from hlotool.verdict import FREE_ULPS, SPREAD_FACTOR, Kind, ResultJudgement, judge_results, terms, worst_of
+from hlotool.verdict import SPREAD_FACTOR, Kind, ResultJudgement, judge_results, terms, worst_of
 
 
 @dataclass(frozen=True)
 class Allowance:
     """What a case may be off by."""
 
-    #: ULPs of each element that need no explanation
-    free_ulps: float = FREE_ULPS
+    #: ULPs of each element that need no explanation; None: as many as the type needs
+    free_ulps: float | None = None
     #: how many times the spread of the samples an element may be off by
     factor: float = SPREAD_FACTOR
     #: how far each operation of a sample is moved at least

@@ -96,6 +96,15 @@ def required_group(world: World, groups: ReplicaGroups | None, channel_id: int |
     return found
 
 
+def require_sizes(found: Sequence[Array], shape: Shape, axis: int, members: Sequence[int]) -> None:
+    """Raise EvaluationError where a shape was written for groups of another size than this run has."""
+    for array, result in zip(found, shape.elements if shape.is_tuple else (shape,), strict=True):
+        if not result.is_dynamic_dim(axis) and array.shape[axis] != result.dims[axis]:
+            of = f"{len(members)} member{'s' * (len(members) != 1)}"
+            raise EvaluationError(f"the group has {of}, so that dimension {axis} has {array.shape[axis]} elements, "
+                                  f"and not the {result.dims[axis]} of the shape")
+
+
 def require_arrays(opcode: str, operands: Sequence[Shape], number: int = 1) -> None:
     """At least one operand, all arrays."""
     label = f"{opcode}-c{number}"

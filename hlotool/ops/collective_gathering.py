@@ -16,6 +16,7 @@ from hlotool.ops.collective import (
     packed,
     require_arrays,
     require_global,
+    require_sizes,
     required_group,
     scaled,
     second_of,
@@ -131,6 +132,7 @@ def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups
     members = required_group(world, replica_groups, channel_id, use_global_device_ids)
     brought = world.exchange(operands, members)
     found = [np.concatenate(parts, dimensions[0]) for parts in zip(*brought, strict=True)]
+    require_sizes(found, shape, dimensions[0], members)
     return tuple(found) if shape.is_tuple else found[0]
 
 

@@ -16,6 +16,7 @@ from hlotool.ops.collective import (
     packed,
     require_arrays,
     require_global,
+    require_sizes,
     required_group,
     scaled,
     size_of,
@@ -240,4 +241,5 @@ def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica
     brought, place = world.exchange(operands, members), members.index(device_of(world))
     found = [np.split(_reduced(to_apply, parts), len(members), dimensions[0])[place]
              for parts in zip(*brought, strict=True)]
+    require_sizes(found, shape, dimensions[0], members)
     return tuple(found) if shape.is_tuple else found[0]

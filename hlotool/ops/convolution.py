@@ -455,7 +455,9 @@ def _slide(base: Array, taps: Array, rows: Sequence[WindowDimension], places: li
         for tap in np.ndindex(*taps.shape[2:]):
             cut = tuple(np.s_[t * r.window_dilation:t * r.window_dilation + (p - 1) * r.stride + 1:r.stride]
                         for t, r, p in zip(tap, rows, places, strict=True))
+            here = some[(np.s_[:], np.s_[:], *cut)]
             with np.errstate(all="ignore"):
-                product = np.tensordot(taps[(share, np.s_[:], *tap)], some[(np.s_[:], np.s_[:], *cut)], ((1,), (1,)))
-                result[:, share] += np.moveaxis(product, 0, 1)
+                # Not np.tensordot: of one number and a vector it makes 0 x inf = 0.
+                product = np.matmul(taps[(share, np.s_[:], *tap)], here.reshape(batch, width, -1))
+                result[:, share] += product.reshape(batch, -1, *places)
     return result

@@ -307,8 +307,12 @@ def _sprinkled(plain: Array, values: Array, generator: Generator, least: float =
     share = min(0.6, 8 / max(1, plain.size)) if plain.size > 1 else 0.8
     share = max(share, least if plain.size <= 64 else 0.0)
     here = generator.random(plain.shape) < share
-    chosen = np.asarray(values[generator.integers(0, len(values), plain.shape)], values.dtype)
-    return np.where(here, chosen, np.asarray(plain, values.dtype))
+    # Each value once before any comes again, so that small arrays meet all of them in few sets.
+    turns = range(-(-here.sum() // len(values)))
+    order = np.concatenate([np.zeros(0, np.int64), *(generator.permutation(len(values)) for _ in turns)])[:here.sum()]
+    chosen = np.array(plain, values.dtype)
+    chosen[here] = values[order]
+    return chosen
 
 
 def _clipped(drawn: Array, low: int, high: int) -> Array:

@@ -136,8 +136,8 @@ class _Work:
             self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
             self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
         self.coverage = Coverage()
-        if self.counts_extremes is None and max(roundings(p.module) for p in (self.one, self.other)) <= SMALL:
-            self.counts_extremes = True
+        #: of each result leaf, whether few roundings lead to it
+        self._is_small: dict[int, bool] = {}
         self.running: list[Executor] = [
             e for e in (executor_named(n, self.time_limit) for n in dict.fromkeys(names)) if e.name != "reference"]
         #: of the executor that cuts the operands of products most
@@ -228,15 +228,29 @@ class _Work:
         if self.is_alone:
             rows.append(("reference", [_Pair(c.reference or [], None) for c in cases]))
         rows = self._held_against(rows, cases)
-        for position, case in enumerate(cases):
-            if time.monotonic() > self.until + (len(KINDS) > case.number) * _GRACE and self.found.compared > 2:
+        # What two modules are on the reference costs no samples, and decides about most: of all sets first.
+        first = 1 if self.is_pair and rows and rows[0][0] == "reference" else len(rows)
+        held = self._judge_rows(rows[:first], cases, range(len(cases)))
+        left = list(held)[-1:] if self.found.findings else range(len(cases))
+        held |= self._judge_rows(rows[first:], cases, left)
+        for position in sorted(held):
+            self.found.inputs.append(cases[position].arguments.name)
+            self._note(cases[position])
+
+    def _judge_rows(self, rows: list[tuple[str, list[_Pair | None]]], cases: list[Case],
+                    positions: Sequence[int]) -> dict[int, None]:
+        """Judge executors' results on the cases at those positions, up to a difference; where there was something."""
+        held: dict[int, None] = {}
+        for position in positions:
+            case = cases[position]
+            compared = self.found.compared + len(held)
+            if time.monotonic() > self.until + (len(KINDS) > case.number) * _GRACE and compared > 2:
                 break
-            held = [self._judge_case(case, name, found[position]) for name, found in rows]
-            if any(held):
-                self.found.inputs.append(case.arguments.name)
-                self._note(case)
+            if any([self._judge_case(case, name, found[position]) for name, found in rows]):
+                held[position] = None
             if self.found.findings:
                 break
+        return held
 
     def _held_against(self, rows: list[tuple[str, list[_Pair | None]]],
                       cases: list[Case]) -> list[tuple[str, list[_Pair | None]]]:
@@ -273,10 +287,9 @@ class _Work:
                 self._mismatch(case, name, device, len(row), len(reference))
                 return True
             for result, given in enumerate(row):
-                found = self._judged(case, device, result, given)
                 twin = pair.own[device][result] if pair.own is not None else None
-                if twin is not None:
-                    found = self._beside_twin(case, device, result, found, twin)
+                found = (self._judged(case, device, result, given) if twin is None
+                         else self._beside_twin(case, device, result, given, twin))
                 if found.is_wrong:
                     found = self._find(case, name, device, result, found)
                 self.found.counts.update(found.counts)
@@ -304,17 +317,18 @@ class _Work:
             return found
         return judge(given, Evidence(reference))
 
-    def _beside_twin(self, case: Case, device: int, result: int, found: Judgement, twin: Array) -> Judgement:
+    def _beside_twin(self, case: Case, device: int, result: int, given: Array, twin: Array) -> Judgement:
         """Of two modules on one device: where both are wrong in the same way, they agree with each other."""
         import numpy as np
 
-        own = self._judged(case, device, result, twin)
+        same = (given.dtype == twin.dtype and given.shape == twin.shape
+                and np.asarray((given == twin) | (is_nan(given) & is_nan(twin))))
+        if same is not False and same.all() and self.tolerance is None:
+            return judge(given, Evidence(twin))  # with each other only: the reference has compared the modules, too
+        found, own = (self._judged(case, device, result, side) for side in (given, twin))
         if not found.is_wrong:
-            if own.is_wrong:
-                return own
-            return found
-        if own.is_wrong:
-            same = np.asarray((found.given == twin) | (is_nan(found.given) & is_nan(twin)))
+            return own if own.is_wrong else found
+        if own.is_wrong and same is not False:
             found.kinds = np.where(same & (found.kinds >= Kind.NON_FINITE), Kind.WITHIN, found.kinds)
             found.count()
         return found
@@ -332,16 +346,19 @@ class _Work:
         right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
         made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why)
         values = case.arguments.values
-        if self._is_doubtful(case, found):
+        if self._is_doubtful(case, found, result):
             self._doubts.append((Doubt(name, result, values), made))
             return without_ends(replace(found), located=False)
         self._count(made, values)
         return found
 
-    def _is_doubtful(self, case: Case, found: Judgement) -> bool:
+    def _is_doubtful(self, case: Case, found: Judgement, result: int) -> bool:
         """Whether the ends of the range may explain what is wrong."""
-        return not (self.counts_extremes or found.problem or self.tolerance is not None
-                    or case.arguments.name == "given") and is_extreme(case.arguments.values)
+        if self.counts_extremes or found.problem or self.tolerance is not None or case.arguments.name == "given":
+            return False
+        if self.counts_extremes is None and result not in self._is_small:
+            self._is_small[result] = max(roundings(p.module, result) for p in (self.one, self.other)) <= SMALL
+        return not self._is_small.get(result) and is_extreme(case.arguments.values)
 
     def _count(self, made: Finding, values: list[list[Array]]) -> None:
         self.found.findings.append(made)

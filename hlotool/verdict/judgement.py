@@ -14,6 +14,7 @@ precision), samples (the program with its roundings drawn at random), and d, wha
                      are as r is: a fold at overflow, a NaN lost or made
     WRONG            everything else
 
+Floats of fewer than 32 bits are computed as f32 and rounded once: d may be half of a last place from s, and a little.
 Integers and pred are exact. A number next to infinity is not near to it. Where r is s to the last bit, and samples with
 what IEEE 754 defines left alone stay with r, then the program is exact there: a d that shares no digit with r is WRONG,
 however wide the spread of fused products and of sums in another order.
@@ -33,6 +34,8 @@ Array: TypeAlias = Any
 
 #: ULPs of the result that need no explanation
 FREE_ULPS = 4.0
+#: the same of floats of fewer than 32 bits, which are computed as f32 and rounded once, in any implementation
+NARROW_ULPS = 0.5625
 #: how many times the spread of the samples a difference may be: they are few, and other orders of a sum many
 SPREAD_FACTOR = 4.0
 #: a spread wider than this share of the value leaves it no meaning
@@ -142,10 +145,11 @@ class Judgement:
 
 
 def judge(given: Array, evidence: Evidence, *, factor: float = SPREAD_FACTOR,
-          free_ulps: float = FREE_ULPS) -> Judgement:
+          free_ulps: float | None = None) -> Judgement:
     """The verdict on each element of an array.
 
-    `factor` times the spread and `free_ulps` units in the last place are within rounding.
+    `factor` times the spread and `free_ulps` units in the last place are within rounding; by default as many as the
+    type needs (FREE_ULPS, NARROW_ULPS).
     """
     import numpy as np
 
@@ -155,6 +159,8 @@ def judge(given: Array, evidence: Evidence, *, factor: float = SPREAD_FACTOR,
         none = np.zeros((0,))
         return Judgement(none, given, reference, evidence.shadow, none, none, problem)
     kind = dtype_of_numpy(given.dtype)
+    if free_ulps is None:
+        free_ulps = NARROW_ULPS if kind.component.bits < 32 else FREE_ULPS
     with np.errstate(all="ignore"):
         found = (_judged(given, evidence, kind, factor, free_ulps) if kind.is_floating or kind.is_complex
                  else _exact(given, evidence))

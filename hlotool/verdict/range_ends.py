@@ -10,18 +10,18 @@ element, until it is known where the sides part (`Locator`):
     together out of numbers at the ends
     it is not found where                       it counts where both sides are finite, else RANGE_END
 
-In a program of few roundings everything counts.
+Of a result that few roundings lead to everything counts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.execution import leaves
-from hlotool.ir import HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
 from hlotool.ops import OPS
 from hlotool.verdict.judgement import Judgement, Kind
 from hlotool.verdict.unsampled import terms
@@ -67,9 +67,24 @@ def without_ends(found: Judgement, located: bool | None) -> Judgement:
     return found.count()
 
 
-def roundings(module: HloModule) -> int:
-    """How many roundings stand between a program's arguments and its results, about."""
-    return round(sum(map(_roundings, module.instructions())))
+def roundings(module: HloModule, result: int | None = None) -> int:
+    """How many roundings stand between a program's arguments and its results, or one leaf of them, about."""
+    return round(sum(map(_roundings, module.instructions() if result is None else _behind(module.entry, result))))
+
+
+def _behind(entry: HloComputation, result: int) -> Iterator[HloInstruction]:
+    """What a leaf of the result is computed of, in called computations too."""
+    owners = [o for o in entry.root.operands for _ in leaves(o.shape)] if entry.root.opcode == "tuple" else []
+    waiting = [owners[result] if result < len(owners) else entry.root]
+    found: set[HloInstruction] = set()
+    while waiting:
+        instruction = waiting.pop()
+        if instruction not in found:
+            found.add(instruction)
+            waiting += instruction.operands
+    yield from found
+    for computation in reachable(c for i in found for c in i.called_computations()):
+        yield from computation.instructions
 
 
 def _roundings(instruction: HloInstruction) -> float:

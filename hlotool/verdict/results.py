@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Samples
 from hlotool.ir import HloModule
-from hlotool.verdict.judgement import FREE_ULPS, SPREAD_FACTOR, Evidence, Judgement, Kind, judge
+from hlotool.verdict.judgement import SPREAD_FACTOR, Evidence, Judgement, Kind, judge
 from hlotool.verdict.unsampled import assumed_ulps
 
 Array: TypeAlias = Any
@@ -34,7 +34,7 @@ class ResultJudgement:
 
 
 def judge_results(given: Rows, reference: Rows, samples: Samples | None = None, *, factor: float = SPREAD_FACTOR,
-                  free_ulps: float = FREE_ULPS, is_own: bool = True) -> list[ResultJudgement]:
+                  free_ulps: float | None = None, is_own: bool = True) -> list[ResultJudgement]:
     """The verdict on each leaf: first by `free_ulps` alone, then, where there are samples, by the error model.
 
     `is_own` says that `reference` is what hlotool's reference gives, and not what a document or another executor does.

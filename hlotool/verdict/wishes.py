@@ -188,7 +188,8 @@ def boundaries_of(instruction: HloInstruction) -> dict[int, Values]:
     for number, operand in enumerate(operands):
         others = [c for o in operands if o is not operand and (c := constant_of(o)) is not None]
         if operand.shape.is_array:
-            found[number] = (*found.get(number, ()), *_beside(others, operand.shape.dtype),
+            ends = int_limits(operand.shape.dtype) if operand.shape.dtype.is_integral else ()
+            found[number] = (*found.get(number, ()), *ends, *_beside(others, operand.shape.dtype),
                              *_overflowing(instruction, number))
     return found
 
