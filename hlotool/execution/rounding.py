@@ -148,8 +148,9 @@ class RandomRounding:
         record, shape = OPS.get(instruction.opcode), instruction.shape
         if self._holds_narrow:
             function, keywords = HELD_AS_F32.rebinding(instruction, function, keywords)
-            is_held = shape.is_array and HELD_AS_F32.holds(shape.dtype)
-            return (self._rounded_here_and_there(shape, function) if is_held and self._rounds_some else function), keywords
+            if self._rounds_some and shape.is_array and HELD_AS_F32.holds(shape.dtype):
+                function = self._rounded_here_and_there(shape, function)
+            return function, keywords
         if record is None:
             return function, keywords
         if instruction.opcode == "reduce":
@@ -272,7 +273,8 @@ class RandomRounding:
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
             exact, size = widened(exact, shape), np.abs(size)
-            whole = (exact == np.rint(exact)) & (size == np.rint(size)) & (size * unit <= 0.5)
+            fits = size * (unit_of(shape.dtype) if is_narrow else unit) <= 0.5
+            whole = (exact == np.rint(exact)) & (size == np.rint(size)) & fits
             single = (size == np.abs(exact)) & (own(exact, shape) == exact)
             if single.any() and not whole.all():  # one product alone is exact, a sum of many only by chance
                 there = [(g != 0).astype(g.dtype) for g in given[:2]]

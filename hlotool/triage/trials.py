@@ -19,7 +19,7 @@ from hlotool.execution import (
 )
 from hlotool.ir import HloInstruction
 from hlotool.triage.cuts import Part
-from hlotool.verdict import Evidence, Judgement, Kind, judge
+from hlotool.verdict import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
 
 Array: TypeAlias = Any
 #: arguments or results of every device, leaf by leaf
@@ -27,9 +27,8 @@ Rows: TypeAlias = Sequence[Sequence[Array]]
 
 #: runs with random roundings for a first verdict, and where that leaves a doubt
 _SAMPLES, _MORE_SAMPLES, _STRICT = 1, 12, 4
-#: what is farther away than so many spreads of the first samples needs no more of them
-_BEYOND_DOUBT = 80.0
-#: and so many ULPs: one sample may stand on the reference by chance
+#: what is farther away than BEYOND_DOUBT says needs no more of them, and farther than so many ULPs: one sample may
+#: stand on the reference by chance
 _BEYOND_ULPS = 4096.0
 
 
@@ -61,7 +60,7 @@ class Evidences:
             return quick
         first = self._evidence(device, result, _SAMPLES)
         found = judge(given, first)
-        if not found.is_wrong or judge(given, first, factor=_BEYOND_DOUBT, free_ulps=_BEYOND_ULPS).kind is Kind.WRONG:
+        if not found.is_wrong or judge(given, first, factor=BEYOND_DOUBT, free_ulps=_BEYOND_ULPS).kind is Kind.WRONG:
             return found  # more samples can only widen the spread
         return judge(given, self._evidence(device, result, _MORE_SAMPLES))
 

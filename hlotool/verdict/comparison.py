@@ -38,7 +38,7 @@ from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.findings import Comparison, Finding
-from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
+from hlotool.verdict.judgement import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.tolerance import Tolerance
@@ -246,7 +246,8 @@ class _Work:
             compared = self.found.compared + len(held)
             if time.monotonic() > self.until + (len(KINDS) > case.number) * _GRACE and compared > 2:
                 break
-            if any([self._judge_case(case, name, found[position]) for name, found in rows]):
+            judged = [self._judge_case(case, name, found[position]) for name, found in rows]
+            if any(judged):
                 held[position] = None
             if self.found.findings:
                 break
@@ -311,8 +312,11 @@ class _Work:
             quick = judge(given, Evidence(reference))
             if quick.kind <= Kind.WITHIN or (np.asarray(given).dtype.kind == "b" and quick.kind is Kind.EQUAL):
                 return quick
-            found = judge(given, case.evidence(device, result))
-            if found.is_wrong and time.monotonic() < self.until + _GRACE:
+            evidence = case.evidence(device, result)
+            found = judge(given, evidence)
+            is_certain = found.is_wrong and judge(given, evidence, factor=BEYOND_DOUBT).is_wrong
+            if found.is_wrong and not (is_certain and time.monotonic() > self.until):
+                # Of a million elements some stand where a few samples do, by chance: they cost time, whatever is left.
                 found = judge(given, case.evidence(device, result, _MORE_SAMPLES))
             return found
         return judge(given, Evidence(reference))

@@ -38,6 +38,8 @@ FREE_ULPS = 4.0
 NARROW_ULPS = 0.5625
 #: how many times the spread of the samples a difference may be: they are few, and other orders of a sum many
 SPREAD_FACTOR = 4.0
+#: what is farther away than so many spreads of a few samples needs no more of them
+BEYOND_DOUBT = 80.0
 #: a spread wider than this share of the value leaves it no meaning
 MEANINGLESS = 0.125
 

@@ -7,6 +7,7 @@ import pytest
 from cases import Case, check_close, load_ops
 
 import hlotool
+from hlotool.diagnostics import HloError
 from hlotool.execution import execute, run_program
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.program import Program
@@ -183,3 +184,24 @@ def test_every_type_converts_to_every_other(source: str) -> None:
         text = f"ENTRY e {{ x = {source}[2] constant({{1, 1}})  ROOT y = {target}[2] convert(x) }}"
         (found,) = hlotool.execute(text, [], executor="reference")
         assert found.dtype == kind.numpy and (found.astype(np.complex128 if kind.is_complex else np.float32) == 1).all()
+
+
+@pytest.mark.parametrize("groups", ["feature_group_count=2", "batch_group_count=1"])
+def test_a_convolution_multiplies_infinity_with_zero(groups: str) -> None:
+    """Some routines for products of arrays pass over zeros, and lose the NaN."""
+    features = 1 if groups.startswith("feature") else 2
+    text = (f"ENTRY e {{ x = f32[1,2,2] parameter(0) k = f32[1,{features},2] parameter(1) ROOT c = f32[1,2,2] "
+            f"convolution(x, k), window={{size=1}}, dim_labels=b0f_0io->b0f, {groups} }}")
+    image = np.array([[[np.inf, 1], [2, 3]]], np.float32)
+    kernel = np.zeros((1, features, 2), np.float32)
+    found = np.asarray(execute(hlotool.parse(text), [image, kernel], executor="reference")[0])
+    assert np.isnan(found[0, 0, 0])
+    assert not np.isnan(found[0, 1]).any()
+
+
+def test_a_shape_that_was_written_for_other_groups_has_no_value() -> None:
+    text = ("add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+            "ENTRY e { x = f32[8] parameter(0) r = f32[2] reduce-scatter(x), replica_groups={}, dimensions={0}, "
+            "to_apply=add ROOT g = f32[8] all-gather(r), replica_groups={}, dimensions={0} }")
+    with pytest.raises(HloError, match="the group has 1 member, so that dimension 0 has 8 elements"):
+        execute(hlotool.parse(text), [np.zeros(8, np.float32)], executor="reference")

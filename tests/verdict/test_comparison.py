@@ -13,7 +13,8 @@ from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.triage import compare
-from hlotool.verdict import ArgumentSearch, Comparison, Tolerance, comparison_json, comparison_schema
+from hlotool.verdict import ArgumentSearch, Comparison, Judgement, Kind, Tolerance, comparison_json, comparison_schema
+from hlotool.verdict.open_elements import OpenElements
 
 SMALL = """HloModule small
 ENTRY e {
@@ -243,3 +244,29 @@ def test_run_gives_a_record(tmp_path: pathlib.Path, capsys: pytest.CaptureFixtur
     record = json.loads(capsys.readouterr().out)
     assert record["results"] == [{"device": 0, "result": 0, "element_type": "f32", "dims": [3],
                                   "values": [-1.0, "nan", "inf"]}]
+
+
+def test_results_whose_sizes_change_are_compared() -> None:
+    """One bounded dimension: other arguments, another size; elements of each size count by themselves."""
+    text = module("x = f32[5] parameter(0)\nn = s32[] parameter(1)\n"
+                  "ROOT d = f32[<=5] set-dimension-size(x, n), dimensions={0}")
+    assert hlotool.compare(text, text, executors=("reference",), inputs=("plain", "special", "targets", "wide"))
+    found = OpenElements()
+    for size in (2, 3):
+        kinds = np.full(size, Kind.ILL_CONDITIONED, np.int8)
+        found.note(("e", 0, 0), Judgement(kinds, kinds, kinds, None, kinds, kinds))
+    assert (found.elements, found.undecided) == (5, 5)
+
+
+def test_a_result_that_few_roundings_lead_to_counts_at_the_ends_of_the_range() -> None:
+    """NaN folded away in one result, beside a network whose own results say little there."""
+    network = "".join(f"t.{n} = f32[8] tanh(h.{n})\nh.{n + 1} = f32[8] multiply(t.{n}, t.{n})\n" for n in range(20))
+    def beside(rewritten: str) -> str:
+        return module("x = f32[4] parameter(0)\nh.0 = f32[8] parameter(1)\nz = f32[] constant(0)\n"
+                      f"b = f32[4] broadcast(z), dimensions={{}}\n{network}{rewritten}\n"
+                      "ROOT t = (f32[4], f32[8]) tuple(r, h.20)")
+
+    before = beside("r = f32[4] maximum(x, b)")
+    after = beside("p = pred[4] compare(x, b), direction=GT\nc = f32[4] convert(p)\nr = f32[4] multiply(x, c)")
+    found = hlotool.compare(before, after, executors=("reference",), time_budget=5)
+    assert (found.verdict, found.instruction) == ("differ", "r")

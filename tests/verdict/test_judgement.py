@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -166,3 +167,43 @@ def test_equal_indices_may_be_written_in_any_order_but_sums_are_sums() -> None:
 def test_a_constant_is_tried_with_its_neighbours(number: float, element_type: str, beside: set[float]) -> None:
     """Whatever a program compares an argument with: the number, what stands next to it, and its negative."""
     assert set(_beside([number], DTYPES[element_type])) == beside
+
+
+def test_a_narrow_type_allows_one_rounding_and_no_more() -> None:
+    """A truncated bf16 and a dropped factor in f8 are one last place off; so is nothing that a compiler may do."""
+    program = program_of("x = f32[4] parameter(0)\nROOT c = bf16[4] convert(x)")
+    given = [np.array([0.6404226, 1.0, 1.00781, -3.14159], np.float32)]
+    rounded = given[0].astype(ml_dtypes.bfloat16)
+    truncated = (given[0].view(np.uint32) >> 16).astype(np.uint16).view(ml_dtypes.bfloat16)
+    assert verdict(program, given, rounded).kind is Kind.EQUAL
+    assert verdict(program, given, truncated).kind is Kind.WRONG
+    small = np.array([1, 2, -1.5, 0.5], ml_dtypes.float8_e5m2)
+    product = program_of("x = f8e5m2[4] parameter(0)\nc = f8e5m2[] constant(1.25)\n"
+                         "b = f8e5m2[4] broadcast(c), dimensions={}\n"
+                         "ROOT r = f8e5m2[4] multiply(x, b)")
+    assert verdict(product, [small], small).kind is Kind.WRONG
+
+
+def test_narrow_intermediates_may_be_rounded_or_not() -> None:
+    program = program_of("x = bf16[64] parameter(0)\ny = bf16[64] parameter(1)\na = bf16[64] multiply(x, y)\n"
+                         "b = bf16[64] add(a, y)\n"
+                         "ROOT r = bf16[64] multiply(b, b)")
+    generator = np.random.default_rng(3)
+    given = [generator.normal(size=64).astype(ml_dtypes.bfloat16) for _ in range(2)]
+    x, y = (g.astype(np.float32) for g in given)
+    held = ((x * y + y) ** 2).astype(ml_dtypes.bfloat16)
+    assert not verdict(program, given, held).is_wrong
+    assert verdict(program, given, (held.astype(np.float32) * 1.5).astype(ml_dtypes.bfloat16)).is_wrong
+
+
+def test_a_sum_of_products_in_parts_may_round_each_of_them() -> None:
+    """Partial sums beyond 256 are rounded to bf16 on each device; of whole numbers too."""
+    dot = program_of("x = bf16[512] parameter(0)\ny = bf16[512] parameter(1)\n"
+                     "ROOT d = bf16[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}")
+    x = np.resize(np.array([7, -3, 5, 2], np.float32), 512).astype(ml_dtypes.bfloat16)
+    ones = np.ones(512, ml_dtypes.bfloat16)
+    ones[-256:] = -1
+    assert not verdict(dot, [x, ones], np.array(1, ml_dtypes.bfloat16)).is_wrong
+    few = np.zeros(512, ml_dtypes.bfloat16)
+    few[:4] = 1
+    assert verdict(dot, [x, few], np.array(12, ml_dtypes.bfloat16)).is_wrong
