@@ -202,6 +202,7 @@ def test_a_convolution_multiplies_infinity_with_zero(groups: str) -> None:
 def test_a_shape_that_was_written_for_other_groups_has_no_value() -> None:
     text = ("HloModule m, replica_count=2\nadd { a = f32[] parameter(0) b = f32[] parameter(1) "
             "ROOT s = f32[] add(a, b) }\nENTRY e { x = f32[8] parameter(0) r = f32[2] reduce-scatter(x), "
-            "replica_groups={}, dimensions={0}, to_apply=add ROOT g = f32[8] all-gather(r), replica_groups={}, dimensions={0} }")
+            "replica_groups={}, dimensions={0}, to_apply=add "
+            "ROOT g = f32[8] all-gather(r), replica_groups={}, dimensions={0} }")
     with pytest.raises(HloError, match="the group has 2 members, so that dimension 0 has 4 elements"):
         execute(hlotool.parse(text), [np.zeros(8, np.float32)], executor="reference")
