@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from types import FrameType
 
 import pytest
 
@@ -12,15 +12,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite what the cases of tests/golden expect")
 
 
+def pytest_configure() -> None:
+    """Children heed signals also where whoever runs the tests has them ignored (`nohup pytest &`), which is inherited.
+
+    A handler is not inherited: what a process handles, those that it starts have as ever.
+    """
+    for name in ("SIGINT", "SIGHUP", "SIGTERM", "SIGQUIT"):
+        number = getattr(signal, name, None)  # Windows has three of them
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else _unheeded)
+
+
+def _unheeded(number: int, frame: FrameType | None) -> None:
+    """Ignore the signal, in this process alone."""
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether expectations are to be rewritten instead of compared."""
     return bool(request.config.getoption("--update-golden"))
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Children heed interrupts, also where whoever runs the tests has them ignored (`pytest &`), which is inherited."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)

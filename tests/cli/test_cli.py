@@ -87,7 +87,6 @@ def test_unusable_paths(command: str, arguments: list[str], tmp_path: pathlib.Pa
     assert "error[" in out and "Traceback" not in out and "a bug in hlotool" not in out
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_broken_pipe_and_interrupt(good: pathlib.Path) -> None:
     many = ["fmt", *[str(good)] * 3000]
     program, pipe = [sys.executable, "-m", "hlotool"], subprocess.PIPE

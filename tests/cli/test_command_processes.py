@@ -66,7 +66,6 @@ def are_gone(processes: list[int]) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_process_is_left(command: str, number: signal.Signals, folder: pathlib.Path) -> None:

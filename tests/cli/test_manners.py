@@ -182,7 +182,6 @@ def test_shells_get_code_that_asks_for_every_program(shell: str, capsys: pytest.
     assert "_ARGCOMPLETE" in code and all(p in code for p in ("hlotool", "hlo-lint"))
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_watching_runs_again_when_a_file_is_written_or_replaced(module: str, tmp_path: pathlib.Path) -> None:
     said = tmp_path / "said.txt"
     with said.open("w") as out:

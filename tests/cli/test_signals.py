@@ -100,7 +100,6 @@ def at_work(command: str, folder: pathlib.Path) -> Iterator[tuple[subprocess.Pop
         process.communicate()
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_process_stays(command: str, number: signal.Signals, tmp_path: pathlib.Path) -> None:

@@ -86,7 +86,6 @@ def test_the_exit_code_of_the_work_is_the_commands() -> None:
     assert planted("sys.exit(7)").returncode == 7
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_a_signal_ends_every_process(number: signal.Signals, executor: str, endless: str) -> None:
@@ -137,7 +136,6 @@ def test_sizes() -> None:
             bytes_in(text)
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_several_modules_at_a_time_end_with_a_signal(number: signal.Signals, tmp_path: pathlib.Path) -> None:
     for n in range(3):

@@ -85,7 +85,6 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("task", ["('time:sleep', 600)", "('builtins:sum', range(10 ** 15))"], ids=["asleep", "busy"])
 def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
