@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import pkgutil
 from typing import Any
 
 
+@functools.cache
 def load_codes() -> None:
-    """Import every module of hlotool that defines codes, so that CODES has them all."""
+    """Import every module of hlotool that defines codes, so that CODES has them all; later calls cost nothing."""
     import hlotool
 
     for found in pkgutil.walk_packages(hlotool.__path__, "hlotool."):  # which imports the packages, for their folders

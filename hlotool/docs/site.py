@@ -49,7 +49,7 @@ def write_site(folder: pathlib.Path, pages: Sequence[Page]) -> list[pathlib.Path
     """Write every page as HTML below a folder; gives the files. Raises OSError where that fails."""
     written = []
     template = importlib.resources.files("hlotool.docs").joinpath("page.html").read_text("utf-8")
-    index = [{"title": p.title, "place": f"{p.place}.html"} for p in pages]
+    index = json.dumps([{"title": p.title, "place": f"{p.place}.html"} for p in pages]).replace("<", "\\u003c")
     for page in pages:
         path = folder / f"{page.place}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,10 +58,10 @@ def write_site(folder: pathlib.Path, pages: Sequence[Page]) -> list[pathlib.Path
     return written
 
 
-def _filled(template: str, page: Page, pages: Sequence[Page], index: Sequence[dict[str, str]]) -> str:
+def _filled(template: str, page: Page, pages: Sequence[Page], index: str) -> str:
     up = "../" * page.place.count("/")
     parts = {"TITLE": html.escape(page.title), "MENU": _menu(page, pages, up), "BODY": _rendered(page.text),
-             "UP": up, "INDEX": json.dumps(index).replace("<", "\\u003c"), "COLORS": _colors()}
+             "UP": up, "INDEX": index, "COLORS": _colors()}
     return re.sub(r"\{\{(\w+)\}\}", lambda m: parts[m[1]], template)
 
 
