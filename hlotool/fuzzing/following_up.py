@@ -67,52 +67,39 @@ class Followed:
         return sum(1 for i in parse(self.text).instructions() if i.opcode not in ("parameter", "constant"))
 
 
-class _Here:
-    """Asked in this process, whose executors are warm: it is a child already."""
+@dataclass(frozen=True)
+class _Here(Interest):
+    """A test asked in this process, whose executors are warm: it is a child already."""
 
+    test: Interest
     is_own_process: ClassVar[bool] = True
 
     def look(self, candidate: Candidate) -> Look:
         if is_open(candidate.module, candidate.rows or ()):
             return Look((), "the documents leave its value open")
         try:
-            found: Look = super().look(candidate)  # type: ignore[misc]
+            return self.test.look(candidate)
         except HloError:
             raise
         except Exception as error:  # of a candidate that is none: what another process would say
             return Look((), f"{type(error).__name__}: {error}", is_unknown=True)
-        return found
+
+    def describe(self) -> str:
+        return self.test.describe()
 
 
-class _VerdictHere(_Here, Verdict):
-    pass
-
-
-class _FailureHere(_Here, Failure):
-    pass
-
-
-class _TimeoutHere(_Here, Timeout):
-    pass
-
-
-class _FindingHere(_Here, Finding):
-    pass
-
-
-def test_of(sighting: Sighting, plan: Plan) -> tuple[Interest, Interest] | None:
-    """What a sighting is to show again: as asked in this process, and as a bundle holds it; None: nothing."""
+def test_of(sighting: Sighting, plan: Plan) -> Interest | None:
+    """What a sighting is to show again; None: nothing."""
     limit = plan.time_limit
     if sighting.kind in ("crash", "refused", "run-time error"):
-        return _FailureHere(plan.executor, "", limit), Failure(plan.executor, "", limit)
+        return Failure(plan.executor, "", limit)
     if sighting.kind == "time-out":
-        return _TimeoutHere(plan.executor, limit), Timeout(plan.executor, limit)
+        return Timeout(plan.executor, limit)
     if sighting.kind == "reference":
-        code = sighting.said[-5:-1] if sighting.said.endswith("]") else "E111"
-        return _FindingHere(code, "reference", limit), Finding(code, "reference", limit)
+        return Finding(sighting.said[-5:-1] if sighting.said.endswith("]") else "E111", "reference", limit)
     if sighting.kind in ("rewriting", TOGETHER):
         return None
-    return _VerdictHere(plan.executor, "reference", limit), Verdict(plan.executor, "reference", limit)
+    return Verdict(plan.executor, "reference", limit)
 
 
 def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
@@ -120,15 +107,15 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
     started = time.monotonic()
     subject = sighting.subject
     found = Followed(sighting, sighting.kind, sighting.said, subject.text, subject.rows)
-    tests = test_of(sighting, plan)
-    if tests is not None:
-        _reduce(found, *tests, plan, seconds)
+    test = test_of(sighting, plan)
+    if test is not None:
+        _reduce(found, test, plan, seconds)
     module = parse(found.text)
     found.opcodes = tuple(sorted({i.opcode for i in module.instructions()} - _SILENT))
     found.element_types = tuple(sorted({s.element_type for i in module.instructions() for _, s in i.shape.leaves()
                                         if s.is_array}))
     found.instructions = sum(len(c.instructions) for c in module.computations)
-    if found.is_reduced and isinstance(tests[1] if tests else None, Verdict):
+    if found.is_reduced and isinstance(test, Verdict):
         _name_pass(found, module, plan)
         found.rule = rule_followed(module, found.rows, plan)
         if len(found.opcodes) == 1:
@@ -137,20 +124,21 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
     return found
 
 
-def _reduce(found: Followed, here: Interest, plain: Interest, plan: Plan, seconds: float) -> None:
+def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None:
     try:
-        made = reduce(Candidate(parse(found.text, "found"), found.rows), here, Options(time_limit=seconds, jobs=1))
+        made = reduce(Candidate(parse(found.text, "found"), found.rows), _Here(test),
+                      Options(time_limit=seconds, jobs=1))
     except HloError as error:
         found.problems.append(f"not reduced: {error.diagnostics[0].message}")
         return
     small = made.candidate
     found.text, found.rows = print_module(small.module), [list(r) for r in small.rows or ()]
     found.said, found.is_reduced = made.said or found.said, bool(made.last.seen)
-    if isinstance(plain, Verdict) and found.is_reduced:
+    if isinstance(test, Verdict) and found.is_reduced:
         found.kind = made.sign
-    seen = plain.look(small)
+    seen = test.look(small)
     if seen.signs:
-        bundle = bundle_of(small, plain, seen, f"hlotool fuzz --seed {plan.seed}")
+        bundle = bundle_of(small, test, seen, f"hlotool fuzz --seed {plan.seed}")
         found.bundle, found.issue = bundle.as_bytes(), bundle.issue
 
 

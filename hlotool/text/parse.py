@@ -10,7 +10,7 @@ import functools
 import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
-from hlotool.grammars import pattern, plain
+from hlotool.grammars import pattern, plain, terminal
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -55,15 +55,17 @@ _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _TABLE_ROWS = {"FileNames": "file_name", "FunctionNames": "file_name", "FileLocations": "file_location",
                "StackFrames": "stack_frame"}
 _COMPUTATION_START = pattern("hlo", "computation_name", comments=True)
+_ENTRY = terminal("hlo", "ENTRY")
 #: one line over instructions that is not a header in order
 _BROKEN_HEADER = re.compile(
-    rf"(?:(?P<entry>ENTRY\b)[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
+    rf"(?:(?P<entry>{_ENTRY})[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
     # up to the brace that ends the line, blanks in front of it included, so that no run of blanks is read twice
     rf"(?P<rest>[ \t]*+(?:\((?:[^\n \t{{]++|[ \t]++(?!\n|\{{[ \t]*+\n)|\{{(?![ \t]*+\n))*+)?(?:[ \t]++(?=\{{))?)"
     rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+(?:ROOT\s++)?%?{NAME}\s++=\s)")
-_HEADER_BEGUN = re.compile(rf"(?:ENTRY\b)?+\s*+%?+(?:{NAME})?+\s*+")
+_HEADER_BEGUN = re.compile(rf"(?:{_ENTRY})?+\s*+%?+(?:{NAME})?+\s*+")
 _LOOKS_LIKE_HLO = re.compile(
-    rf"HloModule\b|ENTRY\b|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
+    rf"HloModule\b|{_ENTRY}|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
+_BEGINS_ENTRY = re.compile(_ENTRY)
 _MODULE_LINE = re.compile(r"^HloModule\s", re.M)
 _HEADER_LINE = re.compile(rf"^(?:ENTRY\s|%?{NAME}\s*(?:\(.*\)\s*->.*)?\{{[ \t]*$)", re.M)
 
@@ -148,7 +150,7 @@ class ModuleReader:
     def _is_computation(self, at: int) -> bool:
         found = _computation_start(self.text, at)
         if found is None:
-            return self.text.startswith("ENTRY", at)
+            return _BEGINS_ENTRY.match(self.text, at) is not None
         if self.text[found.end()] == "{":
             return True
         try:

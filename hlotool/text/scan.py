@@ -55,7 +55,7 @@ from hlotool.text.tokens import (
 LINE = pattern("lines", "line")
 #: the header of a computation on one line: ENTRY, name, parameters, result
 HEADER = pattern("lines", "header")
-_ROOT = re.compile(r"ROOT(?=\s|/)")
+_ROOT = re.compile(terminal("hlo", "ROOT"))
 _NAME = re.compile(rf"%?({NAME})")
 _ANY_NAME = re.compile(r"%?([\w.\-]+)")
 _OPCODE = re.compile(rf"({OPCODE})(?::k\w+)?")

@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from lark import Lark
 from syntax_rows import SHARED, Row, rows, text_of
 
 import hlotool
+from hlotool.grammars import FOLDER, source_of
 from hlotool.text import PrintOptions, parse, print_module
 from hlotool.text.input_files import inputs_of, read_inputs, split_modules
 
@@ -199,3 +201,17 @@ def test_large_dumps_read_back_equal() -> None:
     for path in largest:
         text = path.read_text()
         check_printing(parse(text))
+
+
+@pytest.mark.parametrize(("text", "computation", "root"), [
+    ("ENTRY e { ROOT-x = f32[] parameter(0) }", "e", "ROOT-x"),
+    ("ENTRY e { ROOT.1 = f32[] parameter(0) }", "e", "ROOT.1"),
+    ("ENTRY-e { x = f32[] parameter(0) }", "ENTRY-e", "x"), ("ENTRY.e { x = f32[] parameter(0) }", "ENTRY.e", "x"),
+    ("ENTRY%e { ROOT%x = f32[] parameter(0) }", "e", "x"), ("ENTRY/**/e { ROOT/**/x = f32[] parameter(0) }", "e", "x"),
+])
+def test_names_may_begin_as_keywords_do(text: str, computation: str, root: str) -> None:
+    """By the grammar and by the reader, as to XLA."""
+    module = hlotool.parse(text)
+    assert (module.entry.name, module.entry.root.name) == (computation, root)
+    assert str(hlotool.parse(str(module))) == str(module)
+    Lark(source_of("hlo"), parser="lalr", start="start", import_paths=[FOLDER]).parse(text)
