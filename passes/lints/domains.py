@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction
+from hlotool.passes.lints.guards import is_guarded
 from hlotool.passes.lints.rule import Finding, rule
 from hlotool.passes.lints.signs import Sign, Signs
 from hlotool.passes.lints.view import View
@@ -29,7 +30,7 @@ def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         Finds logs whose operand comes from operations that make zeros or negative numbers: differences, absolute
         values, square roots, squares and sums of these, maximum with 0. Operands that come straight from parameters
         are taken to be in order, as are those that are clamped, offset by a positive constant, or selected by a
-        comparison.
+        comparison; and so is a log that a select drops wherever a question about its operand says so.
 
     Why
         log(0) is -inf and the log of a negative number NaN; both spread through a loss into every gradient.
@@ -48,7 +49,7 @@ def unclamped_log(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     operand = instruction.operands[0]
     if operand.shape.is_array and operand.shape.dtype.is_floating:
         sign = _signs(view).of(operand)
-        if sign in _WORDS:
+        if sign in _WORDS and not is_guarded(view, instruction, operand):
             yield Finding(instruction, f"{operand.name} {_WORDS[sign]}", help="clamp it, or add a small constant")
 
 
@@ -76,7 +77,8 @@ def negative_sqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         IEEE 754, exceptional results of squareRoot
     """
     operand = instruction.operands[0]
-    if operand.shape.is_array and operand.shape.dtype.is_floating and _signs(view).of(operand) is Sign.SIGNED:
+    if operand.shape.is_array and operand.shape.dtype.is_floating and _signs(view).of(operand) is Sign.SIGNED \
+            and not is_guarded(view, instruction, operand):
         yield Finding(instruction, f"{operand.name} may be negative", help="take its maximum with 0 first")
 
 
@@ -105,7 +107,7 @@ def zero_rsqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     operand = instruction.operands[0]
     if operand.shape.is_array and operand.shape.dtype.is_floating:
         sign = _signs(view).of(operand)
-        if sign in _WORDS and not _has_offset(view, operand):
+        if sign in _WORDS and not _has_offset(view, operand) and not is_guarded(view, instruction, operand):
             yield Finding(instruction, f"{operand.name} {_WORDS[sign]}", help="add a small constant")
 
 
@@ -144,7 +146,8 @@ def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
         if view.constant(divisor) == 0:
             yield Finding(instruction, "the divisor is 0", help="give another divisor")
         return
-    if _is_total(view, divisor) and _signs(view).of(divisor) is Sign.NONNEGATIVE:
+    if _is_total(view, divisor) and _signs(view).of(divisor) is Sign.NONNEGATIVE \
+            and not is_guarded(view, instruction, divisor):
         yield Finding(instruction, f"{divisor.name} may be zero", help="take its maximum with a small constant")
 
 
@@ -334,7 +337,8 @@ def oversized_shift(view: View, instruction: HloInstruction) -> Iterator[Finding
     """A shift by as many bits as there are, or more.
 
     What it does
-        Finds shifts by a constant that is negative or not below the element's width.
+        Finds shifts by a constant that is negative or not below the element's width. What is itself constant may be
+        shifted as it likes: so frontends take a seed of 32 bits apart.
 
     Why
         Nothing is left of the value: the result is 0, or the sign. Often the width of the type has changed.
@@ -352,7 +356,7 @@ def oversized_shift(view: View, instruction: HloInstruction) -> Iterator[Finding
     """
     amount = view.constant(instruction.operands[1])
     bits = instruction.shape.dtype.bits
-    if amount is not None and not 0 <= amount < bits:
+    if amount is not None and not 0 <= amount < bits and view.constant(instruction.operands[0]) is None:
         yield Finding(instruction, f"{instruction.shape.element_type} has {bits} bits, the shift is by {amount}",
                       help="shift by less, or convert to a wider type first")
 

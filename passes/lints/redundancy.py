@@ -65,11 +65,12 @@ def _unused(view: View, group: list[HloComputation]) -> Finding:
 
 
 @rule("W102", "duplicate-computation", on=Scope.MODULE, severity=Severity.INFO, authored=True)
-def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Finding]:
+def duplicate_computation(view: View, *, instructions: int = 6, percent: int = 5) -> Iterator[Finding]:
     """Computations that are the same, instruction by instruction.
 
     What it does
-        Finds computations with at least `instructions` instructions that differ in names and metadata only.
+        Finds computations with at least `instructions` instructions that differ in names and metadata only, where
+        the copies are at least `percent` percent of the module: one finding, at what would save most.
         Computations of fusions and of scalars, which frontends write out for each use, do not count.
 
     Why
@@ -102,10 +103,24 @@ def duplicate_computation(view: View, *, instructions: int = 6) -> Iterator[Find
     for candidates in alike.values():
         for computation in candidates if len(candidates) > 1 else ():
             groups.setdefault(_content(computation, known), []).append(computation)
-    for first, *others in (g for g in groups.values() if len(g) > 1):
-        listed = ", ".join(c.name for c in others[:4]) + (", ..." if len(others) > 4 else "")
-        yield Finding(first, f"{first.name} and {len(others)} other{'s' * (len(others) > 1)} with the same "
-                      f"{len(first.instructions)} instructions: {listed}", help="call one computation")
+    repeated = sorted((g for g in groups.values() if len(g) > 1), key=_copied, reverse=True)
+    copies = sum(map(_copied, repeated))
+    total = sum(len(c.instructions) for c in view.module.computations)
+    if not repeated or 100 * copies < percent * total:
+        return
+    (first, *others), *rest = repeated
+    listed = ", ".join(c.name for c in others[:4]) + (", ..." if len(others) > 4 else "")
+    notes = tuple(note for group in rest[:4] for note in view.place(
+        group[0].root, f"{group[0].name}, {len(group)} times {len(group[0].instructions)} instructions"))
+    also = f"; with {len(rest)} more such group{'s' * (len(rest) > 1)}, " if rest else ", "
+    yield Finding(first, f"{first.name} and {len(others)} other{'s' * (len(others) > 1)} with the same "
+                  f"{len(first.instructions)} instructions: {listed}{also}{copies} of {total} instructions are copies",
+                  help="call one computation", notes=notes)
+
+
+def _copied(group: list[HloComputation]) -> int:
+    """How many instructions would be saved."""
+    return (len(group) - 1) * len(group[0].instructions)
 
 
 def _content(computation: HloComputation, known: dict[HloComputation, Any]) -> Any:

@@ -58,12 +58,20 @@ class Signs:
             return Sign.UNKNOWN
         if opcode == "subtract" and self._is_one_less_share(instruction):
             return Sign.NONNEGATIVE
+        if opcode == "subtract" and self._is_chosen_less_constant(instruction):
+            return Sign.UNKNOWN
         if opcode in _GIVES:
             return _GIVES[opcode]
         if opcode in _KEEPS:
             return self.of(operands[0], depth)
         special = _SPECIAL.get(opcode)
         return special(self, instruction, depth) if special else Sign.UNKNOWN
+
+    def _is_chosen_less_constant(self, instruction: HloInstruction) -> bool:
+        """Whether a constant is taken from what a comparison has chosen: where(a >= 1, a, a + 1) - 1/3."""
+        chosen = self._view.origin(instruction.operands[0])
+        return chosen.opcode == "select" and self._view.origin(chosen.operands[0]).opcode == "compare" \
+            and self._view.constant(instruction.operands[1]) is not None
 
     def _is_one_less_share(self, instruction: HloInstruction) -> bool:
         """1 - logistic(x), 1 - tanh(x)^2 and 1 - 0.9^n are at least 0."""

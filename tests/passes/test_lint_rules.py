@@ -218,6 +218,60 @@ def test_rules_are_silent_where_nothing_is_wrong(code: str, text: str) -> None:
     assert not [f for d in run(module) if d.code == code for f in (d.fixes or (d,)) if code != "W111" or d.fixes]
 
 
+_NORM = """s = f32[4] multiply(x, x)  z = f32[] constant(0)  t = f32[] reduce(s, z), dimensions={0}, to_apply=sum
+    n = f32[] sqrt(t)  ns = f32[4] broadcast(n), dimensions={}  d = f32[4] divide(x, ns)"""
+_WHERE = "where { p = pred[4] parameter(0)  a = f32[4] parameter(1)  b = f32[4] parameter(2)  " \
+         "ROOT s = f32[4] select(p, a, b) }"
+
+
+@pytest.mark.parametrize(("code", "text", "is_guarded"), [
+    # optax.clip_by_global_norm: the quotient counts only where the norm is above one
+    ("W324", f"{_NORM}  o = f32[] constant(1)  l = pred[] compare(n, o), direction=LT  "
+             "ls = pred[4] broadcast(l), dimensions={}  ROOT y = f32[4] select(ls, x, d)", True),
+    ("W324", f"{_NORM}  w = f32[4] parameter(1)  o = f32[4] broadcast(z), dimensions={{}}  "
+             "ls = pred[4] compare(w, o), direction=LT  ROOT y = f32[4] select(ls, x, d)", False),
+    ("W324", f"{_NORM}  o = f32[] constant(1)  l = pred[] compare(n, o), direction=LT  "
+             "ls = pred[4] broadcast(l), dimensions={}  c = f32[4] select(ls, x, d)  ROOT y = f32[4] add(c, d)", False),
+    ("W321", "a = f32[4] abs(x)  l = f32[4] log(a)  f = pred[4] is-finite(l)  "
+             "ROOT y = f32[4] select(f, l, a)", True),
+    ("W321", "a = f32[4] abs(x)  l = f32[4] log(a)  z = f32[] constant(0)  zs = f32[4] broadcast(z), dimensions={}  "
+             "f = pred[4] compare(a, zs), direction=GT  ROOT y = f32[4] call(f, l, zs), to_apply=where", True),
+    ("W321", "a = f32[4] abs(x)  l = f32[4] log(a)  z = f32[] constant(0)  zs = f32[4] broadcast(z), dimensions={}  "
+             "f = pred[4] parameter(1)  ROOT y = f32[4] call(f, l, zs), to_apply=where", False),
+    ("W321", "a = f32[4] abs(x)  l = f32[4] log(a)  z = f32[] constant(0)  "
+             "ROOT y = f32[] reduce(l, z), dimensions={0}, to_apply=sum", False),
+    # the shape of a gamma distribution, at least one, less a third
+    ("W322", "o = f32[] constant(1)  os = f32[4] broadcast(o), dimensions={}  "
+             "g = pred[4] compare(x, os), direction=GE  m = f32[4] add(x, os)  c = f32[4] select(g, x, m)  t = f32[] constant(0.333)  "
+             "ts = f32[4] broadcast(t), dimensions={}  d = f32[4] subtract(c, ts)  ROOT y = f32[4] sqrt(d)", True),
+])
+def test_what_a_question_chooses_away_is_no_mistake(code: str, text: str, is_guarded: bool) -> None:
+    total = "sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }"
+    module = hlotool.parse(f"{total}\n{_WHERE}\nENTRY main {{ x = f32[4] parameter(0)  {text} }}")
+    assert (code not in [d.code for d in run(module)]) == is_guarded
+
+
+def test_a_seed_may_be_taken_apart() -> None:
+    text = "ENTRY main {{ x = s32[] {}  n = s32[] constant(32)  ROOT y = s32[] shift-right-logical(x, n) }}"
+    codes = [[d.code for d in run(hlotool.parse(text.format(x)))] for x in ("constant(7)", "parameter(0)")]
+    assert ["W329" in c for c in codes] == [False, True]
+
+
+def test_copies_are_told_once_and_where_they_weigh() -> None:
+    body = "x = f32[8] parameter(0)  y = f32[8] negate(x)  z = f32[8] tanh(y)  u = f32[8] add(z, x)  " \
+           "v = f32[8] cosine(u)  ROOT r = f32[8] {}(v, y)"
+    names = {"a": "multiply", "b": "multiply", "c": "multiply", "d": "divide", "e": "divide"}
+    bodies = "\n".join(f"{n} {{ {body.format(o)} }}" for n, o in names.items())
+    calls = "  ".join(f"{n}0 = f32[8] call({'x' if n == 'a' else chr(ord(n) - 1) + '0'}), to_apply={n}" for n in names)
+    text = f"{bodies}\nENTRY main {{ x = f32[8] parameter(0)  {calls}  FILL  ROOT y = f32[8] negate(e0) }}"
+    (found,) = [d for d in run(hlotool.parse(text.replace("FILL", ""))) if d.code == "W102"]
+    assert found.message == ("a and 2 others with the same 6 instructions: b, c; with 1 more such group, 18 of 37 "
+                             "instructions are copies")
+    assert [n.message for n in found.notes] == ["d, 2 times 6 instructions"]
+    filled = "  ".join(f"fill{n} = f32[8] negate(x)" for n in range(400))
+    assert "W102" not in [d.code for d in run(hlotool.parse(text.replace("FILL", filled)))]
+
+
 def test_signs_are_followed_into_fusions() -> None:
     text = """HloModule m
 fused { p = f32[4] parameter(0)  ROOT y = f32[4] log(p) }
