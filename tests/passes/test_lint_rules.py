@@ -242,8 +242,9 @@ _WHERE = "where { p = pred[4] parameter(0)  a = f32[4] parameter(1)  b = f32[4] 
              "ROOT y = f32[] reduce(l, z), dimensions={0}, to_apply=sum", False),
     # the shape of a gamma distribution, at least one, less a third
     ("W322", "o = f32[] constant(1)  os = f32[4] broadcast(o), dimensions={}  "
-             "g = pred[4] compare(x, os), direction=GE  m = f32[4] add(x, os)  c = f32[4] select(g, x, m)  t = f32[] constant(0.333)  "
-             "ts = f32[4] broadcast(t), dimensions={}  d = f32[4] subtract(c, ts)  ROOT y = f32[4] sqrt(d)", True),
+             "g = pred[4] compare(x, os), direction=GE  m = f32[4] add(x, os)  c = f32[4] select(g, x, m)  "
+             "t = f32[] constant(0.333)  ts = f32[4] broadcast(t), dimensions={}  d = f32[4] subtract(c, ts)  "
+             "ROOT y = f32[4] sqrt(d)", True),
 ])
 def test_what_a_question_chooses_away_is_no_mistake(code: str, text: str, is_guarded: bool) -> None:
     total = "sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }"
