@@ -119,7 +119,7 @@ def _iota(iota: IotaTile) -> str:
 def _mesh(mesh: Mesh) -> str:
     if mesh.maximal_device is not None:
         return f"maximal_mesh[device_id={mesh.maximal_device}]"
-    text = "mesh[" + ",".join(f"'{name}'={size}" for name, size in mesh.axes) + "]"
+    text = "mesh[" + ",".join(f"{_axis_name(name)}={size}" for name, size in mesh.axes) + "]"
     if isinstance(mesh.device_ids, IotaTile):
         order = mesh.device_ids
         moved = f"T({_numbers(order.permutation)})" if len(order.reshape_dims) > 1 else ""
@@ -127,8 +127,13 @@ def _mesh(mesh: Mesh) -> str:
     return text if mesh.device_ids is None else f"{text}, device_ids=({_numbers(mesh.device_ids)})"
 
 
+def _axis_name(name: str) -> str:
+    """The name in its quotes. XLA prints it as it is, so that a quote in it cannot be read again."""
+    return f"'{quote(name)[1:-1]}'"
+
+
 def _axis(axis: AxisRef) -> str:
-    return f"'{axis.name}'" + (f":({axis.pre_size}){axis.size}" if axis.pre_size is not None else "")
+    return _axis_name(axis.name) + (f":({axis.pre_size}){axis.size}" if axis.pre_size is not None else "")
 
 
 def _axes(axes: Iterable[AxisRef]) -> str:

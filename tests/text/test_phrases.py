@@ -377,3 +377,11 @@ def test_metadata_is_checked_quickly() -> None:
     validate_metadata('{op_name="jit(f)/add" source_file="a.py" source_line=3}')
     with pytest.raises(PhraseError):
         validate_metadata('{op_name="a" source_line="b"}')
+
+
+def test_names_of_axes_are_quoted() -> None:
+    text = r"{mesh['\'z'=2,'a\nb\\'=3] [{'\'z', 'a\nb\\'}]}"
+    value = read_value(KINDS["sharding"], text, "sharding")
+    assert [name for name, _ in value.mesh.axes] == ["'z", "a\nb\\"]
+    assert print_value(KINDS["sharding"], value) == text
+    assert read_value(KINDS["sharding"], print_value(KINDS["sharding"], value), "sharding") is value
