@@ -6,6 +6,18 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
+#: with fewer new objects Python's own collection may begin at once: looking through them costs nothing
+_FEW = 20_000
+#: so many objects may go among the old ones before these are looked through
+_MANY = 2_000_000
+
+
+class _OldObjects:
+    """What went among the old objects since these were looked through the last time, and how many were left then."""
+
+    promoted = 0
+    left = 0
+
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
@@ -24,8 +36,15 @@ def _promote() -> None:
     """Put what was made among the old objects, or the first collection would walk through all of it at once.
 
     Freezing takes every object out of the generations, thawing puts them into the oldest, and neither looks at one.
-    Where somebody has frozen objects it is left alone.
+    Python does not count what gets old in this way, so it is counted here: a process that reads one module after the
+    other would otherwise keep what is garbage of each for ever. Where somebody has frozen objects it is left alone.
     """
-    if hasattr(gc, "freeze") and not gc.get_freeze_count():  # PyPy has none
-        gc.freeze()
-        gc.unfreeze()
+    new = gc.get_count()[0]
+    if new < _FEW or not hasattr(gc, "freeze") or gc.get_freeze_count():  # PyPy has none
+        return
+    gc.freeze()
+    gc.unfreeze()
+    _OldObjects.promoted += new
+    if _OldObjects.promoted > max(_MANY, 2 * _OldObjects.left):
+        gc.collect()
+        _OldObjects.left, _OldObjects.promoted = len(gc.get_objects(generation=2)), 0

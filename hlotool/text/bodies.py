@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import weakref
 
 from hlotool.diagnostics import define
 from hlotool.ir import HloComputation, HloInstruction, unique_name
@@ -37,7 +38,14 @@ class BodyReader:
         self._definitions = definitions
         self._last_brace = reports.text.rfind("}")
         self._quick = QuickLines(reports.text, phrases)
-        self.statements = StatementReader(reports, phrases, definitions, self._inline_computation)
+        # Weakly, for two readers that hold each other would keep the module until cyclic garbage is collected.
+        reader = weakref.proxy(self)
+
+        def read_inline(text: str, at: int) -> HloComputation:
+            found: HloComputation = reader._inline_computation(text, at)
+            return found
+
+        self.statements = StatementReader(reports, phrases, definitions, read_inline)
 
     def read(self, body: Body, at: int, limit: int | None = None) -> int:
         """Read instructions up to the closing brace; returns its offset, or that where the body ends without one.
