@@ -13,7 +13,7 @@ GROUPS = {
         "fmt": "print modules in one format",
         "convert": "HLO to StableHLO, StableHLO to HLO",
         "opt": "run passes over modules: legalise old forms, remove what is dead",
-        "py": "print modules as Python code that builds them",
+        "py": "print modules as Python code that builds them, or as JAX code",
     },
     "run and judge": {
         "run": "execute a module",
