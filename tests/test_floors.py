@@ -36,8 +36,9 @@ SIDE_DOORS = {
 SHARED = {
     "__init__": "faces",
     "codes": "the codes of a room",
-    **dict.fromkeys(("collectives", "contraction", "control", "elementwise", "movement", "random", "reduction",
-                     "sorting", "transfer"), "a family of operations: declarations, builder functions, rules"),
+    **dict.fromkeys(("collectives", "contraction", "control", "elementwise", "indexing", "movement", "normalization",
+                     "random", "reduction", "sorting", "transfer", "windows"),
+                    "a family of operations: declarations, builder functions, rules, JAX code"),
 }
 #: XLA's own parser, lifter, exporter and evaluator, which the product must not lean on
 FOREIGN = {

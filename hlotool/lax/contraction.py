@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlotool.ir import HloInstruction
 from hlotool.lax.calls import NotWritable, refuses, writes
 from hlotool.lax.function_code import FunctionCode, dtype_of
-from hlotool.lax.python_values import element_type
+from hlotool.lax.python_literals import element_type
 
 refuses("JAX's scaled_dot takes scales of other forms", "scaled-dot")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.lax.calls import NotWritable, Value, refuses, writes
 from hlotool.lax.function_code import FunctionCode, dtype_of
-from hlotool.lax.python_values import element_type
+from hlotool.lax.python_literals import element_type
 
 _UNARY = {
     "abs": "lax.abs", "acos": "lax.acos", "acosh": "lax.acosh", "asin": "lax.asin", "asinh": "lax.asinh",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, post_order
-from hlotool.lax import python_values
+from hlotool.lax import python_literals
 from hlotool.lax.calls import REFUSED, WRITERS, NotWritable, Value, Writer
 from hlotool.lax.python_names import Names, wished_name
 
@@ -74,7 +74,7 @@ class FunctionCode:
         source = constant_below(instruction)
         if source is None:
             return None
-        return python_values.weak_number(source.literal.array[()], dtype_of(source))
+        return python_literals.weak_number(source.literal.array[()], dtype_of(source))
 
     def scalar(self, instruction: HloInstruction, number: int) -> str:
         """An operand; one that is a broadcast constant as the scalar, with its type."""
@@ -82,7 +82,7 @@ class FunctionCode:
         source = constant_below(operand)
         if source is None:
             return self.whole(self.values[operand])
-        return python_values.scalar(source.literal.array[()], dtype_of(source))
+        return python_literals.scalar(source.literal.array[()], dtype_of(source))
 
     def called(self, computation: HloComputation) -> str:
         return self.context.function(computation)

@@ -18,8 +18,8 @@ from hlotool.ir import DTYPES, HloComputation, HloModule, Metadata, callees_firs
 from hlotool.lax import (
     contraction,
     control,
-    custom_calls,
     elementwise,
+    foreign_calls,
     indexing,
     linear_algebra,
     movement,
@@ -38,7 +38,7 @@ from hlotool.mlir import from_stablehlo, to_stablehlo
 
 #: the files that declare writers
 FAMILIES = (elementwise, movement, indexing, contraction, reduction, windows, sorting, control, linear_algebra,
-            normalization, random, custom_calls)
+            normalization, random, foreign_calls)
 
 
 @no_collection()

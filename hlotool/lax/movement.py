@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction
-from hlotool.lax import python_values
+from hlotool.lax import python_literals
 from hlotool.lax.calls import NotWritable, Value, refuses, writes
 from hlotool.lax.function_code import FunctionCode, constant_below, dtype_of
-from hlotool.lax.python_values import element_type
+from hlotool.lax.python_literals import element_type
 
 refuses("JAX has no arrays of dynamic sizes", "set-dimension-size", "dynamic-reshape")
 
@@ -19,8 +19,8 @@ def _constant(code: FunctionCode, i: HloInstruction) -> Value:
     if literal.elements:
         raise NotWritable("tuples of constants are no values of JAX")
     if not i.shape.dims:
-        return python_values.scalar(literal.array[()], dtype_of(i))
-    return python_values.array(literal, lambda: code.helper("_unpacked"))
+        return python_literals.scalar(literal.array[()], dtype_of(i))
+    return python_literals.array(literal, lambda: code.helper("_unpacked"))
 
 
 @writes("iota")

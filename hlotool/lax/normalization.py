@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hlotool.ir import DTYPES, HloInstruction
-from hlotool.lax import python_values
+from hlotool.lax import python_literals
 from hlotool.lax.calls import writes
 from hlotool.lax.function_code import FunctionCode
 
 
 def _arguments(code: FunctionCode, i: HloInstruction) -> str:
-    epsilon = python_values.number(i.attributes["epsilon"], DTYPES["f64"])
+    epsilon = python_literals.number(i.attributes["epsilon"], DTYPES["f64"])
     return f"{', '.join(code.operands(i))}, {epsilon}, {i.attributes['feature_index']}"
 
 

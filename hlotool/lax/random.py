@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlotool.ir import HloInstruction
 from hlotool.lax.calls import NotWritable, refuses, writes
 from hlotool.lax.function_code import FunctionCode
-from hlotool.lax.python_values import element_type
+from hlotool.lax.python_literals import element_type
 
 _ALGORITHMS = {"rng_default": "RNG_DEFAULT", "rng_three_fry": "RNG_THREE_FRY", "rng_philox": "RNG_PHILOX"}
 

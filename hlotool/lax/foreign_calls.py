@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlotool.ir import HloInstruction, Shape
 from hlotool.lax.calls import NotWritable, Value, writes
 from hlotool.lax.function_code import FunctionCode
-from hlotool.lax.python_values import element_type
+from hlotool.lax.python_literals import element_type
 
 #: calls that say where values lie, and do nothing to them
 _MARKERS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
