@@ -207,12 +207,14 @@ def test_a_right_executor_has_no_findings(planted, capsys) -> None:
 
 
 def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, capsys) -> None:
-    code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", "30",
-                          "--programs", "30", "--seed", "3")
+    count = 30 if NIGHTLY else 10
+    code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", str(count),
+                          "--programs", str(count), "--seed", "3")
     assert code == 1
     (found,) = record["classes"]
     assert (found["kind"], found["opcodes"]) == ("crash", ["reverse"]) and found["instructions"] <= 2
-    assert record["outcomes"]["agrees"] + record["outcomes"]["seen"] + record["outcomes"].get("no value", 0) >= 25
+    outcomes = record["outcomes"]
+    assert outcomes["agrees"] + outcomes["seen"] + outcomes.get("no value", 0) >= count * 5 // 6
 
 
 def test_what_is_alike_is_followed_up_once() -> None:

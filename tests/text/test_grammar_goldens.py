@@ -57,6 +57,7 @@ MODULES = [
     "ENTRY c /*x*/ { a = f32[2] {0} add(), p=2_1x3_4, q={a: -> [x], (2)} }", "HloModulem c{a=g()}",
     *(f"HloModule {c}1 e{{a=g()}}" for c in "%.-/<>$@_zA("), "HloModule/**/m e{a=g()}", "_a=g()",
     "HloModule /*c*/m e{a=g()}", "HloModule m: e{a=g()}",
+    "ENTRY.e{a=g()}", "ENTRY-e{a=g()}", "c{ROOT.a=g()}", "c{ROOTa=g()}", "c{ROOT-a=g()}",
     *(f"a=g(), c={v}" for v in (
         "x->y", "%y", "{1}->2", "-1", "1-2", "1.5+2", "2x_3", "1->2", "f32[2]x-y", "f32[2]x.y", "x-y", "[1]x->y", "...",
         "[1]/*c*/x", "[1]//c\nx", "[1]/*c*/x=g()", "{[1]/*c*/x}", "==", "{==}", "{\u00e9}", "\u00e9", "{\u00b2}",
