@@ -25,7 +25,7 @@ from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.isolation import OutOfMemory
-from hlotool.ops import OPS, ConstraintError, Place
+from hlotool.ops import OPS, ConstraintError, Place, checked_by
 from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any
@@ -90,7 +90,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     limits = RunLimits.now()
 
     def run(device: int) -> list[Array]:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), checked_by(limits.check_time):
             world = World(meeting, device, queues[device] if queues is not None else None)
             evaluation = _Evaluation(program.module, world, observer, rebind, limits)
             entry, values = program.module.entry, iter(arguments[device])

@@ -23,6 +23,7 @@ from hlotool.ops.costs import flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw
@@ -452,7 +453,7 @@ def _slide(base: Array, taps: Array, rows: Sequence[WindowDimension], places: li
         some = base[g * batch:(g + 1) * batch] if batch_groups > 1 else base
         width = taps.shape[1]
         some = some[:, g * width:(g + 1) * width] if feature_groups > 1 else some
-        for tap in np.ndindex(*taps.shape[2:]):
+        for tap in in_time(np.ndindex(*taps.shape[2:])):
             cut = tuple(np.s_[t * r.window_dilation:t * r.window_dilation + (p - 1) * r.stride + 1:r.stride]
                         for t, r, p in zip(tap, rows, places, strict=True))
             here = some[(np.s_[:], np.s_[:], *cut)]

@@ -13,6 +13,7 @@ from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
 from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
@@ -477,8 +478,9 @@ def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints
     for t, size in zip(target, dims, strict=True):
         flat = flat * size + t
     results = [o.reshape(-1).copy() for o in operands]
-    for chosen in _rounds(flat[inside]):
-        at, source = flat[inside][chosen], np.flatnonzero(inside)[chosen]
+    flat, sources = flat[inside], np.flatnonzero(inside)
+    for chosen in _rounds(flat):
+        at, source = flat[chosen], sources[chosen]
         found = apply(to_apply, *(r[at] for r in results), *(u.reshape(-1)[source] for u in updates))
         for result, value in zip(results, found, strict=True):
             result[at] = value
@@ -492,5 +494,7 @@ def _rounds(targets: Array) -> Iterator[Array]:
     sorted_targets = targets[order]
     first = np.flatnonzero(np.r_[True, sorted_targets[1:] != sorted_targets[:-1]][:len(order)])
     rank = np.arange(len(order)) - np.repeat(first, np.diff(np.r_[first, len(order)]))
-    for k in range(int(rank.max(initial=-1)) + 1):
-        yield order[rank == k]
+    by_rank = np.argsort(rank, kind="stable")
+    for piece in in_time(np.split(order[by_rank], np.flatnonzero(np.diff(rank[by_rank])) + 1)):
+        if piece.size:
+            yield piece

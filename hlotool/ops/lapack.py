@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import Shape
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.numbers import Array
 from hlotool.ops.values import EvaluationError
 
@@ -90,7 +91,7 @@ def _over_batch(function: Routine, operands: Sequence[Array], ranks: Sequence[in
     places = list(np.ndindex(*batch))
     rows = [function(*(np.array(o[place]) for o in operands), config=fields, results=results) for place in places]
     made: list[Array] = []
-    for number in range(len(results)):
+    for number in in_time(range(len(results))):
         parts = [np.asarray(row[number]) for row in rows]
         buffers = [p.T.reshape(-1) for p in parts]
         made.append(np.concatenate(buffers) if buffers else np.zeros(0))
@@ -116,7 +117,7 @@ def _getrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """L and U with row exchanges; info is the number of the first pivot that is zero."""
     rows, columns = a.shape
     pivots, info = np.arange(1, min(rows, columns) + 1, dtype=np.int32), 0
-    for k in range(min(rows, columns)):
+    for k in in_time(range(min(rows, columns))):
         sizes = _size(a[k:, k])
         pivot = k + int(sizes.argmax() if not np.isnan(sizes).all() else 0)
         pivots[k] = pivot + 1
@@ -134,7 +135,7 @@ def _potrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """One triangle is replaced by Cholesky's factor; info is the order of the first minor that is not positive."""
     lower = _letter(config, "uplo") == "L"
     low = a if lower else a.conj().T
-    for k in range(len(a)):
+    for k in in_time(range(len(a))):
         pivot = (low[k, k] - low[k, :k] @ low[k, :k].conj()).real
         if not pivot > 0:
             low[k, k] = pivot
@@ -165,7 +166,7 @@ def _geqrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """R above the diagonal, the tails of the reflections below it, and their factors."""
     count = min(a.shape)
     taus = np.zeros(count, a.dtype)
-    for k in range(count):
+    for k in in_time(range(count)):
         a[k, k], a[k + 1:, k], taus[k] = _reflector(a[k, k], a[k + 1:, k])
         _reflect(a[k:, k + 1:], a[k + 1:, k], np.conj(taus[k]))
     return (a, taus, 0)[:len(results)]
@@ -178,7 +179,7 @@ def _geqp3(a: Array, first: Array, *, config: Config, results: Any) -> tuple[Any
         raise EvaluationError("geqp3 with columns that stay in front is not defined here")
     count, order = min(a.shape), np.arange(1, a.shape[1] + 1, dtype=np.int32)
     taus = np.zeros(count, a.dtype)
-    for k in range(count):
+    for k in in_time(range(count)):
         pivot = k + int(np.linalg.norm(a[k:, k:], axis=0).argmax())
         a[:, [k, pivot]], order[[k, pivot]] = a[:, [pivot, k]], order[[pivot, k]]
         a[k, k], a[k + 1:, k], taus[k] = _reflector(a[k, k], a[k + 1:, k])
@@ -231,7 +232,7 @@ def _sytrd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
         raise EvaluationError("sytrd of the upper triangle is not defined here")
     size = len(a)
     beside, taus = np.zeros(max(size - 1, 0), a.real.dtype), np.zeros(max(size - 1, 0), a.dtype)
-    for k in range(size - 1):
+    for k in in_time(range(size - 1)):
         beta, tail, tau = _reflector(a[k + 1, k], a[k + 2:, k])
         vector = np.concatenate((np.ones(1, a.dtype), tail))
         rest = np.tril(a[k + 1:, k + 1:], -1)
@@ -374,7 +375,7 @@ def _gtsv(below: Array, middle: Array, above: Array, b: Array, *, config: Config
     """x of a x = b, of a tridiagonal a; its first element below the diagonal stands second. Source: LAPACK, ?gtsv."""
     size = len(middle)
     dl = below[1:]
-    for k in range(size - 1):
+    for k in in_time(range(size - 1)):
         if _size(middle[k]) >= _size(dl[k]):
             if middle[k] == 0:
                 return below, middle, above, b, k + 1

@@ -9,6 +9,7 @@ from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
 from hlotool.ops.numbers import Array, narrow, wide_dtype
 from hlotool.ops.random_programs import Draw
@@ -75,7 +76,7 @@ def cholesky(a: Array, *, lower: bool = False) -> Array:
     strict = np.tril(half, -1)
     full = strict + np.conj(np.swapaxes(strict, -1, -2)) + diagonal[..., None] * np.eye(a.shape[-1], dtype=wide)
     factor = np.zeros_like(full)
-    for index in np.ndindex(*a.shape[:-2]):
+    for index in in_time(np.ndindex(*a.shape[:-2])):
         try:
             factor[index] = np.linalg.cholesky(full[index])
         except np.linalg.LinAlgError:

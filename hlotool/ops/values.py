@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from hlotool.ir import HloComputation, Shape
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.numbers import Array
 
 Value = Any
@@ -100,7 +101,7 @@ def apply(callee: Callee, *arrays: Array) -> tuple[Array, ...]:
     if is_elementwise(callee):
         return tuple(np.broadcast_to(a, dims) for a in map(np.asarray, as_tuple(callee(*arrays))))
     results: list[Array] = []
-    for index in np.ndindex(*dims):
+    for index in in_time(np.ndindex(*dims)):
         found = as_tuple(callee(*(np.asarray(a[index]) for a in arrays)))
         if not results:
             results = [np.empty(dims, np.asarray(f).dtype) for f in found]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hlotool.ir import Shape, Window, WindowDimension
 from hlotool.ops.convolution import dilated, window_output
 from hlotool.ops.lazy_numpy import np
+from hlotool.ops.long_loops import in_time
 from hlotool.ops.numbers import Array
 from hlotool.ops.registry import require
 
@@ -49,7 +50,7 @@ def positions(sizes: Sequence[int], places: Sequence[int], window: Window
     the places where the window element lies on an operand element and not on padding or a hole.
     """
     rows = window.dimensions
-    for offset in np.ndindex(*(d.size for d in rows)):
+    for offset in in_time(np.ndindex(*(d.size for d in rows))):
         indices, masks = zip(*(_along(sizes[i], places[i], d, offset[i]) for i, d in enumerate(rows)),
                              strict=True) if rows else ((), ())
         mask = np.ones(tuple(places), np.bool_)

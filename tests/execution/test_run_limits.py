@@ -8,6 +8,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import Options, Program, evaluate_program, execute, run_limit, sample_program, shadow_program
+from hlotool.execution.run_limits import RunLimits
 from hlotool.triage import find_nonfinite
 
 HUGE = """HloModule huge
@@ -126,7 +127,9 @@ WORK = {
 
 
 @pytest.mark.parametrize("opcode", WORK)
-def test_work_that_cannot_end_is_named_and_not_begun(opcode: str) -> None:
+def test_work_that_cannot_end_is_named_and_not_begun(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for memory in ("available_memory", "free_memory"):  # whatever this machine has left
+        monkeypatch.setattr(f"hlotool.execution.run_limits.{memory}", lambda: 1 << 40)
     with pytest.raises(HloError) as caught:
         execute(hlotool.parse(WORK[opcode]), [1.0], "reference", Options(time_limit=40.0, in_process=True))
     (found,) = caught.value.diagnostics
@@ -179,3 +182,31 @@ def test_few_indices_are_gathered_as_ever() -> None:
                            "  ROOT r = f32[3] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
                            "start_index_map={0}, index_vector_dim=1, slice_sizes={1} }")
     assert evaluate_program(Program(module), [[np.arange(8, dtype=np.float32)]])[0][0].tolist() == [0, 1, 2]
+
+
+#: one instruction each, with so many steps of a loop of Python
+LONG = {
+    "convolution": ("ENTRY e { x = f32[1,1,9,9] parameter(0)  w = f32[1,1,9,9] parameter(1)\n"
+                    "ROOT r = f32[1,1,1,1] convolution(x, w), window={size=9x9}, dim_labels=bf01_oi01->bf01 }", 81),
+    "reduce-window": ("add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n"
+                      "ENTRY e { x = f32[50] parameter(0)  z = f32[] parameter(1)\n"
+                      "ROOT r = f32[1] reduce-window(x, z), window={size=50}, to_apply=add }", 50),
+    "scatter": ("add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n"
+                "ENTRY e { x = f32[4] parameter(0)  i = s32[60,1] parameter(1)  u = f32[60] parameter(2)\n"
+                "ROOT r = f32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
+                "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }", 60),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_time_is_looked_at_within_long_instructions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, steps = LONG[name]
+    program = Program(hlotool.parse(f"HloModule m\n{text}"))
+    looks: list[RunLimits] = []
+
+    def look(limits: RunLimits) -> None:
+        looks.append(limits)
+
+    monkeypatch.setattr(RunLimits, "check_time", look)
+    evaluate_program(program, [[np.zeros(p.dims, p.dtype.numpy) for p in program.parameters]])
+    assert len(looks) >= steps
