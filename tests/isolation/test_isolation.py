@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pathlib
 import shutil
@@ -54,6 +55,7 @@ def test_memory_has_a_limit(child: Child) -> None:
 
 
 def test_what_a_child_sees(child: Child, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    importlib.import_module("numpy")  # this process, which finds the planted files, reads the answers with the true one
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("SECRET_TOKEN", "x")
