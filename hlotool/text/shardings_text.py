@@ -130,8 +130,7 @@ class _ShardingBuilder:
         return ReplicaGroups(iota=iota)
 
     def group_mesh(self, mesh: Mesh, axes: Any) -> ReplicaGroups:
-        _check_axes(mesh, axes or ())
-        return ReplicaGroups(mesh=mesh, axes=axes or ())
+        return ReplicaGroups(mesh=mesh, axes=_resolved(mesh, axes or ()))
 
     def domain(self, *parts: Any) -> Domain:
         found = dict(parts)
@@ -181,13 +180,17 @@ def _unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_axes(mesh: Mesh, refs: tuple[AxisRef, ...]) -> None:
-    names = {name for name, _ in mesh.axes} | {str(i) for i in range(len(mesh.axes))}
+def _resolved(mesh: Mesh, refs: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
+    """The axes by their names: as XLA, one may be given by its number. Raises PhraseError for what the mesh lacks."""
+    numbered = {str(number): name for number, (name, _) in enumerate(mesh.axes)}
+    known = {**numbered, **{name: name for name, _ in mesh.axes}}
     for ref in refs:
-        if ref.name not in names:
+        if ref.name not in known:
             raise _wrong(f"the mesh has no axis '{ref.name}'")
-    if problem := mesh_problem(mesh, refs):
+    found = tuple(AxisRef(known[r.name], r.pre_size, r.size) for r in refs)
+    if problem := mesh_problem(mesh, found):
         raise _wrong(problem)
+    return found
 
 
 def _named(mesh: Mesh, rest: dict[str, Any]) -> Sharding:
@@ -200,12 +203,11 @@ def _named(mesh: Mesh, rest: dict[str, Any]) -> Sharding:
                         unreduced_axes=every if whole == "unreduced" else (),
                         manual_axes=every if whole == "manual" else ())
     unreduced, reduction = rest.get("unreduced", ((), None))
-    made = Sharding("named", mesh=mesh, dim_shardings=rest["dim_shardings"], metadata=rest.get("metadata"),
-                    replicated_axes=rest.get("replicated", ((), None))[0], unreduced_axes=unreduced,
-                    manual_axes=rest.get("manual", ((), None))[0], unreduced_kind=reduction)
-    for refs in (made.replicated_axes, unreduced, made.manual_axes, *(d.axes for d in made.dim_shardings)):
-        _check_axes(mesh, refs)
-    return made
+    dims = tuple(DimSharding(_resolved(mesh, d.axes), d.is_open, d.priority) for d in rest["dim_shardings"])
+    return Sharding("named", mesh=mesh, dim_shardings=dims, metadata=rest.get("metadata"),
+                    replicated_axes=_resolved(mesh, rest.get("replicated", ((), None))[0]),
+                    unreduced_axes=_resolved(mesh, unreduced),
+                    manual_axes=_resolved(mesh, rest.get("manual", ((), None))[0]), unreduced_kind=reduction)
 
 
 def _device_sharding(items: list[tuple[str, Any]]) -> Sharding:

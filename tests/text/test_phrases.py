@@ -385,3 +385,11 @@ def test_names_of_axes_are_quoted() -> None:
     assert [name for name, _ in value.mesh.axes] == ["'z", "a\nb\\"]
     assert print_value(KINDS["sharding"], value) == text
     assert read_value(KINDS["sharding"], print_value(KINDS["sharding"], value), "sharding") is value
+
+
+def test_axes_may_be_given_by_their_numbers() -> None:
+    """As XLA reads them; the groups are those of the axis."""
+    groups = [read_value(KINDS["replica_groups"], f"mesh['a'=2,'b'=2] {{'{axis}'}}", "replica_groups") for axis in "a0"]
+    assert groups[0] is groups[1] and groups[1].lists() == ((0, 2), (1, 3))
+    named = [read_value(KINDS["sharding"], f"{{mesh['a'=2,'b'=2], [{{'{axis}'}}]}}", "sharding") for axis in "b1"]
+    assert named[0] is named[1]
