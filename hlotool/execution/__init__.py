@@ -24,9 +24,10 @@ from hlotool.execution.evaluate import (
 from hlotool.execution.executor import Executor, Options, library_versions
 from hlotool.execution.executors import executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
+from hlotool.execution.last_places import LEAST_ULPS, ulp_of
 from hlotool.execution.product_precision import mantissa_bits
 from hlotool.execution.program import Program, fitted, flat, nested
-from hlotool.execution.rounding import LEAST_ULPS, RandomRounding, Samples, sample_program, ulp_of
+from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, run_limit
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, leaves

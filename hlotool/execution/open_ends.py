@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.execution.higher_precision import own, widened
-from hlotool.ir import DType, HloComputation, HloInstruction, Shape
+from hlotool.execution.last_places import largest
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import limits
 
 Array: TypeAlias = Any
@@ -104,15 +105,15 @@ class OpenEnds:
         with np.errstate(all="ignore"):
             fold = functools.partial(_folded, function, keywords)
             if opcode == "add":
-                largest = _largest(instruction.shape.dtype)
+                most = largest(instruction.shape.dtype)
                 widest = np.nan_to_num(np.abs(values), nan=0.0, posinf=np.inf).max()
-                if float(widest) * values.size + abs(float(initial)) <= largest:
+                if float(widest) * values.size + abs(float(initial)) <= most:
                     return found
                 size = fold(np.add, np.abs(values), np.abs(initial))
                 exact = own(fold(np.add, values, initial), instruction.shape)
                 if is_contracted:
-                    found = self._either(found, size > largest, [exact])
-                where = (size > largest) & np.isfinite(size)
+                    found = self._either(found, size > most, [exact])
+                where = (size > most) & np.isfinite(size)
                 return self.ends(found, where, [exact]) if where.any() else found
             return self._product_folded(instruction, fold, values, initial, found)
 
@@ -166,8 +167,3 @@ class _Plain:
 def _folded(function: Function, keywords: dict[str, Any], combine: Function, values: Array, initial: Array) -> Array:
     """The fold of other numbers by another operation."""
     return function(values, initial, **keywords | {"to_apply": _Plain(keywords["to_apply"].computation, combine)})
-
-
-@functools.cache
-def _largest(kind: DType) -> float:
-    return float(limits(kind.component)[0])

@@ -27,7 +27,6 @@ quotient, root) are not moved outside of reducers: what is left is what the oper
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -37,13 +36,15 @@ from typing import Any, TypeAlias
 from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, own, shadow_program, wide_kind, widened
+from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.open_ends import MOVES, OpenEnds
-from hlotool.execution.product_precision import accumulation, cut_by_platform, mantissa_bits, unit_of
+from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
 from hlotool.execution.program import Program
+from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
-from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, ResultAccuracy, Shape, dtype_of_numpy
-from hlotool.ops import OPS, limits
+from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
+from hlotool.ops import OPS
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -52,8 +53,6 @@ Function: TypeAlias = Callable[..., Any]
 _IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"})
 #: operations of which several make one sum
 _SUMS = frozenset({"add", "subtract"})
-#: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
-LEAST_ULPS = 1.0
 
 
 def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
@@ -160,7 +159,7 @@ class RandomRounding:
         if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
             return self._moved(instruction, function), keywords
         if instruction.opcode == "scatter":
-            return self._scattered(function), keywords
+            return scattered_otherwise(function, self._random, self._flushes), keywords
         if instruction.opcode == "sort":
             return self._sorted(function), keywords
         if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
@@ -222,7 +221,7 @@ class RandomRounding:
             exact = widened(exact, shape)
             if is_chain:
                 exact = self._in_another_order(exact, wide, shape.dtype)
-            found = self._rounded(exact, shape, _error(accuracy, ulps), unit)
+            found = self._rounded(exact, shape, error_of(accuracy, ulps), unit)
             if opcode == "multiply" and not self._strict:
                 self._ends.note_product(found, exact)
             return found
@@ -258,7 +257,7 @@ class RandomRounding:
         unit, fewer = accumulation(instruction)
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
-        tiny = 2.0 ** _least_exponent(shape.dtype)
+        tiny = 2.0 ** least_exponent(shape.dtype)
         is_narrow = shape.dtype.bits < 32 and not instruction.attributes.get("algorithm")
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
@@ -286,7 +285,7 @@ class RandomRounding:
             if self._flushes:  # products too small for a normal number may be lost, each of them
                 error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
             moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)
-            found = self._rounded(moved, shape, _error(None, self._least_ulps))
+            found = self._rounded(moved, shape, error_of(None, self._least_ulps))
             if has_holes and not (np.isfinite(given[0]).all() and np.isfinite(given[1]).all()):
                 return self._beside_holes(found, function, given, wide, shape)
             return self._overflowing(found, size, shape.dtype)
@@ -318,7 +317,7 @@ class RandomRounding:
         if not (kind.is_floating or kind.is_complex):
             ends = (found.min(), found.max()) if found.size else (0, 0)
             return np.full_like(found, ends[self._turn % 2])
-        far = _largest(kind) / 4
+        far = largest(kind) / 4
         end = (far, -far, np.nan, np.inf, -np.inf, None)[self._turn % 6]
         return found if end is None else np.full_like(found, end)
 
@@ -326,7 +325,7 @@ class RandomRounding:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
         import numpy as np
 
-        at_risk = (size > _largest(kind)) & ~np.isnan(size)
+        at_risk = (size > largest(kind)) & ~np.isnan(size)
         return self._ends.ends(found, at_risk) if at_risk.any() else found
 
     def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
@@ -343,7 +342,7 @@ class RandomRounding:
                 # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
                 size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
                 # A transform's halves are sums of twice as much, and scaled at the end.
-                return self._anything(found) if _is_real(shape) and size > _largest(shape.dtype) / 4 else found
+                return self._anything(found) if _is_real(shape) and size > largest(shape.dtype) / 4 else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
 
@@ -361,8 +360,8 @@ class RandomRounding:
                          for v, s in zip(values, shapes, strict=True)]
                 found = function(*moved, **keywords)
                 sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
-            largest = min((_largest(s.dtype) for s in shapes if _is_real(s)), default=math.inf)
-            if all(size <= largest for size in sizes):
+            most = min((largest(s.dtype) for s in shapes if _is_real(s)), default=math.inf)
+            if all(size <= most for size in sizes):
                 return found
             leaves = [self._anything(a) if a.dtype.kind in "fc" else np.full_like(a, self._turn // 6 % 2)
                       for a in map(np.asarray, found if isinstance(found, tuple) else (found,))]
@@ -382,26 +381,6 @@ class RandomRounding:
                 inputs = [np.take(a, order, axis=d) for a in inputs]
             found = function(*inputs, *operands[count:], dimensions=dimensions, **keywords)
             return self._ends.folded(instruction, function, operands, {"dimensions": dimensions, **keywords}, found)
-
-        return call
-
-    def _scattered(self, function: Function) -> Function:
-        """Updates in another order, which shows where indices are equal."""
-        import numpy as np
-
-        def call(*operands: Array, **keywords: Any) -> Any:
-            count = len(operands) // 2
-            indices, updates = operands[count], list(operands[count + 1:])
-            if self._flushes:
-                indices = _whole_windows(operands[0], indices, updates[0], keywords)
-            over = [d for d in range(indices.ndim) if d != keywords["index_vector_dim"]]
-            rest = [d for d in range(updates[0].ndim) if d not in keywords["update_window_dims"]]
-            for d, u in zip(over, rest, strict=False):
-                if d not in keywords.get("scatter_indices_batching_dims", ()):
-                    order = self._random.permutation(indices.shape[d])
-                    indices = np.take(indices, order, axis=d)
-                    updates = [np.take(a, order, axis=u) for a in updates]
-            return function(*operands[:count], indices, *updates, **keywords)
 
         return call
 
@@ -444,7 +423,7 @@ class RandomRounding:
 
         if not self._flushes or kind.is_complex or kind.bits < 16:
             return array
-        tiny = 2.0 ** _least_exponent(kind)
+        tiny = 2.0 ** least_exponent(kind)
         small = np.abs(array.astype(np.float64)) < tiny
         # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
         with np.errstate(all="ignore"):
@@ -464,44 +443,6 @@ def _without_hypotenuse(number: Array, size: Array) -> Array:
     return np.where(np.isnan(number.real) | np.isnan(number.imag), np.nan, size).astype(size.dtype, copy=False)
 
 
-def _error(accuracy: ResultAccuracy | None, ulps: float) -> Function:
-    """The largest error of a result of a size whose last place is known."""
-    if accuracy is not None and accuracy.mode == "highest":
-        ulps = LEAST_ULPS
-    if accuracy is None or accuracy.mode:
-        return lambda size, ulp: ulps * ulp
-    atol, rtol, wanted = accuracy.atol, accuracy.rtol, max(LEAST_ULPS, accuracy.ulps)
-    return lambda size, ulp: atol + rtol * size + wanted * ulp
-
-
-@functools.cache
-def _largest(kind: DType) -> float:
-    """The largest finite number of a type, or of the halves of a complex one."""
-    return float(limits(kind.component)[0])
-
-
-@functools.cache
-def _least_exponent(kind: DType) -> int:
-    """The exponent of the smallest normal number."""
-    bits = kind.component.exponent_bits
-    return 2 - int(2 ** (bits - 1))
-
-
-def ulp_of(size: Array, kind: DType) -> Array:
-    """The unit in the last place of numbers of those magnitudes in an element type, as f64 or wider.
-
-    >>> import numpy as np
-    >>> from hlotool.ir import DTYPES
-    >>> float(ulp_of(np.float64([1.5]), DTYPES["bf16"])[0])
-    0.0078125
-    """
-    import numpy as np
-
-    _, exponent = np.frexp(size)
-    places = np.maximum(exponent - 1, _least_exponent(kind)) - mantissa_bits(kind)
-    return np.ldexp(np.ones((), np.asarray(size).dtype), places)
-
-
 def _wide_keywords(keywords: dict[str, Any], shape: Shape) -> dict[str, Any]:
     wanted = keywords.get("shape")
     if wanted is None or not _is_real(shape):
@@ -517,21 +458,3 @@ def _reducers(module: HloModule) -> list[HloComputation]:
     """The computations that fold, in an order of the backend's choice."""
     return [c for i in module.instructions() if i.opcode not in ("call", "while", "conditional", "fusion", "map")
             for c in i.called_computations()]
-
-
-def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:
-    """Indices with windows that lie partly outside moved away: XLA's CPU drops those whole, the reference in part."""
-    import numpy as np
-
-    vector = keywords["index_vector_dim"]
-    if vector == indices.ndim:
-        return indices
-    left_out = (*keywords["inserted_window_dims"], *keywords.get("input_batching_dims", ()))
-    kept = [d for d in range(operand.ndim) if d not in left_out]
-    sizes = dict(zip(kept, (update.shape[d] for d in keywords["update_window_dims"]), strict=False))
-    mapped = keywords["scatter_dims_to_operand_dims"]
-    last = np.array([operand.shape[d] - sizes.get(d, 1) for d in mapped], np.int64)
-    starts = np.moveaxis(indices, vector, -1)
-    inside = ((starts >= 0) & (starts.astype(np.float64) <= last)).all(axis=-1, keepdims=True)
-    far = np.array(np.iinfo(indices.dtype).max if indices.dtype.kind in "iu" else 0, indices.dtype)
-    return np.moveaxis(np.where(inside, starts, far), -1, vector)

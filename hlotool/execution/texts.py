@@ -14,7 +14,8 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import TIMEOUT
 from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Executor, Options, PerDevice
 from hlotool.execution.executors import executor_named
-from hlotool.execution.rounding import LEAST_ULPS, Samples
+from hlotool.execution.last_places import LEAST_ULPS
+from hlotool.execution.rounding import Samples
 
 
 def run_text(text: str, arguments: PerDevice, executor: str, *, infeed: PerDevice = (), devices: int = 1,

@@ -1,0 +1,54 @@
+"""Units in the last place, and errors that are counted in them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from hlotool.execution.product_precision import mantissa_bits
+from hlotool.ir import DType, ResultAccuracy
+from hlotool.ops import limits
+
+Array: TypeAlias = Any
+
+#: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
+LEAST_ULPS = 1.0
+
+
+def error_of(accuracy: ResultAccuracy | None, ulps: float) -> Callable[[Array, Array], Array]:
+    """The largest error of a result of a size whose last place is known."""
+    if accuracy is not None and accuracy.mode == "highest":
+        ulps = LEAST_ULPS
+    if accuracy is None or accuracy.mode:
+        return lambda size, ulp: ulps * ulp
+    atol, rtol, wanted = accuracy.atol, accuracy.rtol, max(LEAST_ULPS, accuracy.ulps)
+    return lambda size, ulp: atol + rtol * size + wanted * ulp
+
+
+@functools.cache
+def largest(kind: DType) -> float:
+    """The largest finite number of a type, or of the halves of a complex one."""
+    return float(limits(kind.component)[0])
+
+
+@functools.cache
+def least_exponent(kind: DType) -> int:
+    """The exponent of the smallest normal number."""
+    bits = kind.component.exponent_bits
+    return 2 - int(2 ** (bits - 1))
+
+
+def ulp_of(size: Array, kind: DType) -> Array:
+    """The unit in the last place of numbers of those magnitudes in an element type, as f64 or wider.
+
+    >>> import numpy as np
+    >>> from hlotool.ir import DTYPES
+    >>> float(ulp_of(np.float64([1.5]), DTYPES["bf16"])[0])
+    0.0078125
+    """
+    import numpy as np
+
+    _, exponent = np.frexp(size)
+    places = np.maximum(exponent - 1, least_exponent(kind)) - mantissa_bits(kind)
+    return np.ldexp(np.ones((), np.asarray(size).dtype), places)

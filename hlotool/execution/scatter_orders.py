@@ -1,0 +1,48 @@
+"""What scatters leave open: the order of updates, which shows where indices are equal, and windows partly outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Array: TypeAlias = Any
+Function: TypeAlias = Callable[..., Any]
+
+
+def scattered_otherwise(function: Function, random: Any, drops_windows: bool) -> Function:
+    """A scatter with its updates in another order; `drops_windows` says that what lies partly outside is left out."""
+    import numpy as np
+
+    def call(*operands: Array, **keywords: Any) -> Any:
+        count = len(operands) // 2
+        indices, updates = operands[count], list(operands[count + 1:])
+        if drops_windows:
+            indices = _whole_windows(operands[0], indices, updates[0], keywords)
+        over = [d for d in range(indices.ndim) if d != keywords["index_vector_dim"]]
+        rest = [d for d in range(updates[0].ndim) if d not in keywords["update_window_dims"]]
+        for d, u in zip(over, rest, strict=False):
+            if d not in keywords.get("scatter_indices_batching_dims", ()):
+                order = random.permutation(indices.shape[d])
+                indices = np.take(indices, order, axis=d)
+                updates = [np.take(a, order, axis=u) for a in updates]
+        return function(*operands[:count], indices, *updates, **keywords)
+
+    return call
+
+
+def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:
+    """Indices with windows that lie partly outside moved away: XLA's CPU drops those whole, the reference in part."""
+    import numpy as np
+
+    vector = keywords["index_vector_dim"]
+    if vector == indices.ndim:
+        return indices
+    left_out = (*keywords["inserted_window_dims"], *keywords.get("input_batching_dims", ()))
+    kept = [d for d in range(operand.ndim) if d not in left_out]
+    sizes = dict(zip(kept, (update.shape[d] for d in keywords["update_window_dims"]), strict=False))
+    mapped = keywords["scatter_dims_to_operand_dims"]
+    last = np.array([operand.shape[d] - sizes.get(d, 1) for d in mapped], np.int64)
+    starts = np.moveaxis(indices, vector, -1)
+    inside = ((starts >= 0) & (starts.astype(np.float64) <= last)).all(axis=-1, keepdims=True)
+    far = np.array(np.iinfo(indices.dtype).max if indices.dtype.kind in "iu" else 0, indices.dtype)
+    return np.moveaxis(np.where(inside, starts, far), -1, vector)
