@@ -147,6 +147,8 @@ class RandomRounding:
         record, shape = OPS.get(instruction.opcode), instruction.shape
         if self._holds_narrow:
             function, keywords = HELD_AS_F32.rebinding(instruction, function, keywords)
+            if _adds_narrow(instruction):
+                function = self._held_sum(shape, function)
             if self._rounds_some and shape.is_array and HELD_AS_F32.holds(shape.dtype):
                 function = self._rounded_here_and_there(shape, function)
             return function, keywords
@@ -189,6 +191,25 @@ class RandomRounding:
             held = np.asarray(function(*values, **keywords))
             rounded = own(held, shape).astype(held.dtype)
             return np.where(self._random.integers(0, 2, held.shape) > 0, held, rounded)
+
+        return call
+
+    def _held_sum(self, shape: Shape, function: Function) -> Function:
+        """A sum of products held as f32: parts of it may have been rounded to the type all the same.
+
+        Not rounded after that, so that it shows how far an element may be off, which rounded samples do by chance.
+        """
+        import numpy as np
+
+        unit = unit_of(shape.dtype)
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            held = np.asarray(function(*values, **keywords))
+            size, squares = (np.abs(function(*(np.abs(v) ** power for v in values[:2]), *values[2:], **keywords))
+                             for power in (1, 2))
+            is_exact = (size == np.rint(size)) & (size * unit <= 0.5)
+            error = np.where(is_exact | ~np.isfinite(squares), 0, 2 * np.sqrt(squares) * unit)
+            return (held + self._uniform(held) * error).astype(held.dtype)
 
         return call
 
@@ -258,7 +279,7 @@ class RandomRounding:
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
         terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
         tiny = 2.0 ** least_exponent(shape.dtype)
-        is_narrow = shape.dtype.bits < 32 and not instruction.attributes.get("algorithm")
+        is_narrow = _adds_narrow(instruction)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
         def call(*values: Array, **keywords: Any) -> Array:
@@ -428,6 +449,13 @@ class RandomRounding:
         # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
         with np.errstate(all="ignore"):
             return np.where(small, array * np.zeros((), array.dtype), array) if small.any() else array
+
+
+def _adds_narrow(instruction: HloInstruction) -> bool:
+    """Whether an instruction is a sum of products of which parts may be rounded to a narrow type."""
+    record, shape = OPS.get(instruction.opcode), instruction.shape
+    return (record is not None and "sums" in record.flags and shape.is_array and HELD_AS_F32.holds(shape.dtype)
+            and not instruction.attributes.get("algorithm"))
 
 
 def _has_holes(window: Any) -> bool:

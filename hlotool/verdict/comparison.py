@@ -38,7 +38,7 @@ from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.findings import Comparison, Finding
-from hlotool.verdict.judgement import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
+from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.tolerance import Tolerance
@@ -312,11 +312,8 @@ class _Work:
             quick = judge(given, Evidence(reference))
             if quick.kind <= Kind.WITHIN or (np.asarray(given).dtype.kind == "b" and quick.kind is Kind.EQUAL):
                 return quick
-            evidence = case.evidence(device, result)
-            found = judge(given, evidence)
-            is_certain = found.is_wrong and judge(given, evidence, factor=BEYOND_DOUBT).is_wrong
-            if found.is_wrong and not (is_certain and time.monotonic() > self.until):
-                # Of a million elements some stand where a few samples do, by chance: they cost time, whatever is left.
+            found = judge(given, case.evidence(device, result))
+            if found.is_wrong:  # of a million elements a few samples leave some alone by chance, whatever time is left
                 found = judge(given, case.evidence(device, result, _MORE_SAMPLES))
             return found
         return judge(given, Evidence(reference))
