@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import BAD_ARRAYS
+from hlotool.ir import Shape
 from hlotool.isolation import available_memory
 
 #: arrays in one file
@@ -113,6 +114,12 @@ def storable(array: Any) -> Any:
 
     array = np.asarray(array)
     return array if _has_name(array.dtype) else array.view(np.dtype((np.void, array.dtype.itemsize)))
+
+
+def typed(array: Any, shape: Shape) -> Any:
+    """An array with the element type of a shape, where a file holds raw bytes of that size."""
+    is_raw = array.dtype.kind == "V" and shape.is_array and array.dtype.itemsize == shape.dtype.numpy.itemsize
+    return array.view(shape.dtype.numpy) if is_raw else array
 
 
 def _has_name(dtype: Any) -> bool:

@@ -104,6 +104,10 @@ class Executor(abc.ABC):
         """What stands behind the executor, asked in the child: its platform, device and version."""
         return {"platform": self.name}
 
+    def stored_arrays(self) -> dict[str, Any] | None:
+        """The arrays of the user's file by name, where there are such. Raises HloError (R110)."""
+        return None
+
     # What callers use.
 
     def run(self, program: Program, argument_sets: Sequence[PerDevice], infeed: PerDevice = ()) -> Results:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.execution.devices import fed
-from hlotool.execution.evaluate import evaluate_program
+from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, own, shadow_program, wide_kind, widened
 from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.open_ends import MOVES, OpenEnds
@@ -57,8 +57,8 @@ _SUMS = frozenset({"add", "subtract"})
 
 def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
                    least_ulps: float = LEAST_ULPS, infeed: Sequence[Sequence[Array]] = (),
-                   product_bits: int = 0) -> list[list[Array]]:
-    """The results of every device with the roundings of that seed.
+                   product_bits: int = 0, observer: Observer | None = None) -> list[list[Array]]:
+    """The results of every device with the roundings of that seed; `observer` sees all values (evaluate.py).
 
     `product_bits`: see hlotool.execution.executor.
 
@@ -67,7 +67,7 @@ def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed:
     """
     rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps, product_bits=product_bits)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    found = evaluate_program(program, given, queues=fed(infeed), rebind=rounding.rebound)
+    found = evaluate_program(program, given, observer, queues=fed(infeed), rebind=rounding.rebound)
     return [[own(leaf, s) for leaf, s in zip(row, program.results, strict=True)] for row in found]
 
 

@@ -10,9 +10,10 @@ from hlotool.triage.number_text import number as number_text
 from hlotool.triage.places import Place
 from hlotool.triage.refused_instruction import refused_instruction
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
+from hlotool.triage.stored_values import blame
 from hlotool.triage.traces import trace
 from hlotool.triage.trials import Evidences
-from hlotool.triage.wrong_instruction import Blame, blame
+from hlotool.triage.wrong_instruction import Blame
 
 __all__ = [
     "VALUE_FATES", "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "ValueMatch",

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.execution import DIFFERENCE, FAILURES, Program, executor_named, read_module, run_limit
+from hlotool.execution import (
+    ARGUMENTS,
+    DIFFERENCE,
+    FAILURES,
+    Program,
+    executor_named,
+    fitted,
+    read_module,
+    run_limit,
+)
 from hlotool.triage.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.triage.module_pair import blame_pair
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
 from hlotool.triage.refused_instruction import refused_instruction
-from hlotool.triage.wrong_instruction import Blame, blame
+from hlotool.triage.stored_values import blame, compare_stored, stored_trace
+from hlotool.triage.wrong_instruction import Blame
 from hlotool.verdict import (
     SMALL,
     Comparison,
@@ -45,8 +55,10 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
                 bound.arguments[given] = read_module(bound.arguments[given])
         one = Program(bound.arguments["a"])
         other = Program(bound.arguments["b"]) if bound.arguments.get("b") is not None else None
-        found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
-        _look_behind_open(found, one, other)
+        found = _stored(one, bound.arguments) if other is None else None
+        if found is None:
+            found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
+            _look_behind_open(found, one, other)
         if names and (found.findings or found.diagnostics):
             name_instruction(found, one, other, seconds=_NAME)
         return found
@@ -58,6 +70,19 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
 compare = _searching(compare_values, names=True)
 #: the same for who looks for the instruction himself
 compare_unnamed = _searching(compare_values, names=False)
+
+
+def _stored(one: Program, given: Mapping[str, Any]) -> Comparison | None:
+    """The comparison with values of instructions from a file; None where no executor holds such."""
+    for name in given.get("executors", ()):
+        executor = executor_named(name)
+        trace = stored_trace(one, executor)
+        if trace is None:
+            continue
+        if given.get("arguments") is None:
+            raise HloError([Diagnostic(ARGUMENTS, f"{name} holds values of one run: give its arguments, too")])
+        return compare_stored(one, [fitted(one, given["arguments"])] * one.devices, name, trace)
+    return None
 
 
 def _look_behind_open(found: Comparison, one: Program, other: Program | None) -> None:

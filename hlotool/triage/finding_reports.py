@@ -121,6 +121,9 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
         names = ", ".join(i.name for i in blame.together[:8]) + (", ..." if len(blame.together) > 8 else "")
         notes.append(Note(f"it takes {names} as well: fed with what the reference makes of those it is right, so the "
                           "compiler folds or fuses them"))
+    if blame.untold:
+        names = ", ".join(i.name for i in blame.untold[:8]) + (", ..." if len(blame.untold) > 8 else "")
+        notes.append(Note(f"no values are known of {names}: it may be one of those"))
     what = "is not finite where it should be, or finite where it should not" \
         if judgement.kind is Kind.NON_FINITE else "is wrong"
     how = "by itself, on what the reference gives it" if alone else "where it is compiled with what it is computed of"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ARGUMENTS, Executor, Moment, Program, evaluate_program, leaves
+from hlotool.execution import ARGUMENTS, Executor, Moment, Path, Program, evaluate_program, leaves
+from hlotool.ir import HloInstruction
 from hlotool.triage.cuts import is_cuttable, part
 
 Array: TypeAlias = Any
@@ -34,14 +35,18 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern.removeprefix("%")) for pattern in patterns)
 
 
+def traced_name(path: Path, instruction: HloInstruction) -> str:
+    """The name of a value: that of its instruction, behind the calls that lead there."""
+    return "".join(f"{call.caller.name}[{call.iteration}]/" for call in path) + instruction.name
+
+
 def _on_reference(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,
                   patterns: Sequence[str]) -> dict[str, Array]:
     found: dict[str, Array] = {}
 
     def watch(moment: Moment) -> Any:
         if not moment.device and moment.instruction.shape.is_array and _matches(moment.instruction.name, patterns):
-            way = "".join(f"{call.caller.name}[{call.iteration}]/" for call in moment.path)
-            found[way + moment.instruction.name] = moment.value
+            found[traced_name(moment.path, moment.instruction)] = moment.value
         return moment.value
 
     evaluate_program(program, arguments, watch)

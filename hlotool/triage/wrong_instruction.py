@@ -58,11 +58,13 @@ class Blame:
     seconds: float
     #: parts that the executor refused, and why
     refusals: list[str] = field(default_factory=list)
+    #: instructions before it of which no value is known: it may be one of those
+    untold: tuple[HloInstruction, ...] = ()
 
 
-def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: float = 60.0,
-          results: Sequence[int] | None = None) -> Blame | None:
-    """The instruction that an executor gets wrong; None where its results are right.
+def search(program: Program, arguments: Rows, executor: Executor, *, seconds: float = 60.0,
+           results: Sequence[int] | None = None) -> Blame | None:
+    """The instruction that an executor gets wrong, by running parts on it; None where its results are right.
 
     `results` are the leaves that are known to be wrong, where that is known. After `seconds` the best answer so far is
     given. Raises HloError where the reference or the executor cannot run the program.

@@ -20,6 +20,7 @@ class Finding:
     #: who gave it, and against whom it is held
     side: str
     other: str
+    #: the leaf; -1: it is no result but the value of an instruction (`value`)
     result: int
     device: int
     #: the kind of the arguments, and their number
@@ -29,9 +30,11 @@ class Finding:
     #: who is right, and why
     right: str
     why: str
+    #: the name of the instruction whose value it is
+    value: str = ""
 
     def __str__(self) -> str:
-        where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
+        where = (self.value or f"result {self.result}") + (f" of device {self.device}" if self.device else "")
         return f"{where} of {self.side}, {self.inputs} arguments: {self.judgement}; {self.why}"
 
 

@@ -2,15 +2,17 @@
 
 An HloSnapshot (.pb, .pb.gz) gives the result that it records. The arrays of an .npz are taken by name where the
 program's results have names there (result0, result1, ... as `hlotool run --output` writes them), else in the order of
-their names; the same for every set of arguments, so give those too.
+their names; the same for every set of arguments, so give those too. Arrays with names of instructions are compared
+with what these give (hlotool.triage.stored_values).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from hlotool.execution.array_files import read_array_file
+from hlotool.execution.array_files import read_array_file, typed
 from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
 from hlotool.isolation import Refusal
@@ -55,6 +57,9 @@ class Stored(Executor):
             raise Refusal("unsupported", f"{self.argument} holds no recorded result")
         return list(found.result)
 
+    def stored_arrays(self) -> dict[str, Any] | None:
+        return None if self._recorded() is not None else read_array_file(self.argument)
+
     def _arrays(self, work: Program) -> list[object]:
         if (recorded := self._recorded()) is not None:
             return recorded
@@ -63,5 +68,4 @@ class Stored(Executor):
         arrays = [held[n] for n in (names if set(names) == set(held) else sorted(held))]
         # NumPy stores bf16 and the small floats as raw bytes.
         shapes = list(work.results) * (len(arrays) // max(1, len(work.results)))
-        return [a.view(s.dtype.numpy) if a.dtype.kind == "V" and a.dtype.itemsize == s.dtype.numpy.itemsize else a
-                for a, s in zip(arrays, shapes, strict=False)]
+        return [typed(a, s) for a, s in zip(arrays, shapes, strict=False)]
