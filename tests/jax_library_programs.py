@@ -69,7 +69,12 @@ _add("jax.lax", "f 4 6", scan=lambda x: lax.scan(lambda c, r: (c + r, c * r), x[
          x[0, 0] > 0, jnp.sin, jnp.cos, x), switch=lambda x: lax.switch(jnp.argmax(x[0]) % 3, [
              jnp.sin, jnp.cos, jnp.tan], x), associative=lambda x: lax.associative_scan(jnp.maximum, x),
      dynamic=lambda x: lax.dynamic_update_slice(x, x[:2, :2], (jnp.argmax(x[0]), 1)),
-     reduce=lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (1, 2), "SAME"))
+     reduce=lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (1, 2), "SAME"),
+     cumulative=lambda x: (lax.cumlogsumexp(x, axis=1, reverse=True), lax.cummax(x)), pad=lambda x: lax.pad(
+         x, np.float32(1), ((1, -1, 2), (-2, 3, 0))), precision=lambda x: lax.reduce_precision(x, 5, 7),
+     composite=lax.composite(lambda y: jnp.sin(y) * 2, "house.wave"),
+     barrier=lambda x: lax.optimization_barrier((x, x * 2))[1],
+     platform=lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos))
 
 
 def _declare_networks() -> None:

@@ -73,7 +73,8 @@ def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ..
     """Let only the first `size` slices of a dimension count.
 
     A larger size than before uncovers what the operand was first set of; has anything been computed since, what lies
-    there is up to the platform, and has no value here.
+    there is up to the platform, and has no value here. A result that is written without `<=` has one size only: no
+    other one has a value here.
 
     C1  dimensions names one dimension of the operand.
     C2  The operand is an array.

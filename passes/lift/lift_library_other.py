@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, SliceDimension
 from hlotool.passes.lift.library_calls import Call, depends_on, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
 from hlotool.passes.lift.lift_library_matmul import float_of
@@ -36,6 +36,28 @@ def topk(call: Call) -> HloInstruction:
     largest = _is_greater(call, called[0]) if called else True
     shape = call.instruction.shape.without_layout()
     return call.add("topk", [operand], shape, k=values.dims[-1], largest=largest)
+
+
+@on_target("ApproxTopK")
+def approximate_topk(call: Call) -> tuple[HloInstruction, ...]:
+    """The first elements of each line in the order of the comparator: what XLA falls back to, and of any recall.
+
+    Without aggregate_to_topk more elements are left than asked for, and which is the platform's.
+    """
+    config, called = call.config(), call.instruction.called_computations()
+    call.expect(bool(config.get("aggregate_to_topk")), "how many elements it leaves, and which, is the platform's")
+    inputs = call.operands[:len(call.operands) // 2]
+    call.expect(len(called) == 1 and len(inputs) == len(call.results), f"it has {len(call.operands)} operands, "
+                f"{len(called)} comparators and {len(call.results)} results")
+    axis, count = config["reduction_dim"], config["top_k"]
+    shapes = [o.shape.without_layout() for o in inputs]
+    whole = Shape.tuple(*shapes) if len(shapes) > 1 else shapes[0]
+    ordered = call.add("sort", inputs, whole, dimensions=(axis,), is_stable=True, to_apply=called[0])
+    parts = [call.edit.element(ordered, n, like=call.instruction) for n in range(len(shapes))] if len(shapes) > 1 else [
+        ordered]
+    cut = [tuple(SliceDimension(0, count if d == axis else n) for d, n in enumerate(s.dims)) for s in shapes]
+    return tuple(call.add("slice", [part], result, slice=taken)
+                 for part, result, taken in zip(parts, call.results, cut, strict=True))
 
 
 def _is_greater(call: Call, comparator: HloComputation) -> bool:

@@ -379,3 +379,32 @@ def test_what_a_comparator_puts_first_is_told_by_its_direction_and_sides(directi
     is_largest = direction.startswith("G") == (sides == "a, b")
     expected = [9, 6, 5] if is_largest else [1, 1, 2]
     assert hlotool.execute(lifted, [given], "reference")[0].tolist() == expected
+
+
+APPROXIMATE = """HloModule m
+more { a = f32[] parameter(0)  b = f32[] parameter(1)  i = s32[] parameter(2)  j = s32[] parameter(3)
+  ROOT c = pred[] compare(a, b), direction=GT }
+ENTRY main {
+  x = f32[2,4] parameter(0)
+  n = s32[2,4] iota(), iota_dimension=1
+  low = f32[] constant(-inf)
+  none = s32[] constant(-1)
+  ROOT t = (f32[2,2], s32[2,2]) custom-call(x, n, low, none), custom_call_target="ApproxTopK",
+    api_version=API_VERSION_TYPED_FFI, called_computations={more}, backend_config={aggregate_to_topk = true,
+    is_fallback = true, recall_target = 0.95 : f32, reduction_dim = 1 : i64,
+    reduction_input_size_override = -1 : i64, top_k = 2 : i64}
+}"""
+
+
+def test_an_approximate_topk_is_an_exact_one() -> None:
+    x = np.float32([[3, 1, 4, 1], [5, 9, 2, 6]])
+    for executor in ("reference", "pjrt:cpu"):
+        values, places = hlotool.execute(hlotool.parse(APPROXIMATE), [x], executor=executor)
+        assert np.asarray(values).tolist() == [[4, 3], [9, 6]]
+        assert np.asarray(places).tolist() == [[2, 0], [1, 3]]
+
+
+def test_an_approximate_topk_that_leaves_more_stays() -> None:
+    module = hlotool.parse(APPROXIMATE.replace("aggregate_to_topk = true", "aggregate_to_topk = false"))
+    (call,) = lift_library_calls_recovering(module)
+    assert "platform's" in call.reason
