@@ -203,7 +203,7 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
     # A processor may flush what is smaller than the smallest normal number, whatever else is allowed.
     ulp = np.where(size < 4 * _smallest(kind), _smallest(kind), ulp)
-    free = np.where(size < _smallest(kind), max(1.0, free_ulps), free_ulps) * ulp
+    free = np.where(size < 4 * _smallest(kind), max(1.0, free_ulps), free_ulps) * ulp
     error = _distance(d, r)
     kinds = np.full(d.shape, Kind.WRONG, np.int8)
     kinds[error <= free] = Kind.WITHIN

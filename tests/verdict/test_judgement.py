@@ -207,3 +207,11 @@ def test_a_sum_of_products_in_parts_may_round_each_of_them() -> None:
     few = np.zeros(512, ml_dtypes.bfloat16)
     few[:4] = 1
     assert verdict(dot, [x, few], np.array(12, ml_dtypes.bfloat16)).is_wrong
+
+
+def test_what_rounds_to_the_smallest_normal_number_may_be_flushed() -> None:
+    program = program_of("x = bf16[1] parameter(0)\nROOT r = bf16[1] multiply(x, x)")
+    given = [np.array([1.0847e-19], ml_dtypes.bfloat16)]
+    reference = evaluate_program(program, [given])[0][0]
+    assert float(reference[0]) <= 2 * float(ml_dtypes.finfo(ml_dtypes.bfloat16).tiny)
+    assert not verdict(program, given, np.zeros(1, ml_dtypes.bfloat16)).is_wrong
