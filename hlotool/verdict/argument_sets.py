@@ -144,7 +144,7 @@ class ArgumentSearch:
             own = kind
             if kind == "mixed":  # one parameter out of the ordinary
                 own = ("special", "targets", "wide", "near")[number % 4] if place == chosen else "plain"
-            made.append(self._leaf(leaf, own, generator, (place, number)))
+            made.append(self._leaf(leaf, own, generator))
         if kind == "alike":
             self._align(made, number)
         return made
@@ -159,7 +159,7 @@ class ArgumentSearch:
                 made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
             first.setdefault(key, array)
 
-    def _leaf(self, leaf: _Leaf, kind: str, generator: Generator, turn: tuple[int, int]) -> Array:
+    def _leaf(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
         import numpy as np
 
         dtype = leaf.shape.dtype
@@ -168,21 +168,21 @@ class ArgumentSearch:
         if dtype.is_complex:
             made = np.empty(leaf.shape.dims, dtype.numpy)
             with np.errstate(all="ignore"):
-                made.real, made.imag = (self._floats(leaf, kind, generator, turn) for _ in range(2))
+                made.real, made.imag = (self._floats(leaf, kind, generator) for _ in range(2))
             return made
         with np.errstate(all="ignore"):
             if dtype.is_floating:
-                return _normal(np.asarray(self._floats(leaf, kind, generator, turn)).astype(dtype.numpy), dtype)
-            return self._integers(leaf, kind, generator, turn)
+                return _normal(np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy), dtype)
+            return self._integers(leaf, kind, generator)
 
-    def _floats(self, leaf: _Leaf, kind: str, generator: Generator, turn: tuple[int, int]) -> Array:
+    def _floats(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
         import numpy as np
 
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
         half = _half(dtype)
         plain = self._plain(leaf, kind, generator)
         if kind == "special":
-            return _sprinkled(plain, np.array(specials(half)), generator, turn)
+            return _sprinkled(plain, np.array(specials(half)), generator)
         if kind == "uniform":
             known = [*specials(half), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
             return np.full(dims, known[int(generator.integers(0, len(known)))])
@@ -191,7 +191,7 @@ class ArgumentSearch:
                       if math.isfinite(v) and (kind == "targets" or abs(v) <= _NEAR)]
             if kind == "targets":
                 wished = wished or list(specials(half))
-            return _sprinkled(plain, np.array(wished), generator, turn, least=0.5) if wished else plain
+            return _sprinkled(plain, np.array(wished), generator, least=0.5) if wished else plain
         if kind in ("wide", "alike") and (kind == "wide" or generator.integers(0, 2)):
             ends = limits(half)
             powers = generator.uniform(math.log2(ends[2]), math.log2(ends[0]), dims)
@@ -216,7 +216,7 @@ class ArgumentSearch:
             return -(np.abs(drawn) + 0.5) * leaf.scale
         return drawn * leaf.scale
 
-    def _integers(self, leaf: _Leaf, kind: str, generator: Generator, turn: tuple[int, int]) -> Array:
+    def _integers(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
         import numpy as np
 
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
@@ -224,14 +224,14 @@ class ArgumentSearch:
         top = min(high, leaf.bound if leaf.bound is not None else 3)
         drawn = generator.integers(0, max(0, top) + 1, dims).astype(object if dtype.bits == 64 else np.int64)
         if kind == "special":
-            drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator, turn)
+            drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator)
         elif kind == "uniform" and leaf.bound is None:
             known = [*specials(dtype), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
             drawn = np.full(dims, int(known[int(generator.integers(0, len(known)))]), object)
         elif kind in ("targets", "near"):
             wished = ([int(v) for v in (*leaf.wishes, *self.constants) if math.isfinite(v)]
                       or [int(v) for v in specials(dtype)])
-            drawn = _sprinkled(drawn, np.array(wished, object), generator, turn, least=0.5)
+            drawn = _sprinkled(drawn, np.array(wished, object), generator, least=0.5)
         elif kind in ("wide", "alike"):
             powers = generator.uniform(0, dtype.bits - dtype.is_signed, dims)
             sizes = np.exp2(powers).astype(np.float64)
@@ -300,23 +300,15 @@ def _half(dtype: Any) -> Any:
     return dtype.component
 
 
-def _sprinkled(plain: Array, values: Array, generator: Generator, turn: tuple[int, int], least: float = 0.0) -> Array:
-    """Some elements replaced by values: most of a small array, a few of a large one.
-
-    `turn` is the place of the leaf and the number of the set: the values come round from set to set, in an order of the
-    leaf's own, so that small arrays meet all of them in few sets.
-    """
+def _sprinkled(plain: Array, values: Array, generator: Generator, least: float = 0.0) -> Array:
+    """Some elements replaced by values: most of a small array, a few of a large one."""
     import numpy as np
 
     share = min(0.6, 8 / max(1, plain.size)) if plain.size > 1 else 0.8
     share = max(share, least if plain.size <= 64 else 0.0)
     here = generator.random(plain.shape) < share
-    place, number = turn
-    order = np.random.default_rng((place, len(values))).permutation(len(values))
-    first = number * round(share * plain.size)
-    chosen = np.array(plain, values.dtype)
-    chosen[here] = values[order[(first + np.arange(here.sum())) % len(values)]]
-    return chosen
+    chosen = np.asarray(values[generator.integers(0, len(values), plain.shape)], values.dtype)
+    return np.where(here, chosen, np.asarray(plain, values.dtype))
 
 
 def _clipped(drawn: Array, low: int, high: int) -> Array:
