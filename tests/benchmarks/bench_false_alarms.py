@@ -45,6 +45,10 @@ XLA_IS_WRONG: dict[tuple[str, str], str] = {
         "an all-reduce by maximum loses NaN, or not, by the order of devices",
     ("training_step", "add_any.1"): _DISTRIBUTED,
     ("training_step, optimised", "multiply_subtract_fusion"): _DISTRIBUTED,
+    ("spmd_partitioner_test.cc.337.hlo", "convolution.6144"):
+        "with 64 batch groups of one row the values are none of the definition's, which einsum gives as the reference",
+    ("dataflow_analysis_test.cc.32.hlo", "add"):
+        "exp of the largest float plus its negative is finite: a vectorised exp that never reaches infinity",
     ("service_dynamic_padder_test.cc.24.hlo", "reduce"):
         "the reshape forgets that a dimension is shorter; XLA's own test of the pass expects [[2, 4], [10, 12]]"}
 #: the kind of a comparison that ended with an exception
