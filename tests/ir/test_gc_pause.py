@@ -57,7 +57,6 @@ def test_garbage_among_many_objects_is_collected(monkeypatch: pytest.MonkeyPatch
     with no_collection():
         first = weakref.ref(Node())
         kept = [Node() for _ in range(2 * gc_pause._FEW)]
-    assert first() is not None  # it is among the old objects now
     del kept
     for _ in range(4):
         with no_collection():
