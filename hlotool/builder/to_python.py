@@ -32,7 +32,7 @@ from hlotool.ir import (
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError
 from hlotool.passes.verify import agrees
-from hlotool.text import print_value
+from hlotool.text import docstring_words, print_value
 
 #: kinds that Python writes as it writes its own values
 _PLAIN = (Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.STRING, Kind.WORD, Kind.INTS, Kind.BOOLS, Kind.WORDS)
@@ -65,7 +65,8 @@ class _Writer:
     def text(self) -> str:
         for computation in self.order:
             self.computations[computation] = _variable(computation.name, self._taken)
-        lines = [f'"""Builds the module {_safe(self.module.name)}."""', "", "from hlotool import XlaBuilder", "", "",
+        lines = [f'"""Builds the module {docstring_words(self.module.name)}."""', "",
+                 "from hlotool import XlaBuilder", "", "",
                  "def build():", *(f"    {line}" for line in self._body()), "", "",
                  'if __name__ == "__main__":', "    print(build())"]
         return "\n".join(lines) + "\n"
@@ -262,8 +263,3 @@ def _is_free(name: str) -> bool:
 
 def _joined(head: str, args: list[str]) -> str:
     return f"{head}({', '.join(args)})"
-
-
-def _safe(name: str) -> str:
-    """A name as a docstring can hold it."""
-    return re.sub(r"[^ -~]|[\\\"]", "_", name)

@@ -115,14 +115,12 @@ class Executor(abc.ABC):
 
         Raises HloError, with a code of codes.py, for a program that cannot be run or that fails.
         """
-        source = program.module.source
-        filename = source.filename if source else "<module>"
-        with self._said_of(filename):
+        with self._said_of(program.filename):
             work = self.prepare(program)
             if self.runs_here(program):
                 return self.compute(work, argument_sets, infeed)
         found: Results = self.ask("compute", work, argument_sets, infeed, devices=program.all_devices,
-                                  filename=filename)
+                                  filename=program.filename)
         return found
 
     def ask(self, task: str, *arguments: Any, devices: int = 1, time_limit: float | None = None,

@@ -88,9 +88,9 @@ class Holding:
 
     def _converting(self, instruction: HloInstruction, function: Callable[..., Any]) -> Callable[..., Any]:
         source, target = instruction.operands[0].shape, instruction.shape
-        if not _is_real(target):
+        if not is_real(target):
             return function  # truncates what is held
-        if not _is_real(source):
+        if not is_real(source):
             return self._in_own_types(instruction, function)
         kind = self.type_for(target.dtype).numpy
 
@@ -150,7 +150,8 @@ def own(value: Any, shape: Shape) -> Any:
         return np.asarray(value).astype(shape.dtype.numpy, copy=False)
 
 
-def _is_real(shape: Shape) -> bool:
+def is_real(shape: Shape) -> bool:
+    """Whether a shape is an array of floats or complex numbers."""
     return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
 
 

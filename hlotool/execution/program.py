@@ -72,7 +72,7 @@ class Program:
         if (size := sum(map(bytes_of, found))) > available_memory():
             raise HloError([Diagnostic(MEMORY, f"the arguments take {format_bytes(size)}, and "
                                                f"{format_bytes(available_memory())} may be taken",
-                                       filename=_filename(self))])
+                                       filename=self.filename)])
         return found
 
     def _without_argument(self, parameter: HloInstruction) -> Diagnostic | None:
@@ -88,6 +88,11 @@ class Program:
     def results(self) -> tuple[Shape, ...]:
         """The leaves of the entry's result."""
         return tuple(leaves(self.module.entry.root.shape))
+
+    @property
+    def filename(self) -> str:
+        """Where the module was read from, for diagnostics."""
+        return self.module.source.filename if self.module.source else "<module>"
 
     @functools.cached_property
     def replicas(self) -> int:
@@ -128,7 +133,7 @@ class Program:
         if not 0 < self.replicas * self.partitions <= MOST_DEVICES:
             raise HloError([Diagnostic(
                 UNSUPPORTED, f"the module is for {self.replicas} replicas of {self.partitions} partitions; "
-                             f"at most {MOST_DEVICES} devices can be run", filename=_filename(self))])
+                             f"at most {MOST_DEVICES} devices can be run", filename=self.filename)])
 
     @functools.cached_property
     def stablehlo(self) -> bytes:
@@ -232,7 +237,7 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
     for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):
         if not shape.is_array:
             raise HloError([Diagnostic(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
-                                       filename=_filename(program))])
+                                       filename=program.filename)])
         try:
             array = np.asarray(given) if hasattr(given, "dtype") else np.asarray(given, dtype=shape.dtype.numpy)
         except (TypeError, ValueError, OverflowError) as error:
@@ -248,7 +253,7 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
 
 
 def _misfit(program: Program, message: str) -> Diagnostic:
-    return Diagnostic(ARGUMENTS, message, filename=_filename(program))
+    return Diagnostic(ARGUMENTS, message, filename=program.filename)
 
 
 def located(module: HloModule, instruction: HloInstruction, code: str, message: str) -> Diagnostic:
@@ -257,7 +262,3 @@ def located(module: HloModule, instruction: HloInstruction, code: str, message: 
     return Diagnostic(code, message, line=place.line, column=place.column, end_line=place.line,
                       end_column=place.column + len(instruction.name),
                       filename=module.source.filename if module.source else "<module>")
-
-
-def _filename(program: Program) -> str:
-    return program.module.source.filename if program.module.source else "<module>"

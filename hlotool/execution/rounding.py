@@ -35,7 +35,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import Observer, evaluate_program
-from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, own, shadow_program, wide_kind, widened
+from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
 from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
@@ -139,7 +139,7 @@ class RandomRounding:
 
         if self._holds_narrow:
             return HELD_AS_F32.widened(argument, shape)
-        return self._flushed(np.asarray(argument), shape.dtype) if _is_real(shape) else argument
+        return self._flushed(np.asarray(argument), shape.dtype) if is_real(shape) else argument
 
     def rebound(self, instruction: HloInstruction, function: Function,
                 keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -355,15 +355,15 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
         def call(*values: Any, **keywords: Any) -> Any:
-            moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * 4) if _is_real(s) else v
+            moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * 4) if is_real(s) else v
                      for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
             try:
                 found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
-                reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if _is_real(s)]
+                reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if is_real(s)]
                 # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
                 size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
                 # A transform's halves are sums of twice as much, and scaled at the end.
-                return self._anything(found) if _is_real(shape) and size > largest(shape.dtype) / 4 else found
+                return self._anything(found) if is_real(shape) and size > largest(shape.dtype) / 4 else found
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
 
@@ -377,11 +377,11 @@ class RandomRounding:
 
         def call(*values: Any, **keywords: Any) -> Any:
             with np.errstate(all="ignore"):
-                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * 4), s) if _is_real(s) else v
+                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * 4), s) if is_real(s) else v
                          for v, s in zip(values, shapes, strict=True)]
                 found = function(*moved, **keywords)
                 sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
-            most = min((largest(s.dtype) for s in shapes if _is_real(s)), default=math.inf)
+            most = min((largest(s.dtype) for s in shapes if is_real(s)), default=math.inf)
             if all(size <= most for size in sizes):
                 return found
             leaves = [self._anything(a) if a.dtype.kind in "fc" else np.full_like(a, self._turn // 6 % 2)
@@ -473,13 +473,9 @@ def _without_hypotenuse(number: Array, size: Array) -> Array:
 
 def _wide_keywords(keywords: dict[str, Any], shape: Shape) -> dict[str, Any]:
     wanted = keywords.get("shape")
-    if wanted is None or not _is_real(shape):
+    if wanted is None or not is_real(shape):
         return keywords
     return keywords | {"shape": WideShape(shape, wide_kind(shape.dtype))}
-
-
-def _is_real(shape: Shape) -> bool:
-    return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
 
 
 def _reducers(module: HloModule) -> list[HloComputation]:

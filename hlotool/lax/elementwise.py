@@ -6,6 +6,7 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.lax.calls import NotWritable, Value, refuses, writes
 from hlotool.lax.function_code import FunctionCode, dtype_of
 from hlotool.lax.python_literals import element_type
+from hlotool.ops import comparison_type
 
 _UNARY = {
     "abs": "lax.abs", "acos": "lax.acos", "acosh": "lax.acosh", "asin": "lax.asin", "asinh": "lax.asinh",
@@ -37,7 +38,7 @@ refuses("JAX rounds at random only inside of kernels", "stochastic-convert")
 def plain_function(computation: HloComputation) -> str | None:
     """`lax.add` for a computation that adds its two parameters; None for any other that is more than one operation."""
     root = computation.root
-    parameters = sorted(computation.parameters(), key=lambda p: p.parameter_number)
+    parameters = computation.parameters()
     if len(parameters) != 2 or root.opcode not in _BINARY or list(root.operands) != parameters or (
             parameters[0].shape.element_type != parameters[1].shape.element_type):
         return None
@@ -57,7 +58,7 @@ def _unary(code: FunctionCode, i: HloInstruction) -> str:
         return code.operand(i) if i.opcode == "real" else f"jnp.zeros_like({code.operand(i)})"
     if dtype.is_integral and i.opcode in ("floor", "ceil"):
         return code.operand(i)
-    return _through_bytes(i, f"{_UNARY[i.opcode]}", code.operands(i))
+    return _through_bytes(i, _UNARY[i.opcode], code.operands(i))
 
 
 def _through_bytes(i: HloInstruction, function: str, operands: list[str]) -> str:
@@ -110,8 +111,7 @@ def _infix(code: FunctionCode, i: HloInstruction, operator: str) -> str:
 def _compare(code: FunctionCode, i: HloInstruction) -> str:
     operator = _COMPARISONS[i.attributes["direction"]]
     dtype = dtype_of(i.operands[0])
-    total = i.attributes.get("type") == "TOTALORDER" or i.attributes.get("order") == "TOTAL"
-    if not total or not dtype.is_floating:
+    if comparison_type(i) != "TOTALORDER":
         return _infix(code, i, operator)
     if dtype.bits < 8:
         raise NotWritable(f"JAX compares no {dtype.name} in total order")

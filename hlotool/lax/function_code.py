@@ -38,7 +38,7 @@ class FunctionCode:
 
     def text(self, name: str) -> str:
         """The function's definition. Raises NotWritable, its `instruction` saying where."""
-        parameters = sorted(self.computation.parameters(), key=lambda p: p.parameter_number)
+        parameters = self.computation.parameters()
         arguments = [self._argument(p) for p in parameters]
         for instruction in post_order(self.computation):
             if instruction not in self.values:
@@ -168,7 +168,7 @@ def _element_name(wish: str, instruction: HloInstruction, index: int) -> str:
 
 def _folded(line: str) -> Iterator[str]:
     """A line, broken after commas of its outermost parentheses where it is too long."""
-    opening = line.find("(", line.find(" = ") + 1 if " = " in line else 0)
+    opening = line.find("(")
     if len(line) <= _WIDTH or opening < 0 or not line.endswith(")"):
         yield line
         return

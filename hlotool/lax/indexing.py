@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hlotool.ir import HloInstruction
 from hlotool.lax.calls import NotWritable, Value, writes
 from hlotool.lax.elementwise import plain_function
@@ -67,19 +69,19 @@ def _scatter(code: FunctionCode, i: HloInstruction) -> Value:
     flags = "".join(f", {flag}=True" for flag in ("indices_are_sorted", "unique_indices") if a.get(flag))
     where = _index_vectors(i.operands[count], indices, a["index_vector_dim"])
     calls = [f"{function}({target}, {where}, {update}, {numbers}{flags}, mode=\"drop\")"
-                           for function, target, update in zip(functions, targets, updates, strict=True)]
+             for function, target, update in zip(functions, targets, updates, strict=True)]
     return calls if i.shape.is_tuple else calls[0]
 
 
 def _combiners(i: HloInstruction, count: int) -> list[str]:
     """JAX's function for each target of a scatter."""
     computation = i.attributes["to_apply"]
-    parameters = sorted(computation.parameters(), key=lambda p: p.parameter_number)
+    parameters = computation.parameters()
     roots = computation.root.operands if computation.root.opcode == "tuple" else (computation.root,)
-    if count == 1 and (function := plain_function(computation)) in _SCATTERS:
-        return [_SCATTERS[function or ""]]
-    if count == 1 and plain_function(computation) == "lax.bitwise_or" and (
-            i.shape.element_type == "pred"):
+    function = plain_function(computation) if count == 1 else None
+    if function in _SCATTERS:
+        return [_SCATTERS[function]]
+    if function == "lax.bitwise_or" and i.shape.element_type == "pred":
         return ["lax.scatter_max"]
     if len(roots) == count and all(root is parameters[count + n] for n, root in enumerate(roots)):
         return ["lax.scatter"] * count
@@ -87,8 +89,8 @@ def _combiners(i: HloInstruction, count: int) -> list[str]:
                       f"{computation.name}")
 
 
-def _numbers(kind: str, attributes: dict[str, object], names: dict[str, str]) -> str:
-    said = [f"{name}={tuple(attributes.get(ours, ()))}" for name, ours in names.items()  # type: ignore[arg-type]
+def _numbers(kind: str, attributes: dict[str, Any], names: dict[str, str]) -> str:
+    said = [f"{name}={tuple(attributes.get(ours, ()))}" for name, ours in names.items()
             if attributes.get(ours) or "batching" not in name]
     return f"lax.{kind}({', '.join(said)})"
 

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -35,6 +34,7 @@ from hlotool.lax.function_code import FunctionCode
 from hlotool.lax.helper_functions import HELPERS, IMPORTS, NEEDS
 from hlotool.lax.python_names import Names, function_names, spoken_name
 from hlotool.mlir import from_stablehlo, to_stablehlo
+from hlotool.text import docstring_words
 
 #: the files that declare writers
 FAMILIES = (elementwise, movement, indexing, contraction, reduction, windows, sorting, control, linear_algebra,
@@ -102,7 +102,7 @@ class _ModuleCode:
         return name
 
     def _head(self) -> Iterator[str]:
-        yield f'"""Computes what the module {_safe(self.module.name)} computes: main(*arguments)."""'
+        yield f'"""Computes what the module {docstring_words(self.module.name)} computes: main(*arguments)."""'
         yield ""
         needed = sorted(line for name in self._helpers for line in IMPORTS.get(name, ()))
         plain = [f"import {line}" for line in needed if " as " not in line]
@@ -119,8 +119,3 @@ class _ModuleCode:
         return any(shape.is_array and (dtype := DTYPES.get(shape.element_type)) is not None
                    and dtype.component.bits == 64
                    for instruction in self.module.instructions() for _, shape in instruction.shape.leaves())
-
-
-def _safe(name: str) -> str:
-    """A name as a docstring can hold it."""
-    return re.sub(r"[^ -~]|[\\\"]", "_", name)

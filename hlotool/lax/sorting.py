@@ -9,6 +9,7 @@ import numpy as np
 from hlotool.ir import HloInstruction
 from hlotool.lax.calls import NotWritable, writes
 from hlotool.lax.function_code import FunctionCode
+from hlotool.ops import comparison_type
 
 #: a sort by a comparison of all pairs takes the square of the size
 _LONGEST = 4096
@@ -62,7 +63,7 @@ def _is_order(compare: HloInstruction, direction: str, key: int) -> bool:
         return False
     left, right = compare.operands
     if left.shape.element_type.startswith(("f", "bf")):
-        total = compare.attributes.get("type") == "TOTALORDER" or compare.attributes.get("order") == "TOTAL"
+        total = comparison_type(compare) == "TOTALORDER"
         return (total or direction == "EQ") and _is_made_equal(left, 2 * key) and _is_made_equal(right, 2 * key + 1)
     return not left.shape.element_type.startswith("c") and _is_parameter(left, 2 * key) and (
         _is_parameter(right, 2 * key + 1))

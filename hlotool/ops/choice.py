@@ -40,7 +40,7 @@ def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = 
     return shape.with_element_type("pred")
 
 
-def _comparison_type(instruction: HloInstruction) -> str:
+def comparison_type(instruction: HloInstruction) -> str:
     """What `type` says, `order` says, or is meant where neither is written."""
     family = instruction.operands[0].shape.dtype.family
     if family == "float" and instruction.attributes.get("order") == "TOTAL":
@@ -53,7 +53,7 @@ def _plain_compare(instruction: HloInstruction) -> Mapping[str, Any]:
     attributes = instruction.attributes
     if not instruction.operands or not instruction.operands[0].shape.is_array:
         return attributes
-    kind, default = _comparison_type(instruction), COMPARISONS[instruction.operands[0].shape.dtype.family][0]
+    kind, default = comparison_type(instruction), COMPARISONS[instruction.operands[0].shape.dtype.family][0]
     rest = attributes.without("type", "order")
     return rest if kind == default else rest | {"type": kind}
 
@@ -61,7 +61,7 @@ def _plain_compare(instruction: HloInstruction) -> Mapping[str, Any]:
 def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     return e.op("stablehlo.compare", operands, instruction.shape, {
         "comparison_direction": enum_attribute("comparison_direction", instruction.attributes["direction"]),
-        "compare_type": enum_attribute("comparison_type", _comparison_type(instruction))})
+        "compare_type": enum_attribute("comparison_type", comparison_type(instruction))})
 
 
 def _lift_compare(r: Reader) -> HloInstruction:

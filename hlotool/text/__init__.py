@@ -16,7 +16,7 @@ from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
-from hlotool.text.quoting import quote, unquote
+from hlotool.text.quoting import docstring_words, quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import blank_start
@@ -24,8 +24,7 @@ from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_ta
 
 __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "blank_start",
-    "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "is_one_value", "is_opcode",
-    "is_table_row",
-    "match_bracket", "parse", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
-    "read_value", "unquote",
+    "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "docstring_words",
+    "is_one_value", "is_opcode", "is_table_row", "match_bracket", "parse", "parse_recovering",
+    "print_instruction", "print_module", "print_value", "quote", "read_value", "unquote",
 ]

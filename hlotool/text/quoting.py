@@ -58,3 +58,8 @@ _NAMED = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
 
 def _escaped(byte: int) -> str:
     return _NAMED.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+
+
+def docstring_words(name: str) -> str:
+    """A name as a docstring of Python can hold it: what ends a string, or is no printable ASCII, is an underscore."""
+    return re.sub(r"[^ -~]|[\\\"]", "_", name)

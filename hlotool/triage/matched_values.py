@@ -259,9 +259,8 @@ class _Watch:
     def _see(self, moment: Moment) -> Any:
         instruction, value = moment.instruction, moment.value
         if time.monotonic() > self._deadline:
-            source = self._program.module.source
             raise HloError([Diagnostic(UNSUPPORTED, "the reference has not run the program in the time that was given",
-                                       filename=source.filename if source else "<module>",
+                                       filename=self._program.filename,
                                        help="give a smaller program, or more time")])
         if moment.device or not instruction.shape.is_array or instruction.opcode in _HANDED_ON \
                 or any(call.caller.opcode in FOLDS for call in moment.path):

@@ -67,7 +67,7 @@ def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: flo
 
 def stored_trace(program: Program, executor: Executor) -> dict[str, Array] | None:
     """The values of instructions that an executor's file holds; None: it holds results, or there is no file."""
-    held = getattr(executor, "stored_arrays", lambda: None)()
+    held = executor.stored_arrays()
     names = {i.name for i in program.module.instructions()}
     return {n: value for n, value in (held or {}).items() if n.rsplit("/", 1)[-1] in names} or None
 
@@ -101,7 +101,7 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
     evaluate_program(program, arguments, watch)
     if unknown := [name for name in trace if name not in places]:
         raise HloError([Diagnostic(ARGUMENTS, "on these arguments no instruction that gives an array runs as "
-                                              f"{', '.join(unknown[:4])}", filename=_filename(program))])
+                                              f"{', '.join(unknown[:4])}", filename=program.filename)])
     given = {name: typed(trace[name], places[name][1].shape) for name in places}
     judged = {name: judge(value, Evidence(reference[name])) for name, value in given.items()}
     if any(j.is_wrong and not j.problem for j in judged.values()):
@@ -182,8 +182,3 @@ def _rows(program: Program, arguments: Rows, stored: Mapping[str, Array], path: 
     if wanted:
         evaluate_program(program, arguments, watch)
     return [leaf for i in fed for leaf in ([stored[names[i]]] if names[i] in stored else flat(i.shape, known[i]))]
-
-
-def _filename(program: Program) -> str:
-    source = program.module.source
-    return source.filename if source else "<module>"

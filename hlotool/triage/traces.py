@@ -23,11 +23,10 @@ def trace(program: Program, arguments: Sequence[Sequence[Array]], executor: Exec
     """
     found = (_on_reference if executor.name == "reference" else _on_executor)(program, arguments, executor, patterns)
     if not found:
-        source = program.module.source
         where = "module" if executor.name == "reference" else "entry computation"
         raise HloError([Diagnostic(ARGUMENTS, f"no instruction of the {where} that gives an array is called "
                                               f"{' or '.join(patterns)}",
-                                   filename=source.filename if source else "<module>")])
+                                   filename=program.filename)])
     return found
 
 

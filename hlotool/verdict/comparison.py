@@ -207,9 +207,8 @@ class _Work:
 
     def _note_late(self, error: OutOfTime) -> None:
         """Say that the reference takes too long, for what may be left without a verdict."""
-        source = self.one.module.source
         self.found.diagnostics.append(Diagnostic(TIMEOUT, str(error) or "the reference does not end",
-                                                 filename=source.filename if source else "<module>"))
+                                                 filename=self.one.filename))
 
     def _compare_batch(self, cases: list[Case]) -> None:
         values = [c.arguments.values for c in cases]
@@ -428,10 +427,9 @@ class _Work:
 
     def _say(self) -> None:
         """The worst finding as a diagnostic."""
-        source = self.other.module.source
         self.found.diagnostics.append(Diagnostic(
             DIFFERENCE, f"{self.found.left} and {self.found.right} differ: {self.found.worst}",
-            filename=source.filename if source else "<module>"))
+            filename=self.other.filename))
 
 
 @dataclass
