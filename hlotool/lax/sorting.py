@@ -89,6 +89,8 @@ def _is_replaced(value: HloInstruction, direction: str, number: int,
             constant.opcode != "constant"):
         return False
     left, right = condition.operands
+    if left is not rest and not _is_parameter(left, number):
+        return False  # it asks about something else
     array = constant.literal.array
     if direction == "EQ":
         fits = right.opcode == "constant" and right.literal.array == 0 and array == 0

@@ -148,6 +148,19 @@ def test_a_comparison_that_only_looks_like_jaxs_is_none() -> None:
     assert np.signbit(found).tolist() == [True, True, False]
 
 
+def test_keys_that_are_replaced_for_another_reason_are_not_jaxs() -> None:
+    """Zero where the other value is zero is no order of lax.sort."""
+    key = """z{n} = pred[] compare({asked}, zero), direction=EQ  t{n} = f32[] select(z{n}, zero, {own})
+             n{n} = pred[] compare(t{n}, t{n}), direction=NE  k{n} = f32[] select(n{n}, other, t{n})\n"""
+    for asked, is_jaxs in (("ab", True), ("ba", False)):
+        keys = "".join(key.format(n=n, asked=a, own=o) for n, (a, o) in enumerate(zip(asked, "ab", strict=True)))
+        module = module_of("x = f32[3] parameter(0)\nROOT s = f32[3] sort(x), dimensions={0}, to_apply=below",
+                           "below { a = f32[] parameter(0)  b = f32[] parameter(1)  zero = f32[] constant(0)\n"
+                           f"other = f32[] constant(nan)\n{keys}"
+                           "ROOT r = pred[] compare(k0, k1), direction=LT, type=TOTALORDER\n}")
+        assert ("lax.sort(" in to_jax_code(module)) == is_jaxs
+
+
 @pytest.mark.parametrize("text", ["x = f32[<=4] parameter(0)\nROOT r = f32[<=4] negate(x)",
                                   "x = f32[4] parameter(0)\nROOT r = f32[4] all-reduce(x), to_apply=add"])
 def test_what_cannot_be_written_is_refused(text: str) -> None:
