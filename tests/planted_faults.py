@@ -25,6 +25,9 @@ class Faulty:
     product_bits = 0
     name: str = "faulty"
 
+    def stored_arrays(self):
+        return None
+
     def run(self, program, argument_sets):
         wanted = {i for i in program.module.instructions() if i.offset == self.offset}
 

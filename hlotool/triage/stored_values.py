@@ -66,10 +66,21 @@ def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: flo
 
 
 def stored_trace(program: Program, executor: Executor) -> dict[str, Array] | None:
-    """The values of instructions that an executor's file holds; None: it holds results, or there is no file."""
-    held = executor.stored_arrays()
+    """The values of instructions that an executor's file holds; None: it holds results, or there is no file.
+
+    Raises HloError where some arrays are named after instructions and others are not: those would go unjudged.
+    """
+    held = executor.stored_arrays() or {}
     names = {i.name for i in program.module.instructions()}
-    return {n: value for n, value in (held or {}).items() if n.rsplit("/", 1)[-1] in names} or None
+    unknown = [n for n in held if n.rsplit("/", 1)[-1] not in names]
+    if len(unknown) == len(held):
+        return None
+    if unknown:
+        raise HloError([Diagnostic(ARGUMENTS, f"{executor.name} holds {', '.join(map(repr, unknown[:4]))}"
+                                              f"{' and others' if len(unknown) > 4 else ''} beside values of "
+                                              "instructions, and no instruction has such a name",
+                                   filename=program.filename)])
+    return held
 
 
 def compare_stored(program: Program, arguments: Rows, name: str, trace: Mapping[str, Array]) -> Comparison:

@@ -74,11 +74,8 @@ def test_planted_in_a_loop(name: str, computation: str, iteration: int | None) -
     assert found.together == ()
 
 
-class LateFault:
+class LateFault(Faulty):
     """Wrong where x is large: in the last iterations only."""
-
-    name = "late"
-    product_bits = 0
 
     def run(self, program, argument_sets):
         def rebind(instruction, function, keywords):
@@ -90,9 +87,9 @@ class LateFault:
 
 
 def test_the_iteration_is_named() -> None:
-    found = blame(program_of(LOOP), [[np.float32([0.1, 0.5, 1, 2])]], LateFault())
+    found = blame(program_of(LOOP), [[np.float32([0.1, 0.5, 1, 2])]], LateFault(0))
     assert found is not None and str(found.place) == "s in body, iteration 3 of w"
-    again = reproduce_blame(found, LateFault())
+    again = reproduce_blame(found, LateFault(0))
     assert again.is_checked and "while" not in again.text
 
 
@@ -115,10 +112,7 @@ def test_the_cause_and_not_the_amplifier() -> None:
 def test_what_two_instructions_do_together() -> None:
     """A fold of log(exp(x)), and the same where the logarithm's value is a result of its own."""
 
-    class Folding:
-        name = "folding"
-        product_bits = 0
-
+    class Folding(Faulty):
         def run(self, program, argument_sets):
             def rebind(instruction, function, keywords):
                 if instruction.opcode == "log" and instruction.operands[0].opcode == "exponential":
@@ -128,7 +122,7 @@ def test_what_two_instructions_do_together() -> None:
 
     program = program_of("ENTRY e { x = f32[4] parameter(0)\n  n = f32[4] negate(x)\n  a = f32[4] exponential(n)\n"
                          "  b = f32[4] log(a)\n  ROOT y = f32[4] negate(b) }")
-    found = blame(program, [[np.float32([1, 4, 5, 6])]], Folding())
+    found = blame(program, [[np.float32([1, 4, 5, 6])]], Folding(0))
     assert found is not None and found.place.instruction.name == "b"
     assert [i.name for i in found.together] == ["a"]
 

@@ -107,3 +107,10 @@ def test_values_without_arguments_or_without_an_instruction_are_refused(files: d
     np.savez("t.npz", **{"w[7]/s": files["e"]})
     with pytest.raises(HloError, match=r"w\[7\]/s"):
         hlotool.compare(module, executors=("stored:t.npz", "reference"), arguments=[np.zeros(4, np.float32)])
+
+
+def test_a_misspelt_name_beside_others_is_refused(files: dict[str, np.ndarray]) -> None:
+    np.savez("t.npz", **files, H=files["h"] + 1)
+    with pytest.raises(HloError, match=r"holds 'H' beside values of instructions"):
+        hlotool.compare(hlotool.parse(TEXT), executors=("stored:t.npz", "reference"),
+                        arguments=[np.float32([0.5, -1.0, 0.25, 2.0])])
