@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,7 @@ def _method(name: str) -> Callable[..., Any]:
     def method(self: XlaBuilder, *args: Any, **keywords: Any) -> Any:
         return self.apply_named(name, args, keywords)
 
-    return _described(method, name)
+    return _described(method, name, [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)])
 
 
 def free(name: str) -> Callable[..., Any]:
@@ -136,12 +137,14 @@ def _builder_of(values: tuple[Any, ...], name: str) -> Any:
                                   "give the builder first, or call it inside `with XlaBuilder(...):`")])
 
 
-def _described(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _described(call: Callable[..., Any], name: str, first: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
+    """The call with what `help` and `inspect.signature` show of the function; `first` stands before its parameters."""
     found = FUNCTIONS.get(name)
     call.__name__ = call.__qualname__ = name
     if found is not None:
         call.__doc__ = found.doc
-        call.__signature__ = found.signature  # type: ignore[attr-defined]  # inspect.signature reads it
+        shown = found.signature.replace(parameters=[*(first or ()), *found.signature.parameters.values()])
+        call.__signature__ = shown  # type: ignore[attr-defined]  # inspect.signature reads it
     return call
 
 

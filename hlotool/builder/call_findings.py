@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -29,11 +30,17 @@ def finding_of(error: Refused | ConstraintError, place: Place, args: Iterable[An
               if isinstance(a, XlaOp) and a.is_valid]
     listed = ", ".join(dict.fromkeys(f"{a.name} is {a.shape.text(False)}" for a in shapes))
     notes = (Note(f"operands: {listed}"),) if shapes else ()
+    message = _speaking_of(function, error.message)
     if isinstance(error, Refused):
-        return diagnostic_at(place, error.code, error.message, error.help, notes=notes)
+        return diagnostic_at(place, error.code, message, error.help, notes=notes)
     code = NO_SHAPE if error.label.endswith("-shape") else error.label
-    said = function and not function.islower() and function not in error.message
-    return diagnostic_at(place, code, f"{function}: {error.message}" if said else error.message, notes=notes)
+    return diagnostic_at(place, code, message, notes=notes)
+
+
+def _speaking_of(function: str, message: str) -> str:
+    """The message, which names the function that was called; opcodes are no functions of the documents."""
+    said = not function or function.islower() or re.search(rf"\b{re.escape(function)}\b", message)
+    return message if said else f"{function}: {message}"
 
 
 def verified(module: HloModule, places: Mapping[HloInstruction, Place]) -> list[Diagnostic]:
@@ -56,6 +63,8 @@ def _at_call(diagnostic: Diagnostic, instructions: list[HloInstruction],
              places: Mapping[HloInstruction, Place]) -> Diagnostic:
     index = diagnostic.line - 1
     place = places.get(instructions[index], Place()) if 0 <= index < len(instructions) else Place()
-    named = f"{instructions[index].name}: " if 0 <= index < len(instructions) else ""
-    return diagnostic_at(place, diagnostic.code, named + diagnostic.message, diagnostic.help, diagnostic.severity,
+    message = diagnostic.message
+    if 0 <= index < len(instructions):
+        message = _speaking_of(place.function, f"{instructions[index].name}: {message}")
+    return diagnostic_at(place, diagnostic.code, message, diagnostic.help, diagnostic.severity,
                          tuple(Note(n.message) for n in diagnostic.notes))

@@ -16,13 +16,17 @@ _BETWEEN = (HERE, os.path.dirname(os.__file__) + os.sep + "contextlib.py")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A range of a Python file; line and column count from 1, and 0 stands for nothing known."""
+    """A range of a Python file, and the builder's function called there.
+
+    Line and column count from 1, and 0 stands for nothing known.
+    """
 
     filename: str = "<unknown>"
     line: int = 0
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+    function: str = ""
 
 
 def caller() -> FrameType | None:

@@ -10,7 +10,7 @@ from hlotool.builder import broadcasting, callees
 from hlotool.builder.call_findings import diagnostic_at, finding_of, verified
 from hlotool.builder.call_places import Place, caller, place_of
 from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
-from hlotool.builder.functions import COMMON, FUNCTIONS, Function, find
+from hlotool.builder.functions import COMMON, FUNCTIONS, Function, camel, find
 from hlotool.builder.growing_computation import Body, joined, laid_out, with_sharding
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
@@ -72,7 +72,7 @@ class Core:
         found = find(name) if self._depth else self.resolve(name)
         if found is None:
             self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
-        return self.apply(found, args, keywords or {})
+        return self.apply(found, args, keywords or {}, camel(name))
 
     def resolve(self, name: str) -> Function | None:
         """The function that a name stands for."""
@@ -84,21 +84,26 @@ class Core:
         near = difflib.get_close_matches(name, FUNCTIONS, 1)
         return f"did you mean {near[0]}?" if near else ""
 
-    def apply(self, function: Function, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """Call a builder function: bind its arguments, place what goes wrong, and dress its result."""
+    def apply(self, function: Function, args: Sequence[Any], keywords: Mapping[str, Any], called: str = "") -> Any:
+        """Call a builder function: bind its arguments, place what goes wrong, and dress its result.
+
+        `called` is the name it is called by, which may be one of its other names: messages speak of that one.
+        """
         if self._depth:
             return self._bound(function, args, dict(keywords))
         if any(isinstance(a, XlaOp) and not a.is_valid for a in (*args, *keywords.values())):
             return self.failed()  # the call that made it was refused
         frame, body = caller(), self._bodies[-1]
-        before, self._place = self._place, Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place()
+        name = called if called in function.aliases else function.name
+        place = Place(frame.f_code.co_filename, frame.f_lineno, function=name) if frame else Place()
+        before, self._place = self._place, place
         length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
             return with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
         except (Refused, ConstraintError) as error:
             body.cut(length, last)
             self._depth = 0
-            return self._report(finding_of(error, place_of(frame), (*args, *keywords.values()), function.name))
+            return self._report(finding_of(error, place_of(frame), (*args, *keywords.values()), name))
         except Exception:
             body.cut(length, last)
             raise

@@ -314,6 +314,7 @@ def scatter(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_c
             dimension_numbers: Any, indices_are_sorted: bool = False, unique_indices: bool = False) -> XlaOp:
     """Combine updates into operands at indices that an array holds, by a computation."""
     targets = _several(operands)
+    demand(bool(targets), ARGUMENTS, "at least one operand is needed")
     made = [b.operand(t) for t in targets]
     given = [b.operand(u, m.element_type) for u, m in zip(_several(updates), made, strict=False)]
     given += [b.operand(u) for u in _several(updates)[len(made):]]

@@ -29,7 +29,8 @@ def conv(b: Core, lhs: Any, rhs: Any, window_strides: Any = None, padding: Any =
          batch_group_count: int | None = None) -> XlaOp:
     """Dilations stand in the call; the roles of the dimensions are fixed."""
     return today(b, "ConvGeneralDilated", lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None,
-                 feature_group_count or 1, batch_group_count or 1)
+                 1 if feature_group_count is None else feature_group_count,
+                 1 if batch_group_count is None else batch_group_count)
 
 
 def dot(b: Core, lhs: Any, rhs: Any) -> XlaOp:

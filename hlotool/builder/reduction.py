@@ -185,6 +185,7 @@ def sort(b: Core, operands: Any, comparator: Any = None, dimension: int = -1, is
     operand rises, in the total order of floats.
     """
     made = [b.operand(o) for o in _several(operands)]
+    demand(bool(made), ARGUMENTS, "at least one operand is needed")
     axis = dimension + made[0].rank if dimension < 0 else dimension
     rows = [s for s in _scalars(made) for _ in range(2)]
     to_apply = b.callee(_rising if comparator is None else comparator, rows,

@@ -55,6 +55,8 @@ def outfeed_with_token(b: Core, operand: Any, token: Any, shape_with_layout: Any
                        outfeed_config: str = "") -> XlaOp:
     """Give a value to the outfeed after a token; what it makes is the token after it."""
     made = result_of(b, operand)
+    demand(made.shape.is_array or made.shape.is_tuple, NOT_ALLOWED,
+           f"an array or a tuple of arrays goes out; the operand is {made.shape.text(False)}")
     found: dict[str, Any] = {"outfeed_shape": made.shape if shape_with_layout is None else shape_of(shape_with_layout)}
     if outfeed_config:
         found["outfeed_config"] = outfeed_config
