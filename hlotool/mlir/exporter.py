@@ -25,7 +25,7 @@ from hlotool.mlir.export_findings import MISREADINGS, Findings, Refusal
 from hlotool.mlir.futures import is_in_flight, landed, replaced, started
 from hlotool.mlir.lifted_back import NOTHING
 from hlotool.mlir.locations import Locations
-from hlotool.mlir.loss_attributes import ELIDED, LOST, OPAQUE, value_text
+from hlotool.mlir.loss_attributes import ELIDED, LOST, OPAQUE, dictionary_text, value_text
 from hlotool.mlir.loss_notes import BESIDE, LossNotes, Written, is_expanded
 from hlotool.mlir.loss_report import Loss
 from hlotool.mlir.module_attributes import (
@@ -122,6 +122,7 @@ class Exporter:
                 self._fill(self._queue.popleft())
         if self._findings.diagnostics:
             raise HloError(self._findings.diagnostics)
+        self._notes.lose_uncalled()
         self._verify()
         return self._module
 
@@ -153,6 +154,8 @@ class Exporter:
                 attributes[key] = self.attribute("[" + ", ".join(map(_dictionary, dictionaries)) + "]")
         if not is_entry:
             attributes["sym_visibility"] = ir.StringAttr.get("private")
+        if lost := self._notes.note_computation(computation, is_function=True):
+            attributes[LOST] = self.attribute(dictionary_text(lost))
         function = self._create("func.func", [], [], attributes, None, 1, self._locations.named(name), self._top)
         block = function.regions[0].blocks.append(*inputs, arg_locs=self._argument_locations(parameters))
         self._queue.append(_Body(computation, block, bind(parameters, block.arguments), "func.return"))
@@ -166,7 +169,7 @@ class Exporter:
                 found.append(next(arguments))
                 lost = self._notes.note_argument(parameter, leaf)
                 if lost and self.options.carry:
-                    found[-1][LOST] = "{" + ", ".join(f"{string(n)} = {string(t)}" for n, t in lost.items()) + "}"
+                    found[-1][LOST] = dictionary_text(lost)
         return found
 
     def _has_type(self, shape: Shape) -> bool:
@@ -228,6 +231,7 @@ class Exporter:
 
     def _spend(self, computation: HloComputation) -> None:
         """Count a computation that is written; one too many is reported, and ends the work."""
+        self._notes.note_computation(computation)
         self._budget -= len(computation.instructions)
         if self._budget < 0:
             self._findings.report(self._current or computation.root, codes.TOO_LARGE,

@@ -135,6 +135,7 @@ class Importer:
             self._report(function, codes.NOT_IMPORTED,
                          f"the function {computation.name} has {len(regions) or 'no'} blocks, not one")
             return
+        self._restorer.restore_computation(function.attributes, computation)
         block, scope = regions[0], Scope(computation)
         marks = leaf_attributes(function, "arg_attrs", len(block.arguments))
         beside = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(marks)

@@ -62,10 +62,15 @@ class Locations:
         location = self._place_of(fields)
         if op_name := fields.get("op_name"):
             location = self._name(_plain(op_name), location)
-        if tuple(fields) != tuple(n for n in _PLAIN if n in fields):
+        if not set(fields) <= set(_PLAIN) or _facts(fields) != self._facts_of(location):
             # What is above says less than the metadata does.
             return self._ir.Location.fused([location], self._ir.StringAttr.get(_encodable(metadata.text)))
         return location
+
+    def _facts_of(self, location: Any) -> dict[str, str | int]:
+        """What the way back will read in a location."""
+        metadata = self.read(self._name("x", location))[1]
+        return {} if metadata is None else _facts(metadata.fields)
 
     def _place_of(self, fields: Mapping[str, str]) -> Any:
         """The file and line that metadata names, or its stack frame."""
@@ -205,6 +210,12 @@ def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
     if file:
         fields += [f"source_file={quote(file)}", f"source_line={line}"]
     return Metadata("{" + " ".join(fields) + "}") if fields else None
+
+
+def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
+    """What fields of metadata say, however they are written; nothing and zero say nothing."""
+    facts = {name: int(text) if name == "source_line" else _encodable(_plain(text)) for name, text in fields.items()}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def _encodable(text: str) -> str:

@@ -30,6 +30,7 @@ from hlotool.ir import (
 )
 from hlotool.mlir.codes import REFUSED
 from hlotool.mlir.loss_report import layout_losses
+from hlotool.ops.lowering import string
 from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.text import PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
 
@@ -48,7 +49,7 @@ _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 def value_text(name: str, value: Any, callees: dict[HloComputation, int] | None = None) -> str | None:
     """An attribute's value as text; None for what refers to computations, unless they are numbered in `callees`."""
-    called = _computations(value)
+    called = computations_of(value)
     if called:
         if callees is None:
             return None
@@ -71,7 +72,8 @@ def header_text(name: str, value: Any) -> str | None:
     return value_text(name, value)
 
 
-def _computations(value: Any) -> tuple[HloComputation, ...]:
+def computations_of(value: Any) -> tuple[HloComputation, ...]:
+    """The computations that an attribute's value is, none for other values."""
     if isinstance(value, HloComputation):
         return (value,)
     is_list = isinstance(value, tuple) and bool(value) and isinstance(value[0], HloComputation)
@@ -80,6 +82,11 @@ def _computations(value: Any) -> tuple[HloComputation, ...]:
 
 def _is_nested(value: Any) -> bool:
     return isinstance(value, tuple) and bool(value) and isinstance(value[0], tuple)
+
+
+def dictionary_text(lost: Mapping[str, str]) -> str:
+    """What was lost, as MLIR's text has a dictionary of strings."""
+    return "{" + ", ".join(f"{string(name)} = {string(text)}" for name, text in lost.items()) + "}"
 
 
 class Restorer:
@@ -102,6 +109,13 @@ class Restorer:
         restore_fusion(made)
         if (decomposition := restore_random_state(made)) is not None:
             self._replaced.append(decomposition)
+
+    def restore_computation(self, attributes: Any, computation: HloComputation) -> None:
+        """Restore what stood behind the body of the computation that became a function of those attributes."""
+        texts = _texts(attributes[LOST]) if LOST in attributes else {}
+        found = {name: value for name, text in texts.items() if (value := _read(name, text)) is not None}
+        if found:
+            computation.attributes = Attributes(found)
 
     def _put_back(self, attribute: Any, made: HloInstruction, computation: HloComputation) -> None:
         lost = _texts(attribute)

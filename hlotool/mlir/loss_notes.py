@@ -15,7 +15,7 @@ from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.mlir import codes
 from hlotool.mlir.futures import is_in_flight
 from hlotool.mlir.lifted_back import NOTHING, Verdict, undeclared, verdict
-from hlotool.mlir.loss_attributes import HEADER, LOST, TABLES, WITHOUT, header_text, value_text
+from hlotool.mlir.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
 from hlotool.mlir.loss_report import Loss, code_of, layout_losses
 from hlotool.ops import OPS, Op
 from hlotool.ops.lowering import Value
@@ -58,6 +58,11 @@ class LossNotes:
         #: opcode, shapes and those values -> what does not come back
         self._verdicts: dict[tuple[Any, ...], Verdict] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
+        self._arguments = frozenset(module.entry.parameters() if module.entry is not None else ())
+        #: the instructions that left no operation, so far
+        self._without_operation: set[HloInstruction] = set()
+        #: the computations of which something was written: as functions, regions, or in place of what calls them
+        self._computations: set[HloComputation] = set()
 
     def said(self, shape: Shape) -> tuple[tuple[str, str], ...]:
         """What the layouts of a shape say, remembered."""
@@ -115,22 +120,47 @@ class LossNotes:
                       + (" and others" if written.count > 1 else ""))
         is_carried = (self._carry and written.last is not None and not written.is_inlined and not is_other
                       and written.last_name in record.lowering.names)
+        astray = self._astray(instruction)
         for code, detail in (*((code_of(n), f"{n}={t}") for n, t in lost.items()), *said):
-            self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_carried))
+            is_kept = is_carried and not (astray and code == codes.LOST_CONTROL)
+            self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_kept))
+        if not written.is_inlined:
+            self._lose_computations(instruction, record, found, {*self._computations, *written.regions})
         if written.last is None:
+            self._without_operation.add(instruction)
             self._note_no_operation(instruction, value, operands)
         if "async" in record.flags and not (is_in_flight(value) or is_in_flight(tuple(operands))):
             self.lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
+        if astray:
+            lost.pop("control-predecessors", None)
         if is_carried and (lost or said or found.added):
             without = {WITHOUT: ",".join(found.added)} if found.added else {}
             self.keep(written.last, instruction, {**lost, **without}, bool(said))
 
+    def _astray(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction waits for something without an operation, by whose name the wait would come back.
+
+        The parameters of a loop's body come back as others.
+        """
+        return any(p in self._without_operation or (p.opcode == "parameter" and (
+            p.shape.is_tuple or p not in self._arguments))
+            for p in instruction.attributes.get("control-predecessors", ()))
+
+    def _lose_computations(self, instruction: HloInstruction, record: Op, found: Verdict, used: set[HloComputation]
+                           ) -> None:
+        """Note the computations that an instruction names and that what was written for it does not call."""
+        for name in found.lost:
+            called = computations_of(instruction.attributes[name])
+            if called and (record.attribute(name) is None or not used.issuperset(called)):
+                self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name}={', '.join(c.name for c in called)}")
+
     def _note_no_operation(self, instruction: HloInstruction, value: Value, operands: Sequence[Value]) -> None:
         if operands and value is operands[0]:
             self.lose(codes.LOST_INSTRUCTION, instruction, f"{instruction.opcode} left no operation")
-        if instruction is not self._module.entry.root:
-            for name in BESIDE & instruction.attributes.keys():
-                self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
+        # The sharding of the program's result stands beside the function.
+        held = {"sharding"} if instruction is self._module.entry.root else set()
+        for name in (BESIDE - held) & instruction.attributes.keys():
+            self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
 
     def keep(self, operation: Any, instruction: HloInstruction, lost: Mapping[str, str], is_shaped: bool) -> None:
         """Put what an instruction lost onto the operation that stands for it."""
@@ -156,7 +186,10 @@ class LossNotes:
             self.losses.append(Loss(code, "", -1, shortened(f"{name}={text}"), self._carry))
         if found and self._carry:
             attributes[HEADER] = self._strings(found)
-        if module.tables and self._carry:
+        if module.tables and not self._carry:
+            self.losses.append(Loss(codes.LOST_HEADER, "", -1, f"{', '.join(module.tables)}: only the places that "
+                                    "instructions name by them stand in the program"))
+        elif module.tables:
             ir = self._ir
             attributes[TABLES] = ir.DictAttr.get({
                 name: ir.ArrayAttr.get([ir.StringAttr.get(row.encode(errors="replace").decode()) for row in rows])
@@ -171,6 +204,22 @@ class LossNotes:
         self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self._carry)
                            for code, detail in details)
         return lost | ({"shape": str(leaf)} if said else {})
+
+    def note_computation(self, computation: HloComputation, *, is_function: bool = False) -> dict[str, str]:
+        """Note, the first time, what a computation says behind its body; the texts by their names, for its function."""
+        if computation in self._computations:
+            return {}
+        self._computations.add(computation)
+        lost = {name: text for name, value in computation.attributes.items()
+                if (text := value_text(name, value)) is not None}
+        self.losses.extend(Loss(code_of(name), computation.name, computation.offset, f"{name}={text}",
+                                is_function and self._carry) for name, text in lost.items())
+        return lost if self._carry else {}
+
+    def lose_uncalled(self) -> None:
+        """Note the computations of which nothing was written."""
+        self.losses.extend(Loss(codes.LOST_COMPUTATION, c.name, c.offset, "nothing calls this computation")
+                           for c in self._module.computations if c not in self._computations)
 
     def lose_parameters(self, parameters: Sequence[HloInstruction]) -> None:
         """Note what the parameters of a region, or of what stands as its instructions, say beside their types."""

@@ -21,7 +21,7 @@ class Loss(NamedTuple):
     """One thing that StableHLO has no place for. `offset` is the instruction's place in the text, -1 for none."""
 
     code: str
-    #: the instruction; '' for the module
+    #: the instruction or computation; '' for the module
     name: str
     offset: int
     detail: str

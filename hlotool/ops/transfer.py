@@ -38,8 +38,10 @@ def _shown(shape: Shape | None) -> str:
     return "not written" if shape is None else shape.text(False)
 
 
-def _channel(instruction: HloInstruction, host: int) -> dict[str, str]:
+def _channel(e: Emitter, instruction: HloInstruction, host: int) -> dict[str, str]:
     given = instruction.attributes
+    if (given.get("channel_id") or 0) < 0:
+        e.refuse(instruction, f"its channel is {given['channel_id']}, and no channel is negative")
     is_host = bool(given.get("is_host_transfer", False))
     kind = host if is_host else DEVICE_TO_DEVICE
     handle = f"#stablehlo.channel_handle<handle = {given.get('channel_id') or 0}, type = {kind}>"
@@ -96,7 +98,7 @@ def send_shape(operand: Shape, token: Shape, *, declared: Shape | None) -> Shape
 
 
 def _emit_send(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    token = e.op("stablehlo.send", operands, TOKEN_SHAPE, _channel(instruction, DEVICE_TO_HOST))
+    token = e.op("stablehlo.send", operands, TOKEN_SHAPE, _channel(e, instruction, DEVICE_TO_HOST))
     return operands[0], e.constant(np.zeros((), np.uint32), _CONTEXT), token
 
 
@@ -161,7 +163,7 @@ def recv_shape(token: Shape, *, declared: Shape | None) -> Shape:
 
 def _emit_recv(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     data, _, _ = instruction.shape.elements
-    found = e.op("stablehlo.recv", operands, Shape.tuple(data, TOKEN_SHAPE), _channel(instruction, HOST_TO_DEVICE))
+    found = e.op("stablehlo.recv", operands, Shape.tuple(data, TOKEN_SHAPE), _channel(e, instruction, HOST_TO_DEVICE))
     return found[0], e.constant(np.zeros((), np.uint32), _CONTEXT), found[1]
 
 

@@ -59,7 +59,7 @@ class QuickLines:
                     if metadata is None:
                         if "preserve_" in words or "_payload=" in words:
                             return at  # fields of another time, which the long way notes
-                        metadata = metadata_cache[words] = Metadata(words)
+                        metadata = metadata_cache[words] = Metadata(words.rstrip())
                     rest = _without_metadata(rest, start, ending.end())
             attributes = attribute_cache.get(rest)
             if attributes is None and (attributes := self._new_attributes(rest)) is None:

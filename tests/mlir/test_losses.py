@@ -108,6 +108,76 @@ def test_call_sites_of_stack_frames_are_locations() -> None:
     assert "loc(callsite(" in text
 
 
+CALLS = """HloModule m
+
+FileNames
+1 "a.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=4 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+%unused (u: f32[]) -> f32[] {
+  ROOT %u = f32[] parameter(0)
+}
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}, execution_thread="inner"
+
+%called (x: f32[4]) -> f32[] {
+  %x = f32[4] parameter(0)
+  %z = f32[] constant(0)
+  ROOT %r = f32[] reduce(%x, %z), dimensions={0}, to_apply=%sum, metadata={source_line=7}
+}, execution_thread="outer"
+
+ENTRY %main (p: f32[4]) -> (f32[], f32[4]) {
+  %p = f32[4] parameter(0)
+  %n = f32[] call(%p), to_apply=%called
+  %k = f32[4] negate(%p), to_apply=%unused
+  %t = (f32[], f32[4]) tuple(%n, %k)
+  %g = f32[4] get-tuple-element(%t), index=1
+  %w = f32[4] abs(%p), control-predecessors={%t}
+  ROOT %o = (f32[], f32[4]) tuple(%n, %w), frontend_attributes={a="b"}
+}
+"""
+
+
+@pytest.mark.parametrize("carry", [True, False])
+def test_what_stands_in_no_operation_is_named(carry: bool) -> None:
+    report = LossReport()
+    module = hlotool.parse(CALLS)
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module, options=LiftOptions(carry=carry), losses=report))
+    tables = [("", "X309", "FileNames, FunctionNames, FileLocations, StackFrames: only the places that instructions "
+               "name by them stand in the program", False)]
+    assert sorted((loss.name, loss.code, loss.detail, loss.is_carried) for loss in report) == sorted([
+        ("called", "X310", 'execution_thread="outer"', carry), ("sum", "X310", 'execution_thread="inner"', False),
+        ("unused", "X320", "nothing calls this computation", False), ("k", "X310", "to_apply=unused", False),
+        ("w", "X306", "control-predecessors={t}", False),  # a tuple is no operation to come back to
+        ("o", "X310", "frontend_attributes of an instruction that left no operation", False),
+        *([] if carry else tables)])
+    assert all(module.source and loss.diagnostic(module).line for loss in report if loss.name)
+    assert (module.tables == back.tables) == carry
+    threads = {c.name: c.attributes.get("execution_thread") for c in back.computations}
+    assert (threads["called"] == "outer") == carry and list(threads.values()).count(None) == 3 - carry
+    assert 'metadata={source_line=7}' in str(back)  # a line without a file has no location
+
+
+def test_a_negative_channel_is_refused_on_the_way_there() -> None:
+    module = hlotool.parse("ENTRY e { p = f32[] parameter(0) t = token[] after-all() "
+                           "s = (f32[], u32[], token[]) send(p, t), channel_id=-5 ROOT d = token[] send-done(s) }")
+    with pytest.raises(HloError) as caught:
+        hlotool.to_stablehlo(module)
+    assert [d.code for d in caught.value.diagnostics] == ["X104"]
+
+
 def test_what_says_nothing_is_no_loss() -> None:
     report = LossReport()
     hlotool.to_stablehlo(hlotool.parse("""HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[3,2]{1,0}}
