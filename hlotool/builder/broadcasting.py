@@ -46,14 +46,18 @@ def _check(small: Shape, large: Shape, dimensions: tuple[int, ...], what: str) -
     for i, d in enumerate(dimensions):
         demand(0 <= d < large.rank, RANGE, f"{what}: broadcast dimension {d} is not in [0, {large.rank})")
         n, m = small.dims[i], large.dims[d]
-        demand(n == m or 1 in (n, m) or UNBOUNDED in (n, m), SIZES,
-               f"{what}: dimension {i} of the smaller operand has {n} elements, dimension {d} of the larger {m}")
+        demand(n == m or 1 in (n, m), SIZES, f"{what}: dimension {i} of the smaller operand has "
+               f"{_count(n)} elements, dimension {d} of the larger {_count(m)}")
         flags = small.is_dynamic_dim(i), large.is_dynamic_dim(d)
         stretches = (n == 1 and not flags[0]) or (m == 1 and not flags[1])
         demand(flags[0] == flags[1] or stretches or UNBOUNDED in (n, m), DYNAMIC,
                f"{what}: dimension {i} of the smaller operand and {d} of the larger are not both dynamic")
     demand(list(dimensions) == sorted(set(dimensions)), ORDER,
            f"{what}: broadcast_dimensions {list(dimensions)} do not strictly increase")
+
+
+def _count(size: int) -> str:
+    return "an unknown number of" if size == UNBOUNDED else str(size)
 
 
 def _result(small: Shape, large: Shape, dimensions: Ints) -> Shape:

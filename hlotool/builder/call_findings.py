@@ -12,7 +12,7 @@ from hlotool.builder.problems import Refused
 from hlotool.diagnostics import Diagnostic, Note, Severity
 from hlotool.ir import HloInstruction, HloModule, Source
 from hlotool.ops import ConstraintError
-from hlotool.passes.codes import NO_SHAPE
+from hlotool.passes.codes import ASYNC_OPEN, NO_SHAPE
 from hlotool.passes.verify import verify
 
 
@@ -56,7 +56,9 @@ def verified(module: HloModule, places: Mapping[HloInstruction, Place]) -> list[
         module.source = None
         for instruction in instructions:
             instruction.offset = -1
-    return [_at_call(d, instructions, places) for d in found]
+    # A module that ends in what is under way is the beginning of a program.
+    kept = [d for d in found if d.code != ASYNC_OPEN or d.line < 1 or instructions[d.line - 1] is not module.entry.root]
+    return [_at_call(d, instructions, places) for d in kept]
 
 
 def _at_call(diagnostic: Diagnostic, instructions: list[HloInstruction],

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.callees import result_of
 from hlotool.builder.codes import ARGUMENTS, NOT_ALLOWED, SPLIT
 from hlotool.builder.dimension_numbers import channel_of
-from hlotool.builder.functions import function
+from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import shape_of
-from hlotool.ir import Shape
+from hlotool.ir import UNBOUNDED, Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -78,9 +78,23 @@ def all_gather(b: Core, operand: Any, all_gather_dimension: int, shard_count: in
         demand(m.shape.is_array and 0 <= all_gather_dimension < m.rank, ARGUMENTS,
                f"all_gather_dimension is {all_gather_dimension}, the operand is {m.shape.text(False)}")
         dims = list(m.dims)
-        dims[all_gather_dimension] *= shard_count
+        dims[all_gather_dimension] = _times(dims[all_gather_dimension], shard_count)
         shapes.append(Shape.array(m.element_type, tuple(dims), None, m.shape.dynamic))
     return b.emit("all-gather", made, found, _one(shapes, layout))
+
+
+def _times(size: int, count: int) -> int:
+    """A size so many times; an unknown one stays unknown."""
+    return size if size == UNBOUNDED else size * count
+
+
+def _cut(size: int, count: int) -> int:
+    """The part of a size that a count of equal parts has; an unknown size has unknown parts."""
+    return size if size == UNBOUNDED else size // count
+
+
+def _can_be_cut(size: int, count: int) -> bool:
+    return count > 0 and (size == UNBOUNDED or size % count == 0)
 
 
 def _one(shapes: Sequence[Shape], layout: Any = None) -> Shape:
@@ -125,9 +139,9 @@ def reduce_scatter(b: Core, operand: Any, computation: Any, scatter_dimension: i
         demand(m.shape.is_array and 0 <= scatter_dimension < m.rank, ARGUMENTS,
                f"scatter_dimension is {scatter_dimension}, the operand is {m.shape.text(False)}")
         dims = list(m.dims)
-        demand(shard_count > 0 and dims[scatter_dimension] % shard_count == 0, SPLIT,
+        demand(_can_be_cut(dims[scatter_dimension], shard_count), SPLIT,
                f"dimension {scatter_dimension} of {m.shape.text(False)} is not cut into {shard_count} equal parts")
-        dims[scatter_dimension] //= shard_count
+        dims[scatter_dimension] = _cut(dims[scatter_dimension], shard_count)
         shapes.append(Shape.array(m.element_type, tuple(dims), None, m.shape.dynamic))
     found = {**_common(replica_groups, channel_id, use_global_device_ids), "dimensions": (scatter_dimension,),
              "to_apply": b.callee(computation, [scalar, scalar], "reducer")}
@@ -157,23 +171,51 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
     count = split_count if split_count is not None else _group_size(replica_groups)
     demand(shape.is_array and 0 <= split < shape.rank and 0 <= joined < shape.rank, ARGUMENTS,
            f"split_dimension is {split}, concat_dimension {joined}; the operand is {shape.text(False)}")
-    demand(count > 0 and dims[split] % count == 0, SPLIT,
+    demand(_can_be_cut(dims[split], count), SPLIT,
            f"dimension {split} of {shape.text(False)} is not cut into {count} equal parts")
     _fits_groups("AllToAll", "split_count", count, replica_groups)
     wanted = shape if layout is None or split != joined else _one([shape.without_layout()], layout)
     made_one = b.emit("all-to-all", [source], {**found, "dimensions": (split,)}, wanted)
     if split == joined:
         return made_one
+    demand(UNBOUNDED not in dims, NOT_ALLOWED, f"the parts of {shape.text(False)} cannot move to dimension {joined}: "
+           "HLO reshapes no array of unknown sizes", "cut and join along one dimension")
     # HLO joins along the dimension that it cuts: the parts get a dimension of their own and move to the other one.
-    kind = shape.element_type
     apart = (*dims[:split], count, dims[split] // count, *dims[split + 1:])
-    blocks = b.emit("reshape", [made_one], shape=Shape.array(kind, apart))
+    blocks = today(b, "Reshape", made_one, apart)
     order = [d if d < split else d + 1 for d in range(shape.rank)]
     order.insert(joined, split)
     moved = b.emit("transpose", [blocks], {"dimensions": tuple(order)})
     sizes = list(dims)
     sizes[split], sizes[joined] = dims[split] // count, dims[joined] * count
-    return b.emit("reshape", [moved], shape=_one([Shape.array(kind, tuple(sizes))], layout))
+    if layout is None:
+        return today(b, "Reshape", moved, sizes)
+    return b.emit("reshape", [moved], shape=_one([Shape.array(shape.element_type, tuple(sizes))], layout))
+
+
+@function()
+def all_to_all_tuple(b: Core, operand: Any, split_dimension: int | None = None, concat_dimension: int | None = None,
+                     split_count: int | None = None, replica_groups: Any = None, layout: Any = None,
+                     channel_id: Any = None) -> XlaOp:
+    """AllToAll of operands that are sent one to each member, which gives a tuple.
+
+    One operand with dimensions is cut into such operands first, and what arrives is joined along concat_dimension.
+    """
+    if split_dimension is None:
+        return all_to_all(b, operand, replica_groups=replica_groups, channel_id=channel_id)
+    whole = b.operand(operand)
+    count = split_count if split_count is not None else _group_size(replica_groups)
+    demand(whole.shape.is_array and whole.shape.is_static and 0 <= split_dimension < whole.rank, ARGUMENTS,
+           f"split_dimension is {split_dimension}, the operand is {whole.shape.text(False)}: its sizes must be known")
+    size = whole.dims[split_dimension]
+    demand(_can_be_cut(size, count), SPLIT,
+           f"dimension {split_dimension} of {whole.shape.text(False)} is not cut into {count} equal parts")
+    step = size // count
+    parts = [today(b, "SliceInDim", whole, i * step, (i + 1) * step, 1, split_dimension) for i in range(count)]
+    sent = b.emit("all-to-all", parts, _common(replica_groups, channel_id))
+    arrived = [today(b, "GetTupleElement", sent, i) for i in range(count)]
+    joined = today(b, "ConcatInDim", arrived, split_dimension if concat_dimension is None else concat_dimension)
+    return joined if layout is None else b.emit("copy", [joined], shape=_one([joined.shape], layout))
 
 
 def _group_size(groups: Any) -> int:
@@ -184,9 +226,14 @@ def _group_size(groups: Any) -> int:
 
 @function("CollectiveBroadcast")
 def collective_broadcast(b: Core, operand: Any, replica_groups: Any = None, channel_id: Any = None,
-                         root: Any = None) -> XlaOp:
-    """Every member of a group gets the first member's operand, or that of the member whose place `root` computes."""
+                         root: Any = None, has_dynamic_root: bool = False) -> XlaOp:
+    """Every member of a group gets the first member's operand, or that of the member whose place `root` computes.
+
+    With `has_dynamic_root` the places stand last among the operands, as XLA's own builder takes them.
+    """
     made, found = _operands(b, "CollectiveBroadcast", operand), _common(replica_groups, channel_id)
+    if has_dynamic_root and root is None:
+        return b.emit("collective-broadcast", made, {**found, "has_dynamic_root": True})
     if root is None:
         return b.emit("collective-broadcast", made, found)
     place = b.operand(root, "s32")

@@ -108,6 +108,17 @@ def AllToAll(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another."""
+def AllToAllTuple(
+        operand: Operand,
+        split_dimension: int | None = None,
+        concat_dimension: int | None = None,
+        split_count: int | None = None,
+        replica_groups: typing.Any = None,
+        layout: typing.Any = None,
+        channel_id: typing.Any = None,
+        **common: Unpack[Common]
+) -> XlaOp:
+    """AllToAll of operands that are sent one to each member, which gives a tuple."""
 def And(
         lhs: Operand,
         rhs: Operand,
@@ -339,6 +350,7 @@ def CollectiveBroadcast(
         replica_groups: typing.Any = None,
         channel_id: typing.Any = None,
         root: typing.Any = None,
+        has_dynamic_root: bool = False,
         **common: Unpack[Common]
 ) -> XlaOp:
     """Every member of a group gets the first member's operand, or that of the member whose place `root` computes."""
@@ -1839,6 +1851,16 @@ def all_to_all(
         channel_id: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def all_to_all_tuple(
+        operand: Operand,
+        split_dimension: int | None = None,
+        concat_dimension: int | None = None,
+        split_count: int | None = None,
+        replica_groups: typing.Any = None,
+        layout: typing.Any = None,
+        channel_id: typing.Any = None,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def and_(
         lhs: Operand,
         rhs: Operand,
@@ -2034,6 +2056,7 @@ def collective_broadcast(
         replica_groups: typing.Any = None,
         channel_id: typing.Any = None,
         root: typing.Any = None,
+        has_dynamic_root: bool = False,
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def collective_permute(

@@ -164,6 +164,18 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Cut along one dimension, send the k-th part to the k-th member, and join what arrives along another."""
+    def AllToAllTuple(
+            self,
+            operand: Operand,
+            split_dimension: int | None = None,
+            concat_dimension: int | None = None,
+            split_count: int | None = None,
+            replica_groups: typing.Any = None,
+            layout: typing.Any = None,
+            channel_id: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """AllToAll of operands that are sent one to each member, which gives a tuple."""
     def And(
             self,
             lhs: Operand,
@@ -434,6 +446,7 @@ class Methods:
             replica_groups: typing.Any = None,
             channel_id: typing.Any = None,
             root: typing.Any = None,
+            has_dynamic_root: bool = False,
             **common: Unpack[Common]
     ) -> XlaOp:
         """Every member of a group gets the first member's operand, or that of the member whose place `root`
@@ -2331,6 +2344,17 @@ class Methods:
             channel_id: typing.Any = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def all_to_all_tuple(
+            self,
+            operand: Operand,
+            split_dimension: int | None = None,
+            concat_dimension: int | None = None,
+            split_count: int | None = None,
+            replica_groups: typing.Any = None,
+            layout: typing.Any = None,
+            channel_id: typing.Any = None,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def and_(
             self,
             lhs: Operand,
@@ -2570,6 +2594,7 @@ class Methods:
             replica_groups: typing.Any = None,
             channel_id: typing.Any = None,
             root: typing.Any = None,
+            has_dynamic_root: bool = False,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def collective_permute(

@@ -14,6 +14,7 @@ import math
 from typing import Any
 
 from hlotool.mlir.context import make_context
+from hlotool.mlir.strings import attribute_of
 
 #: elements up to which an array that repeats one number is written out
 _MOST_REPEATED = 1 << 16
@@ -69,7 +70,7 @@ class AttributeValues:
     def _of_unknown_dialect(self, attribute: Any) -> Any:
         """An attribute of a context that does not know its dialect, as one that does reads it."""
         try:
-            found = self._ir.Attribute.parse(str(attribute), make_context())
+            found = attribute_of(self._ir, str(attribute), make_context())
         except self._ir.MLIRError:
             return str(attribute)
         return str(found) if isinstance(found, self._ir.OpaqueAttr) else self.read(found)

@@ -37,6 +37,7 @@ from hlotool.mlir.module_attributes import (
 )
 from hlotool.mlir.nested_values import bind, flat, is_made_of, is_missing, nested
 from hlotool.mlir.options import LiftOptions
+from hlotool.mlir.strings import attribute_of
 from hlotool.mlir.types import NoType, Types
 from hlotool.ops import OPS, STARTABLE, ConstraintError
 from hlotool.ops.lowering import Value, string
@@ -404,7 +405,7 @@ class Exporter:
         """The attribute of a text, remembered."""
         found = self._attributes.get(text)
         if found is None:
-            found = self._attributes[text] = self._ir.Attribute.parse(text)
+            found = self._attributes[text] = attribute_of(self._ir, text)
         return found
 
     def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> _Region:

@@ -15,6 +15,7 @@ from hlotool.mlir.context import load_quantisation, make_context
 from hlotool.mlir.isolated import HAS_CHILD, bytecode_from_outside
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.mhlo_text import in_stablehlo
+from hlotool.mlir.strings import attribute_of
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ def is_dictionary(text: str) -> bool:
     from jax.extend.mlir import ir
 
     try:
-        return isinstance(ir.Attribute.parse(text, make_context()), ir.DictAttr)
+        return isinstance(attribute_of(ir, text, make_context()), ir.DictAttr)
     except ir.MLIRError:
         return False
 

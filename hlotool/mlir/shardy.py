@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.mlir.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
-from hlotool.mlir.strings import string_attribute, string_of
+from hlotool.mlir.strings import attribute_of, string_attribute, string_of
 
 #: how the targets of calls around manual computations begin
 _MANUAL = "xla.sdy."
@@ -85,7 +85,7 @@ def _meshes(ir: Any, text: str) -> dict[str, Any]:
 def _parsed(ir: Any, text: str) -> Any:
     """The attribute that a frontend attribute spells; None where MLIR does not read it, which stays as HLO has it."""
     try:
-        return ir.Attribute.parse(text.replace('\\"', '"'))
+        return attribute_of(ir, text.replace('\\"', '"'))
     except (ir.MLIRError, TypeError):  # the latter for what is no UTF-8
         return None
 

@@ -14,3 +14,16 @@ def string_of(attribute: Any) -> str:
 def string_attribute(ir: Any, text: str) -> Any:
     """The StringAttr of a text."""
     return ir.StringAttr.get(text.encode("utf-8", "surrogateescape"))
+
+
+def attribute_of(ir: Any, text: str, context: Any = None) -> Any:
+    """The attribute that a text spells. Raises MLIRError where MLIR does not read it.
+
+    MLIR ends the process over an empty text, where it should refuse it as it does a blank.
+    """
+    return ir.Attribute.parse(text or " ", context)
+
+
+def type_of(ir: Any, text: str) -> Any:
+    """The type that a text spells, under the same rules."""
+    return ir.Type.parse(text or " ")

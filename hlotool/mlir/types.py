@@ -6,6 +6,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, Shape
 from hlotool.mlir.context import make_context
+from hlotool.mlir.strings import attribute_of, type_of
 
 #: MLIR's mark for a dimension whose size is not known: ShapedType::kDynamic
 DYNAMIC = -(2**63)
@@ -77,7 +78,7 @@ class Types:
 
     def parsed(self, text: str) -> Shape:
         """The shape of the text of an MLIR type. Raises NoType."""
-        return self.shape(self._ir.Type.parse(text))
+        return self.shape(type_of(self._ir, text))
 
     def _read(self, type_: Any) -> Shape:
         ir = self._ir
@@ -135,7 +136,7 @@ def _bounds(type_: Any) -> list[int | None]:
     encoding = type_.encoding
     if encoding is not None and isinstance(encoding, ir.OpaqueAttr):
         # The context does not know the dialect.
-        encoding = ir.Attribute.parse(str(encoding), make_context())
+        encoding = attribute_of(ir, str(encoding), make_context())
     if encoding is not None and stablehlo.TypeExtensions.isinstance(encoding):
         return [b if b >= 0 else None for b in stablehlo.TypeExtensions(encoding).bounds]
     return [None] * len(type_.shape)

@@ -48,6 +48,8 @@ def _emit_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
              "decomposition": e.symbol(attributes["to_apply"]),
              "version": f"{entries.get('composite.version', '0')} : i32"}
     if (given := entries.get("composite.attributes")) is not None:
+        if not given.lstrip().startswith("{"):
+            e.refuse(instruction, f"composite.attributes is {given!r}, which is no dictionary of MLIR: {{n = 1 : i32}}")
         found["composite_attributes"] = given
     return e.op("stablehlo.composite", operands, instruction.shape, found)
 
@@ -188,6 +190,9 @@ def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation
             attribute="true_computation" if true_computation else "false_computation")
     require(selector.is_scalar and selector.element_type in ("pred", "s32"), "conditional-c2",
             f"the selector is {selector.text(False)}; it must be pred[] or s32[]")
+    require(selector.element_type == "pred" or branch_computations is not None, "conditional-c1",
+            "the selector is s32[], which chooses among branch_computations; true_computation is for pred[]",
+            attribute="true_computation")
     require(selector.element_type == "s32" or len(branches) == 2, "conditional-c2",
             f"the selector is pred[], which chooses among 2 branches; there are {len(branches)}")
     require(len(branch_operands) == len(branches), "conditional-c3",

@@ -115,7 +115,7 @@ def _paired_start(module: HloModule, computation: HloComputation, instruction: H
         yield report(module, others[0], ASYNC_USE, f"{instruction.name} is in flight; only {done} can take it")
     elif len(found) > 1:
         yield report(module, found[1], ASYNC_OPEN, f"{instruction.name} is awaited by {found[0].name} already")
-    elif not found and instruction is not computation.root:
+    elif not found and _ends_here(module, computation, instruction):
         yield report(module, instruction, ASYNC_OPEN, f"there is no {done} of {instruction.name}")
 
 
@@ -141,8 +141,13 @@ def _in_flight(module: HloModule, computation: HloComputation, instruction: HloI
     dones = [u for u in steps if u.opcode.endswith("-done")]
     if len(dones) > 1:
         yield report(module, dones[1], ASYNC_OPEN, f"{instruction.name} is awaited by {dones[0].name} already")
-    elif not found and instruction is not computation.root:
+    elif not found and _ends_here(module, computation, instruction):
         yield report(module, instruction, ASYNC_OPEN, f"nothing awaits {instruction.name}")
+
+
+def _ends_here(module: HloModule, computation: HloComputation, instruction: HloInstruction) -> bool:
+    """Whether nobody can await what has no user: a root is handed to the caller, which a module's entry has not."""
+    return instruction is not computation.root or computation is module.entry
 
 
 def _source(module: HloModule, computation: HloComputation, instruction: HloInstruction, base: str,
@@ -173,6 +178,21 @@ def _agreement(module: HloModule, instruction: HloInstruction, before: HloInstru
     elif given is not None and wanted is not None and given is not wanted:
         yield report(module, instruction, ASYNC_SOURCE, f"{before.name} runs {wanted.name}, this says {given.name}",
                      part="calls")
+    else:
+        yield from _contradiction(module, instruction, base)
+
+
+def _contradiction(module: HloModule, instruction: HloInstruction, base: str) -> Iterator[Diagnostic]:
+    """A later link does not say again what its start says, or says the same. Source: XLA, hlo_parser.cc."""
+    start = _start_of(instruction)
+    wrapped = () if base not in OPS else tuple(a.name for a in OPS[base].attributes)
+    for name in ("async_execution_thread", "async_group_id", *wrapped):
+        said = instruction.attributes.get(name)
+        told = start.attributes.get(name, MAIN if name == "async_execution_thread" else None)
+        if said is not None and not isinstance(said, HloComputation) and said != told:
+            yield report(module, instruction, THREAD if name == "async_execution_thread" else ASYNC_SOURCE,
+                         f"{name} is {said} here and {told} at {start.name}", part=name)
+            return
 
 
 def _start_of(link: HloInstruction) -> HloInstruction:
