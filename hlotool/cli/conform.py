@@ -22,8 +22,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import complain, report
 from hlotool.cli.report_format import add_format
+from hlotool.cli.whole_files import note_read, require_beside, write_beside
+from hlotool.diagnostics import HloError
 
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {
@@ -81,26 +83,45 @@ def run(args: argparse.Namespace) -> int:
     here = os.path.realpath(os.getcwd())
     if os.path.realpath(Path(__file__).parents[2]) != here:
         sys.path[:] = [p for p in sys.path if p and os.path.realpath(p) != here]
-    # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
-    if args.format == "json":
+    try:
+        _require_no_input_is_written(args)
+        # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
         code = _reporting(lambda: int(pytest.main(_pytest_arguments(args))), args)
-    else:
-        code = int(pytest.main(_pytest_arguments(args)))
+    except HloError as error:
+        return report(error.diagnostics)
     if code == 5:
         complain("hlotool conform: no case is chosen")
     return code if code < 2 else 2
 
 
+def _require_no_input_is_written(args: argparse.Namespace) -> None:
+    """Raises HloError (R120) where a report would take the place of something that is read."""
+    for name in (*args.paths, *getattr(args, "from"), *args.against, *args.expectations):
+        path = Path(name.partition("::")[0])
+        for file in path.rglob("*.hlo") if path.is_dir() else (path,):
+            note_read(file)
+    for name in (*args.json, *args.html, *args.junitxml):
+        require_beside(name)
+
+
 def _reporting(work: Callable[[], int], args: argparse.Namespace) -> int:
-    """The exit code of a run whose report goes to standard output, and whose words to standard error."""
+    """The exit code of a run whose reports are written when it has ended, whole or not at all.
+
+    With --format json its report goes to standard output, and its words to standard error.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "report.json"
-        args.json = [*args.json, str(file)][:1]
-        with contextlib.redirect_stdout(sys.stderr):
+        made = {name: Path(folder) / name for name in ("json", "html")}
+        wanted = {name: getattr(args, name)[-1:] for name in made}
+        is_printed = args.format == "json"
+        for name, file in made.items():
+            setattr(args, name, [str(file)] if wanted[name] or (is_printed and name == "json") else [])
+        with contextlib.redirect_stdout(sys.stderr) if is_printed else contextlib.nullcontext():
             code = work()
-        report = Path(args.json[0])
-        if report.is_file():
-            print(report.read_text("utf-8"), end="")
+        for name, file in made.items():
+            if file.is_file() and wanted[name]:
+                write_beside(Path(wanted[name][0]), file.read_bytes())
+        if is_printed and made["json"].is_file():
+            print(made["json"].read_text("utf-8"), end="")
     return code
 
 

@@ -13,6 +13,7 @@ import errno
 import os
 import re
 import stat
+import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,8 +21,11 @@ from pathlib import Path
 from hlotool.diagnostics import Diagnostic, HloError, define
 
 NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written, because something would be lost: it "
-                       "changed since it was read, has other names (hard links), or another form.")
+                       "changed since it was read, has other names (hard links), or another form; or it is a pipe "
+                       "that nobody reads.")
 
+#: seconds in which the reader of a named pipe may still come
+_WAIT_FOR_READER = 5.0
 _LEFT_BEHIND = re.compile(r"\..+\.hlotool-(\d+)~")
 #: device and number of the files that the command at work has read
 _READ: set[tuple[int, int]] = set()
@@ -71,7 +75,7 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
     except FileNotFoundError:
         before = None
     if before is not None and not stat.S_ISREG(before.st_mode):  # /dev/stdout, a named pipe: nothing to replace
-        target.write_bytes(data)
+        _write_into(path, target, before.st_mode, data)
         return
     if before is not None:
         if before.st_nlink > 1:
@@ -97,6 +101,24 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _write_into(path: Path, target: Path, mode: int, data: bytes) -> None:
+    """Write to what is no regular file. Raises HloError (R120) for a pipe that nobody reads: it would wait for ever."""
+    until = time.monotonic() + _WAIT_FOR_READER
+    while True:
+        try:
+            handle = os.open(target, os.O_WRONLY | os.O_CLOEXEC | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
+            break
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
+                raise
+            if time.monotonic() > until:
+                raise _refused(path, "nobody reads this pipe", "start its reader first") from None
+            time.sleep(0.02)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
 
 
 def each_once(paths: Iterable[str]) -> list[str]:

@@ -20,6 +20,9 @@ NO_REPORT = define("T106", "no-conformance-report", "A file that is to be compar
 
 Record: TypeAlias = Mapping[str, Any]
 _RANK = {Status.PASS: 0, Status.UNDECIDED: 1, Status.UNSUPPORTED: 1}
+#: what says which case a record is of, and what became of it
+_KEY = ("suite", "case", "executor", "status")
+_STATUSES = frozenset(map(str, Status))
 #: cases of each list that are shown
 _SHOWN = 20
 
@@ -65,10 +68,19 @@ def changes(old: Iterable[Record], new: Iterable[Record]) -> Changes:
 def read_report(path: pathlib.Path) -> list[Record]:
     """The records of a report that `--json` wrote. Raises HloError."""
     try:
-        cases = json.loads(path.read_text("utf-8"))["cases"]
-        for record in cases:
-            Status(record["status"])
-            str(record["suite"]) + str(record["case"]) + str(record["executor"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise HloError([Diagnostic(NO_REPORT, f"{type(error).__name__}: {error}", filename=str(path))]) from error
-    return list(cases)
+        report = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _no_report(path, f"{type(error).__name__}: {error}") from error
+    cases = report.get("cases") if isinstance(report, dict) else None
+    if not isinstance(cases, list):
+        raise _no_report(path, "it holds no list of cases")
+    for number, record in enumerate(cases):
+        if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in _KEY):
+            raise _no_report(path, f"its case {number} has no {', '.join(_KEY)} that are texts")
+        if record["status"] not in _STATUSES or not isinstance(record.get("detail", ""), str):
+            raise _no_report(path, f"the status or the detail of its case {number} is none")
+    return cases
+
+
+def _no_report(path: pathlib.Path, why: str) -> HloError:
+    return HloError([Diagnostic(NO_REPORT, why, filename=str(path))])

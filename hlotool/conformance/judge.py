@@ -74,8 +74,8 @@ def judge_all(cases: Sequence[Case], executor: str, time_limit: float = TIME_LIM
     return [replace(one.outcome, seconds=share) for one in work if one.outcome is not None]
 
 
-#: times that a failing case is asked again, each in a new process
-_AGAIN = 2
+#: times that a failing case is asked again, each in a new process; a time-out costs its whole limit each time
+_AGAIN, _AGAIN_FOR_TIME = 2, 1
 #: what a runtime that is not the same every time may give
 _MAY_VARY = (Status.MISMATCH, Status.RUN_ERROR, Status.CRASH, Status.TIME_OUT)
 
@@ -85,7 +85,7 @@ def asked_again(case: Case, executor: str, first: Outcome, time_limit: float = T
     if first.status not in _MAY_VARY or executor == VERIFIER:
         return first
     found = [first]
-    for _ in range(_AGAIN):
+    for _ in range(_AGAIN_FOR_TIME if first.status is Status.TIME_OUT else _AGAIN):
         close_children()
         found.append(judge(case, executor, time_limit))
     failed = [o for o in found if o.status is not Status.PASS]

@@ -203,7 +203,7 @@ class CaseItem(pytest.Item):
             outcome = session.outcome_of(self)
             verdict, entry = judged(self.case, facts, outcome, session.expectations)
             if verdict is Verdict.UNEXPLAINED:
-                outcome = asked_again(self.case, self.executor, outcome, session.selection.time_limit)
+                outcome = session.asked_again(self.case, self.executor, outcome)
                 verdict, entry = judged(self.case, facts, outcome, session.expectations)
         self.record = record_of(self.case, self.executor, outcome, verdict, entry)
         self.user_properties += [(k, v) for k in ("status", "verdict", "operation", "element_type", "edge", "seconds")
@@ -281,6 +281,8 @@ class _Session:
         #: neighbours -> those of them that are chosen, and outcomes that nobody has taken yet
         self._groups: dict[str, list[CaseItem]] = {}
         self._outcomes: dict[str, Outcome] = {}
+        #: text and executor of programs that were late, and late again
+        self._late: set[tuple[str, str]] = set()
 
     def outcome_of(self, item: CaseItem) -> Outcome:
         """What became of a case; its neighbours are asked with it."""
@@ -292,6 +294,15 @@ class _Session:
                               lambda case: self._may_end_its_process(case, item.executor))
             self._outcomes.update((m.nodeid, o) for m, o in zip(chosen, found, strict=True))
         return self._outcomes.pop(item.nodeid)
+
+    def asked_again(self, case: Case, executor: str, first: Outcome) -> Outcome:
+        """The outcome of a failed case, asked again; a program that was late twice is not asked for other arguments."""
+        if first.status is Status.TIME_OUT and (case.text, executor) in self._late:
+            return first
+        found = asked_again(case, executor, first, self.selection.time_limit)
+        if found.status is Status.TIME_OUT:
+            self._late.add((case.text, executor))
+        return found
 
     def _is_left_out(self, item: CaseItem) -> bool:
         return not self.runs_all and not_to_run(item.case, self.facts(item.executor), self.expectations) is not None

@@ -6,6 +6,7 @@ from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.isolation.pool import answers
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
+from hlotool.isolation.user_program import UserProgram, end_user_programs
 from hlotool.isolation.worker import die_with_parent
 
 __all__ = [
@@ -16,12 +17,14 @@ __all__ = [
     "OutOfMemory",
     "Refusal",
     "TimedOut",
+    "UserProgram",
     "answers",
     "available_memory",
     "bytes_in",
     "can_supervise",
     "close_children",
     "die_with_parent",
+    "end_user_programs",
     "free_memory",
     "limit_memory",
     "note_progress",

@@ -6,6 +6,7 @@ A program is a path below the server's folder, or a text. Nothing is written but
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hlotool.isolation import die_with_parent
 from hlotool.mcp.bounded import bounded
 
 #: seconds for one answer
@@ -103,7 +105,8 @@ class Tools:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "hlotool", *words, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=self.folder,
-            env={**os.environ, "NO_COLOR": "1"}, start_new_session=True)
+            env={**os.environ, "NO_COLOR": "1"}, start_new_session=True,
+            preexec_fn=functools.partial(die_with_parent, os.getpid()))
         try:
             out, said = await asyncio.wait_for(process.communicate(), self.seconds)
         except (TimeoutError, asyncio.CancelledError) as error:

@@ -15,9 +15,8 @@ from queue import SimpleQueue
 from typing import TypeAlias
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.command import end_commands
 from hlotool.reduction.interest import Interest, Sighting
 
 #: how likely at most a failure that is still there may be missed by repeated asking
@@ -84,7 +83,7 @@ class Asker:
         self._pool.shutdown(wait=False, cancel_futures=True)
         for child in self._all:
             child.close()
-        end_commands()
+        end_user_programs()
         self._pool = ThreadPoolExecutor(max(1, self.jobs))
 
     def close(self) -> None:

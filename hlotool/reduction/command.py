@@ -4,31 +4,28 @@
     hlotool reduce model.hlo --command 'check {} --args {args}'   or stands where the braces are
 
 Exit code 0: the failure is still there; 1 (or another): it is not; 125: the program cannot say. The command is cut into
-words as a shell does, and no shell runs it. It starts in the current folder, and one that takes too long is ended.
+words as a shell does, and no shell runs it. It starts in the current folder, and one that takes too long is ended,
+with every process that it started.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import shlex
-import signal
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from hlotool.isolation import UserProgram
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.interest import NOTHING, Interest, Sighting
 from hlotool.text import print_module
 
 #: the exit code of a program that cannot say; `git bisect` has the same
 CANNOT_SAY = 125
-#: commands that are running
-_RUNNING: set[subprocess.Popen[bytes]] = set()
 #: bytes of a command's last words that are shown
 _SHOWN = 300
 
@@ -67,37 +64,17 @@ class Command(Interest):
     def _answer(self, words: list[str]) -> Sighting:
         with tempfile.TemporaryFile() as said:
             try:
-                process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
-                                           start_new_session=True)
+                code = UserProgram(words, said).wait(self.time_limit)
             except OSError as error:
                 return Sighting((), f"{words[0]}: {error.strerror}", is_unknown=True)
-            _RUNNING.add(process)
-            try:
-                code = process.wait(self.time_limit)
-            except subprocess.TimeoutExpired:
+            if code is None:
                 return Sighting((), f"{words[0]} takes more than {self.time_limit:g} s", is_unknown=True)
-            finally:
-                _end(process)
             said.seek(0, os.SEEK_END)
             said.seek(max(0, said.tell() - _SHOWN))
             last = said.read().decode(errors="replace").strip()
         if code == 0:
             return Sighting(("exit code 0",), last)
         return Sighting((), last, is_unknown=True) if code == CANNOT_SAY else NOTHING
-
-
-def end_commands() -> None:
-    """End the commands that are running."""
-    for process in list(_RUNNING):
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command with all that it started."""
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-    process.wait()
-    _RUNNING.discard(process)
 
 
 def words_of(text: str) -> tuple[str, ...]:

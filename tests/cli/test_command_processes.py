@@ -150,5 +150,10 @@ def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch
     assert found.status is Status.FLAKY and found.detail.startswith("failed 2 of 3 times (crash, time-out): exit")
     monkeypatch.setattr(room, "judge", lambda *_: crash)
     assert asked_again(case, "pjrt:cpu", crash) is crash
+    # What is late costs its whole limit: asked once more, and not at all for other arguments of the same program.
+    asked: list[str] = []
+    late = Outcome(Status.TIME_OUT, "late")
+    monkeypatch.setattr(room, "judge", lambda case, *_: asked.append(case.id) or late)
+    assert asked_again(case, "pjrt:cpu", late) is late and asked == ["c"]
     unsupported = Outcome(Status.UNSUPPORTED, "no")
     assert asked_again(case, "pjrt:cpu", unsupported) is unsupported

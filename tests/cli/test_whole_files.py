@@ -139,6 +139,31 @@ def test_pipes_and_links_to_nothing_in_folders(tmp_path: pathlib.Path, capsys: p
     capsys.readouterr()
 
 
+def test_a_pipe_that_nobody_reads_is_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr("hlotool.cli.whole_files._WAIT_FOR_READER", 0.05)
+    with pytest.raises(HloError) as refused:
+        write_whole(pipe, b"text")
+    assert [d.code for d in refused.value.diagnostics] == ["R120"]
+    with (tmp_path / "read").open("wb") as out, subprocess.Popen(["cat", str(pipe)], stdout=out):
+        monkeypatch.setattr("hlotool.cli.whole_files._WAIT_FOR_READER", 20.0)
+        write_whole(pipe, b"text" * 100_000)  # more than a pipe holds
+    assert (tmp_path / "read").read_bytes() == b"text" * 100_000
+
+
+@pytest.mark.parametrize("option", ["--json", "--html", "--junitxml"])
+def test_a_report_of_conform_takes_no_place_of_a_case(option: str, tmp_path: pathlib.Path,
+                                                      capsys: pytest.CaptureFixture[str]) -> None:
+    file, link = tmp_path / "cases" / "m.hlo", tmp_path / "link"
+    file.parent.mkdir()
+    file.write_text(TEXT)
+    link.symlink_to(file)
+    for words in ([str(file.parent)], [str(file)], ["--from", str(file)]):
+        assert main(["conform", *words, option, str(link)]) == 2
+        assert "R120" in capsys.readouterr().err and file.read_text() == TEXT
+
+
 def test_decompression_is_bounded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
                                   capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("hlotool.text.input_files.MOST_BYTES", 1 << 20)

@@ -127,7 +127,7 @@ for line in sys.stdin:
 
 
 @functools.cache
-def _protos() -> tuple[bytes, ...]:
+def protos() -> tuple[bytes, ...]:
     """Messages as XLA writes them, of texts that verify."""
     texts = [text for text in hlo_texts()[::5] if _verifies(text)]
     found: list[bytes] = []
@@ -152,7 +152,7 @@ class Proto:
     name = "proto"
 
     def corpus(self) -> list[bytes]:
-        return list(_protos())
+        return list(protos())
 
     def mutate(self, rng: random.Random, corpus: list[bytes]) -> bytes:
         return mutant(rng, corpus, (*OF_BYTES, *[some_fields] * 8))

@@ -8,14 +8,18 @@ from fuzzing import Target
 
 #: name -> file and class
 _WHERE = {
+    "arrays": ("fuzz_arrays", "Arrays"),
+    "bundles": ("fuzz_arrays", "Bundles"),
     "bytecode": ("fuzz_mlir", "Bytecode"),
     "config": ("fuzz_config", "Configuration"),
+    "dumps": ("fuzz_folders", "Dumps"),
     "fixes": ("fuzz_fixes", "Fixes"),
     "format": ("fuzz_fixes", "Formatting"),
     "lsp": ("fuzz_lsp", "Messages"),
     "mlir": ("fuzz_mlir", "Program"),
     "modules": ("fuzz_modules", "Modules"),
     "proto": ("fuzz_proto", "Proto"),
+    "states": ("fuzz_folders", "States"),
     "text": ("fuzz_text", "Text"),
 }
 NAMES = tuple(_WHERE)
