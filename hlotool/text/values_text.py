@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from hlotool.diagnostics import without_controls
 from hlotool.grammars import plain, terminal
 from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ResultAccuracy, Shape
 from hlotool.text.attribute_builder import ATTRIBUTES
@@ -75,6 +76,7 @@ def _read(kind: Kind, text: str, name: str) -> Any:
     plain_text = blank_comments(text)
     if kind is not Kind.LITERAL and not plain_text.isprintable():
         _refuse_controls(plain_text, name or kind.value)
+        plain_text = _spelled(plain_text, is_json=kind is Kind.BACKEND_CONFIG and plain_text.lstrip()[:1] == "{")
     how = _HOW[kind]
     try:
         value = how(plain_text, name) if callable(how) else how[0].read(how[1], plain_text, code=how[2],
@@ -89,6 +91,8 @@ def _read(kind: Kind, text: str, name: str) -> Any:
 
 _read_again = functools.lru_cache(16384)(_read)
 
+#: what no text is printed with (hlotool.diagnostics.without_controls)
+_IN_STRINGS = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 #: a control character that is neither white space nor inside of a string
 _CONTROL = re.compile(rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
 
@@ -99,6 +103,11 @@ def _refuse_controls(text: str, what: str) -> None:
         if found[1] is not None:
             raise PhraseError(BAD_ATTRIBUTE, f"{what} holds a control character, {found[1]!a}, which only a "
                               "string may", *found.span(), "remove it")
+
+
+def _spelled(text: str, *, is_json: bool) -> str:
+    """Control characters in strings as they are printed: values that are kept as they stand stay what they are."""
+    return re.sub(_IN_STRINGS, lambda m: f"\\u{ord(m[0]):04x}", text) if is_json else without_controls(text)
 
 
 # Words and numbers that depend on the attribute's name

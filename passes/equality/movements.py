@@ -24,9 +24,15 @@ def major_to_minor(shape: Shape) -> tuple[int, ...] | None:
     if not shape.is_array or not shape.is_static:
         return None
     layout = shape.layout or Layout.descending(shape.rank)
-    if layout.tiles or layout.dim_level_types or layout.element_size or len(layout.minor_to_major) != shape.rank:
+    if layout.tiles or layout.dim_level_types or layout.element_size or not _is_permutation(layout.minor_to_major,
+                                                                                           shape.rank):
         return None
     return tuple(reversed(layout.minor_to_major))
+
+
+def _is_permutation(order: tuple[int, ...], rank: int) -> bool:
+    """Whether an order, which a text may write as it likes, is one of so many dimensions."""
+    return len(order) == rank and set(order) == set(range(rank))
 
 
 def is_idle_bitcast(instruction: HloInstruction) -> bool:
@@ -50,7 +56,8 @@ def bitcast_key(instruction: HloInstruction) -> Hashable:
 def memory_key(shape: Shape) -> Hashable:
     """How an array lies in memory, without the name of the memory and dimensions of size 1 where nothing is tiled."""
     layout = shape.layout or Layout.descending(shape.rank)
-    if not shape.is_array or layout.tiles or layout.dim_level_types:
+    is_plain = shape.is_array and not layout.tiles and not layout.dim_level_types
+    if not is_plain or not _is_permutation(shape.minor_to_major, shape.rank):
         return shape.rank, shape.minor_to_major, str(layout.tiles), str(layout.dim_level_types), layout.element_size
     dims = shape.dims if shape.is_static else (2,) * shape.rank
     return tuple(d for d in shape.minor_to_major if dims[d] != 1), layout.element_size
