@@ -10,6 +10,7 @@ from rewrite_pairs import KEYED, KEYS, THREE, TWO, TWO_WHOLE, WHOLE, Pair, below
 #: one window scattered, which may lie partly outside
 WINDOW = ("scatter(x, {}, u), update_window_dims={{0}}, inserted_window_dims={{0}}, "
           "scatter_dims_to_operand_dims={{0,1}}, index_vector_dim=0, to_apply=add")
+ROWS_BY_COLUMNS = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 
 SOUND = {
     "a power as a product": Pair(full("2") + "ROOT p = f32[4] power(x, b)", "ROOT p = f32[4] multiply(x, x)"),
@@ -42,6 +43,19 @@ SOUND = {
         "a = f32[4] add(x, y)\nROOT b = f32[4] add(a, z)",
         "a = f32[4] add(y, z)\nROOT b = f32[4] add(x, a)",
         THREE),
+    "the sine of a sum in another order": Pair(
+        "a = f32[4] add(x, y)\nb = f32[4] add(a, z)\nROOT r = f32[4] sine(b)",
+        "a = f32[4] add(z, y)\nb = f32[4] add(a, x)\nROOT r = f32[4] sine(b)", THREE),
+    "four narrow numbers in pairs": Pair(
+        "a = bf16[4] add(w, x)\nb = bf16[4] add(a, y)\nROOT r = bf16[4] add(b, z)",
+        "a = bf16[4] add(w, z)\nb = bf16[4] add(x, y)\nROOT r = bf16[4] add(a, b)",
+        THREE.replace("f32", "bf16") + "w = bf16[4] parameter(3)\n"),
+    "two products of matrices as one": Pair(
+        f"d = f32[4,4] dot(x, y), {ROWS_BY_COLUMNS}\ne = f32[4,4] dot(w, z), {ROWS_BY_COLUMNS}\n"
+        "ROOT r = f32[4,4] add(d, e)",
+        "p = f32[4,8] concatenate(x, w), dimensions={1}\nq = f32[8,4] concatenate(y, z), dimensions={0}\n"
+        f"ROOT r = f32[4,4] dot(p, q), {ROWS_BY_COLUMNS}",
+        THREE.replace("[4]", "[4,4]") + "w = f32[4,4] parameter(3)\n"),
     "twice as a sum": Pair(
         "b0 = f32[] constant(2)\nb = f32[4] broadcast(b0), dimensions={}\nROOT r = f32[4] multiply(x, b)",
         "ROOT r = f32[4] add(x, x)"),

@@ -417,4 +417,18 @@ UNSOUND = {
         "a = f64[4] multiply(p, q)\nt = f64[4] subtract(a, s)\nROOT r = f32[4] convert(t)",
         THREE,
         named=("r",)),
+    "unequal by the total order": Pair(
+        "ROOT r = pred[4] compare(x, y), direction=NE",
+        "ROOT r = pred[4] compare(x, y), direction=NE, type=TOTALORDER",
+        TWO,
+        named=("r",)),
+    "a number taken away again": Pair(
+        "n = f32[4] negate(x)\na = f32[4] add(x, y)\nROOT r = f32[4] add(a, n)",
+        "ROOT r = f32[4] copy(y)",
+        TWO,
+        named=("r",)),
+    "two constants added up first": Pair(
+        full("16777216") + full("-16777216", name="c") + "a = f32[4] add(x, b)\nROOT r = f32[4] add(a, c)",
+        "ROOT r = f32[4] copy(x)",
+        named=("r",)),
 }

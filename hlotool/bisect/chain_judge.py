@@ -389,6 +389,8 @@ class _Work:
                 verdict.reason = "vacuous: every result is NaN, on all arguments"
             elif id(verdict) not in self._decided:
                 verdict.reason = "ill-conditioned: the spread of the roundings covers every element"
+        if verdict.difference is None and verdict.up_to and not verdict.reason:
+            self._is_reassociated(verdict)  # what the agreement is up to says so
         if verdict.shown is not None and not verdict.reason:
             self._blame(verdict, verdict.shown)
         elif verdict.reason:

@@ -1,7 +1,8 @@
 """What programs leave open where their numbers overflow, in one sample of rounding.py.
 
     sums, products      of many numbers, in an order of the backend's choice: where partial ones may leave the range of
-                        the type, what comes out is the result, an infinity or NaN (of products 0, too)
+                        the type, what comes out is the result, an infinity or NaN (of products 0, too); two such
+                        sums that are added may be one
     x * y + z           may be one operation, whose product is not rounded (contraction): where x * y alone overflows,
                         what comes out is finite, or another infinity
 """
@@ -15,6 +16,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.higher_precision import own, widened
 from hlotool.execution.last_places import largest
+from hlotool.execution.product_precision import unit_of
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import limits
 
@@ -23,8 +25,8 @@ Function: TypeAlias = Callable[..., Any]
 
 #: what hands on numbers, so that a product may stand behind it
 MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "slice", "reverse", "negate"))
-#: products that are remembered at a time
-_MOST_PRODUCTS = 64
+#: products, and sums, that are remembered at a time
+_MOST_KNOWN = 64
 
 
 class OpenEnds:
@@ -34,6 +36,8 @@ class OpenEnds:
         self._seed, self._random = seed, random
         #: products that overflow, by identity, beside what they are at higher precision
         self._products: dict[int, tuple[Array, Array]] = {}
+        #: sums of large numbers, by identity, beside what they are at higher precision and the sums of magnitudes
+        self._sums: dict[int, tuple[Array, Array]] = {}
 
     # Contraction.
 
@@ -64,15 +68,35 @@ class OpenEnds:
         return wide
 
     def _remember(self, product: Array, exact: Array) -> None:
-        if len(self._products) >= _MOST_PRODUCTS:
-            self._products.pop(next(iter(self._products)))
-        self._products[id(product)] = product, exact
+        _remember(self._products, product, exact)
 
     def _product(self, value: Array) -> Array | None:
-        known = self._products.get(id(value))
-        return known[1] if known is not None and known[0] is value else None
+        return _known(self._products, value)
 
     # Orders.
+
+    def note_sum(self, found: Array, exact: Array, size: Array, shape: Shape) -> None:
+        """Remember a sum of many numbers at higher precision, where that of their magnitudes is near the end of the
+        range."""
+        import numpy as np
+
+        if found.dtype.kind != "c" and bool((size > largest(shape.dtype) / 4).any()):
+            _remember(self._sums, found, np.stack([exact, size]))
+
+    def added(self, function: Function, found: Array, values: Sequence[Array], shape: Shape) -> Array:
+        """A sum (or difference) of two sums, left open where as one sum it may leave the range."""
+        import numpy as np
+
+        known = [_known(self._sums, np.asarray(v)) for v in values]
+        if all(k is None for k in known):
+            return found
+        with np.errstate(all="ignore"):
+            wide = [(w := widened(v, shape), np.abs(w)) if k is None else k for k, v in zip(known, values, strict=True)]
+            exact, size = function(*(w[0] for w in wide)), sum(w[1] for w in wide)
+            where = (size > largest(shape.dtype)) & np.isfinite(size)
+            most = np.minimum(size * unit_of(shape.dtype), largest(shape.dtype) / 4)
+            off = self._random.uniform(-1.0, 1.0, exact.shape) * most
+            return self.ends(found, where, [own(exact + off, shape)]) if where.any() else found
 
     def ends(self, found: Array, where: Array, others: Sequence[Array] = ()) -> Array:
         """Some elements as they are, infinite or NaN, or one of the others: few samples must show each of them.
@@ -140,6 +164,17 @@ class OpenEnds:
             return found
         ways = [found, *(np.asarray(o).astype(found.dtype) for o in others)]
         return np.where(where, np.choose(self._random.integers(0, len(ways), found.shape), ways), found)
+
+
+def _remember(known: dict[int, tuple[Array, Array]], value: Array, fact: Array) -> None:
+    if len(known) >= _MOST_KNOWN:
+        known.pop(next(iter(known)))
+    known[id(value)] = value, fact
+
+
+def _known(known: dict[int, tuple[Array, Array]], value: Array) -> Array | None:
+    found = known.get(id(value))
+    return found[1] if found is not None and found[0] is value else None
 
 
 def fold_of(instruction: HloInstruction) -> str:

@@ -20,13 +20,15 @@ and CESTAC's random rounding, Vignes, 1974.)
     narrow types  computed as f32 and rounded once; held as f32 in two of five samples, in one of them without any of
                   their roundings, in the other with some, as compilers do with excess precision
 
-A sum whose operand is another sum, x + y + z, may be off by the last place of its larger operand: compilers add
-constants up first. With `strict`, operations of f32 and f64 that IEEE 754 defines to the last bit (sum, product,
-quotient, root) are not moved outside of reducers: what is left is what the operations' semantics leave open.
+A sum whose operand is another sum, x + y + z, is taken in other orders (sum_orders.py); where the order is meant it may
+be off by the last place of its larger operand: compilers add constants up first. With `strict`, operations of f32 and
+f64 that IEEE 754 defines to the last bit (sum, product, quotient, root) are not moved outside of reducers: what is left
+is what the operations' semantics leave open, and the order of sums.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -43,6 +45,7 @@ from hlotool.execution.program import Program
 from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
+from hlotool.execution.sum_orders import SumOrders, in_another_order
 from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
 from hlotool.ops import OPS
 
@@ -108,6 +111,7 @@ class RandomRounding:
         self._flushes = seed % 2 == 1
         self._strict = strict
         self._reducers = frozenset(_reducers(module))
+        self._sum_orders = SumOrders(module)
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
         is_narrow = not strict and any(
             HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
@@ -180,7 +184,7 @@ class RandomRounding:
                 return function, keywords
         ulps = max(self._least_ulps, record.ulps_of(shape))
         if self._strict and self._is_defined(instruction):
-            return function, keywords
+            return (self._ordered(instruction, function) if instruction in self._sum_orders else function), keywords
         return self._elementwise(instruction, function, ulps), keywords
 
     def _rounded_here_and_there(self, shape: Shape, function: Function) -> Function:
@@ -228,7 +232,8 @@ class RandomRounding:
         unit = DTYPES["f32"] if HELD_AS_F32.holds(shape.dtype) and self._least_ulps else shape.dtype
         is_size = opcode == "abs" and shapes[0].dtype.is_complex
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
-        is_chain = is_sum and any(o.opcode in _SUMS for o in instruction.operands)
+        is_ordered = instruction in self._sum_orders
+        is_chain = is_sum and not is_ordered and any(o.opcode in _SUMS for o in instruction.operands)
 
         def call(*values: Array, **keywords: Any) -> Array:
             given = _wide_keywords(keywords, shape)
@@ -241,21 +246,42 @@ class RandomRounding:
                 exact = _without_hypotenuse(values[0], exact)
             exact = widened(exact, shape)
             if is_chain:
-                exact = self._in_another_order(exact, wide, shape.dtype)
+                exact = self._off_by_terms(exact, wide, shape.dtype)
             found = self._rounded(exact, shape, error_of(accuracy, ulps), unit)
+            if is_ordered and (terms := self._sum_orders.note(instruction, wide)) is not None:
+                # Of the orders only a few are drawn: partial sums are off by their last place, the sum by its terms'.
+                total = in_another_order(terms, self._turn, self._random, lambda part: widened(
+                    self._rounded(part, shape, error_of(accuracy, ulps)), shape))
+                found = own(self._off_by_terms(total, [*terms, total], shape.dtype), shape)
+            if is_sum:
+                found = self._ends.added(lambda *sums: function(*sums, **given), found, values, shape)
             if opcode == "multiply" and not self._strict:
                 self._ends.note_product(found, exact)
             return found
 
         return call
 
-    def _in_another_order(self, exact: Array, wide: Sequence[Array], kind: DType) -> Array:
-        """A sum of three numbers and more: off by the last place of the larger operand, but for whole numbers."""
+    def _ordered(self, instruction: HloInstruction, function: Function) -> Function:
+        """A sum in another order, each step rounded as IEEE 754 says."""
+        shapes, shape = [o.shape for o in instruction.operands], instruction.shape
+
+        def call(*values: Array, **keywords: Any) -> Array:
+            terms = self._sum_orders.note(instruction, list(map(widened, values, shapes)))
+            if terms is None:
+                return function(*values, **keywords)
+            found = in_another_order(terms, self._turn, self._random,
+                                     lambda total: widened(self._flushed(own(total, shape), shape.dtype), shape))
+            return own(found, shape)
+
+        return call
+
+    def _off_by_terms(self, exact: Array, terms: Sequence[Array], kind: DType) -> Array:
+        """A sum of three numbers and more: off by the last place of the largest term, but for whole numbers."""
         import numpy as np
 
-        sizes = [np.where(np.isfinite(w), np.abs(w), 0) for w in wide]
-        size = np.maximum(*sizes)
-        whole = (size * unit_of(kind) <= 0.5) & np.logical_and(*((s == np.rint(s)) for s in sizes))
+        sizes = [np.where(np.isfinite(t), np.abs(t), 0) for t in terms]
+        size = functools.reduce(np.maximum, sizes)
+        whole = (size * unit_of(kind) <= 0.5) & np.logical_and.reduce([s == np.rint(s) for s in sizes])
         return np.asarray(exact + np.where(whole, 0, self._uniform(exact) * ulp_of(size, kind)))
 
     def _moved(self, instruction: HloInstruction, function: Function) -> Function:
@@ -309,7 +335,9 @@ class RandomRounding:
             found = self._rounded(moved, shape, error_of(None, self._least_ulps))
             if has_holes and not (np.isfinite(given[0]).all() and np.isfinite(given[1]).all()):
                 return self._beside_holes(found, function, given, wide, shape)
-            return self._overflowing(found, size, shape.dtype)
+            found = self._overflowing(found, size, shape.dtype)
+            self._ends.note_sum(found, exact, size, shape)
+            return found
 
         return call
 

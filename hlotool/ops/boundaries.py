@@ -105,7 +105,16 @@ def of_convert(instruction: HloInstruction) -> Boundaries:
             found += [0.5, -0.5, 1.5, 2.75, -1.25, -2.75]
     elif source.is_integral or target.bits < source.bits:
         found += [2 ** (target.mantissa_bits + 1) + 1, 2 ** (target.mantissa_bits + 2) + 3]
+        if source.is_floating:
+            found += _beside_ties(source, target)
     return {0: tuple(found)}
+
+
+def _beside_ties(source: DType, target: DType) -> list[float]:
+    """Numbers half-way between two of the narrower type, and just beside: rounded twice they go the other way."""
+    half, step = 2.0 ** -(target.mantissa_bits + 1), 2.0**-source.mantissa_bits
+    ties = [1 + half, 1 + 3 * half]
+    return [*ties, ties[0] + step, ties[1] - step, -(ties[0] + step), (1 - half / 2) * 2 * float(limits(target)[0])]
 
 
 def int_limits(kind: DType) -> tuple[int, int]:
@@ -174,7 +183,8 @@ def turning_points(opcode: str, type_name: str) -> tuple[float, ...]:
 
 def _grid(kind: DType) -> Any:
     known = limits(kind)
-    sizes = np.geomspace(known[2], known[0], 400) if known[2] > 0 else np.linspace(known[0] / 400, known[0], 400)
+    with np.errstate(over="ignore"):
+        sizes = np.geomspace(known[2], known[0], 400) if known[2] > 0 else np.linspace(known[0] / 400, known[0], 400)
     return np.concatenate([-sizes[::-1], [0.0], sizes])
 
 

@@ -10,7 +10,8 @@
     ties       few different values, so that keys are equal
     whole      floats that hold small whole numbers
     uniform    one number everywhere in a parameter: a special or a wished one
-    alike      parameters of one shape hold the same values, or opposite ones, so that differences cancel
+    alike      parameters of one shape hold the same values, or opposite ones, so that differences cancel and NaN, zeros
+               and infinities meet their like
     given      the user's own
 
 What makes a program's plain results infinite or NaN is found in a trial run, and the parameters behind it are kept
@@ -41,6 +42,9 @@ KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "po
 #: after these, again and again with other numbers
 _FURTHER = ("targets", "wide", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "uniform", "ties",
             "mixed")
+#: what one parameter holds among plain ones, and what parameters share, turn by turn
+_UNUSUAL = ("special", "targets", "wide", "near")
+_ALIKE = ("wide", "special", "plain", "targets", "special")
 #: wished values up to here keep a network finite
 _NEAR = 300.0
 #: how often a loop may run in arguments made here
@@ -139,23 +143,27 @@ class ArgumentSearch:
 
     def _row(self, kind: str, number: int, generator: Generator) -> list[Array]:
         made = []
+        # Another turn in each round of kinds, whatever place a kind has in it.
+        turn = number + number // len(_FURTHER)
         chosen = int(generator.integers(0, max(1, len(self.leaves))))
         for place, leaf in enumerate(self.leaves):
             own = kind
             if kind == "mixed":  # one parameter out of the ordinary
-                own = ("special", "targets", "wide", "near")[number % 4] if place == chosen else "plain"
+                own = _UNUSUAL[turn % len(_UNUSUAL)] if place == chosen else "plain"
+            elif kind == "alike":
+                own = _ALIKE[turn % len(_ALIKE)]
             made.append(self._leaf(leaf, own, generator))
         if kind == "alike":
-            self._align(made, number)
+            self._align(made, turn)
         return made
 
-    def _align(self, made: list[Array], number: int) -> None:
+    def _align(self, made: list[Array], turn: int) -> None:
         """Leaves of one shape and type hold what the first one holds, every other time its negative."""
         first: dict[tuple[Any, ...], Array] = {}
         for place, array in enumerate(made):
             key = (array.dtype, array.shape)
             if key in first and self.leaves[place].bound is None:
-                opposite = number % 2 == 0 and array.dtype.kind not in "bu"
+                opposite = turn % 2 == 0 and array.dtype.kind not in "bu"
                 made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
             first.setdefault(key, array)
 
@@ -192,7 +200,7 @@ class ArgumentSearch:
             if kind == "targets":
                 wished = wished or list(specials(half))
             return _sprinkled(plain, np.array(wished), generator, least=0.5) if wished else plain
-        if kind in ("wide", "alike") and (kind == "wide" or generator.integers(0, 2)):
+        if kind == "wide":
             ends = limits(half)
             powers = generator.uniform(math.log2(ends[2]), math.log2(ends[0]), dims)
             return np.exp2(powers) * generator.choice([-1.0, 1.0], dims)
@@ -232,7 +240,7 @@ class ArgumentSearch:
             wished = ([int(v) for v in (*leaf.wishes, *self.constants) if math.isfinite(v)]
                       or [int(v) for v in specials(dtype)])
             drawn = _sprinkled(drawn, np.array(wished, object), generator, least=0.5)
-        elif kind in ("wide", "alike"):
+        elif kind == "wide":
             powers = generator.uniform(0, dtype.bits - dtype.is_signed, dims)
             sizes = np.exp2(powers).astype(np.float64)
             drawn = np.floor(sizes * (generator.choice([-1.0, 1.0], dims) if dtype.is_signed else 1.0))

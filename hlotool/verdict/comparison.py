@@ -50,8 +50,8 @@ Array: TypeAlias = Any
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
-#: sets of arguments at most; samples to confirm a first verdict
-_MOST_SETS, _MORE_SAMPLES = 160, 16
+#: sets of arguments at most, and for small programs while a part of the budget is left; samples to confirm a verdict
+_ENOUGH_SETS, _MOST_SETS, _PART, _MORE_SAMPLES = 160, 480, 0.4, 16
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
 #: sets run at a time, so that a device is asked seldom and an early difference ends the search
@@ -85,7 +85,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         tolerance = Tolerance(ulps=ulps)
     _require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
-                 counts_extremes, locate)
+                 counts_extremes, locate, time.monotonic() + _PART * time_budget)
     started = time.monotonic()
     try:
         with run_limit(time_limit):
@@ -129,6 +129,8 @@ class _Work:
     is_pair: bool
     counts_extremes: bool | None = None
     locate: Locator | None = None
+    #: when as many sets as usual are enough
+    enough: float = 0.0
 
     def __post_init__(self) -> None:
         names = self.executors
@@ -166,6 +168,8 @@ class _Work:
             if not (self.running or self.is_pair or self.is_alone):
                 break
             if self.found.findings or (time.monotonic() > self.until and self.found.compared):
+                break
+            if self.found.compared >= _ENOUGH_SETS and time.monotonic() > self.enough:
                 break
         if not self.found.findings:
             self._settle()
