@@ -50,8 +50,10 @@ Array: TypeAlias = Any
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
-#: sets of arguments at most, and for small programs while a part of the budget is left; samples to confirm a verdict
-_ENOUGH_SETS, _MOST_SETS, _PART, _MORE_SAMPLES = 160, 480, 0.4, 16
+#: sets of arguments at most, and for small programs, which cost little; samples to confirm a first verdict
+_MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
+#: instructions, and elements of parameters, of a small program
+_FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
 #: sets run at a time, so that a device is asked seldom and an early difference ends the search
@@ -85,7 +87,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         tolerance = Tolerance(ulps=ulps)
     _require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
-                 counts_extremes, locate, time.monotonic() + _PART * time_budget)
+                 counts_extremes, locate)
     started = time.monotonic()
     try:
         with run_limit(time_limit):
@@ -106,6 +108,13 @@ def _require_one_signature(one: Program, other: Program) -> None:
     if one.devices != other.devices:
         raise HloError([Diagnostic(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} "
                                               "devices")])
+
+
+def _most_sets(one: Program, other: Program) -> int:
+    """How many sets of arguments are tried at most."""
+    is_small = (sum(s.size for s in one.parameters if s.is_array) <= _FEW_ELEMENTS
+                and all(sum(1 for _ in p.module.instructions()) <= _FEW_INSTRUCTIONS for p in (one, other)))
+    return _SETS_OF_SMALL if is_small else _MOST_SETS
 
 
 def _sets(one: Program, other: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None,
@@ -129,8 +138,6 @@ class _Work:
     is_pair: bool
     counts_extremes: bool | None = None
     locate: Locator | None = None
-    #: when as many sets as usual are enough
-    enough: float = 0.0
 
     def __post_init__(self) -> None:
         names = self.executors
@@ -162,14 +169,12 @@ class _Work:
         if drawn is not None:
             said = f"{drawn.opcode} {drawn.name} draws random numbers of an executor's own: there is nothing to compare"
             raise HloError([Diagnostic(UNSUPPORTED, said)])
-        numbered = itertools.islice(enumerate(sets), _MOST_SETS)
+        numbered = itertools.islice(enumerate(sets), _most_sets(self.one, self.other))
         while batch := self._evaluated(list(itertools.islice(numbered, _BATCH))):
             self._compare_batch(batch)
             if not (self.running or self.is_pair or self.is_alone):
                 break
             if self.found.findings or (time.monotonic() > self.until and self.found.compared):
-                break
-            if self.found.compared >= _ENOUGH_SETS and time.monotonic() > self.enough:
                 break
         if not self.found.findings:
             self._settle()
