@@ -86,12 +86,25 @@ def run(args: argparse.Namespace) -> int:
     try:
         _require_no_input_is_written(args)
         # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases
-        code = _reporting(lambda: int(pytest.main(_pytest_arguments(args))), args)
+        ending = _Ending()
+        code = _reporting(lambda: int(pytest.main(_pytest_arguments(args), [ending])), args)
     except HloError as error:
         return report(error.diagnostics)
+    if ending.is_interrupted:
+        complain("hlotool conform: interrupted; the report is of the cases that had ended")
+        return 130
     if code == 5:
         complain("hlotool conform: no case is chosen")
     return code if code < 2 else 2
+
+
+class _Ending:
+    """A plugin of pytest's that hears of an interrupt, which has the exit code of files that cannot be collected."""
+
+    is_interrupted = False
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.is_interrupted = True
 
 
 def _require_no_input_is_written(args: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """Names of dumps: which module, which pass, which order."""
 
 import gzip
+import pathlib
 
 import pytest
 
@@ -88,3 +89,13 @@ def test_a_folder_without_dumps_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing")
     with pytest.raises(HloError, match="no two dumps"):
         read_folder(tmp_path)
+
+
+def test_the_first_module_of_a_log_is_what_the_first_pass_is_given(tmp_path: pathlib.Path) -> None:
+
+    text = "ENTRY e { ROOT a = f32[] parameter(0) }\n"
+    (tmp_path / "passes.log").write_text("".join(f"// -----// IR Dump {what} //----- //\n{text}" for what in (
+        "Before One (one)", "After One (one)", "Before Two (two)", "After Two (two) Failed")))
+    chain, = read_folder(tmp_path).chains
+    assert [(d.label, d.part.first_line if d.part else 0) for d in chain.dumps] == [
+        ("input", 1), ("One (one)", 3), ("Two (two)", 7)]

@@ -301,3 +301,11 @@ def test_functions_of_the_library_mean_the_same_in_every_document() -> None:
     found = b.build(b.Median(b.Parameter(0, X), 0))
     np.testing.assert_allclose(hlotool.execute(found, [X], "reference")[0], np.median(X, 0))
     assert [d.code for d in b.check() if d.code != "B202"] == []
+
+
+@pytest.mark.parametrize("function", ["TriangleMask", "Triangle"])
+def test_what_takes_matrices_refuses_vectors(function: str) -> None:
+    b = XlaBuilder("m")
+    vector = b.Parameter(0, hlotool.ir.Shape.array("f32", (3,)), "x")
+    with pytest.raises(hlotool.HloError, match="takes matrices"):
+        getattr(b, function)(vector, *([True] if function == "Triangle" else []))

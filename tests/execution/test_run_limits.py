@@ -210,3 +210,17 @@ def test_time_is_looked_at_within_long_instructions(name: str, monkeypatch: pyte
     monkeypatch.setattr(RunLimits, "check_time", look)
     evaluate_program(program, [[np.zeros(p.dims, p.dtype.numpy) for p in program.parameters]])
     assert len(looks) >= steps
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    ("f32[4,2] gather(a, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+     "slice_sizes={1,2}", 4),
+    ("f32[8,2] scatter(a, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+     "index_vector_dim=1, to_apply=second", 4), ("s32[9,3] iota(), iota_dimension=0", 3), ("f32[8,2] tanh(a)", 0)])
+def test_how_many_bytes_places_take(text: str, count: int) -> None:
+    from hlotool.execution.run_limits import _bytes_of_places
+
+    module = hlotool.parse("second { x = f32[] parameter(0)  ROOT y = f32[] parameter(1) }\n"
+                           "ENTRY e { a = f32[8,2] parameter(0)  i = s32[4,1] parameter(1)  u = f32[4,2] parameter(2)\n"
+                           f"  ROOT r = {text} }}")
+    assert _bytes_of_places(module.entry.root) == 24 * count

@@ -90,3 +90,35 @@ def test_long_answers_are_cut_and_say_so() -> None:
     assert bounded(value, 10**7) == value and bounded([1, 2], 100) == [1, 2]
     assert "characters more" in bounded({"text": "x" * 100_000}, 5000)["text"]
     assert "too long" in str(bounded({str(n): n for n in range(10_000)}, 1000))
+
+
+def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hlotool.mcp.agent_server import Tools
+
+    asked: list[list[str]] = []
+
+    async def note(self: Tools, words: list[str]) -> dict[str, Any]:
+        asked.append([Path(w).name for w in words])
+        return {"text": "a\nb\nc\nd"}
+
+    monkeypatch.setattr(Tools, "_run", note)
+    tools = Tools(tmp_path, 5.0)
+
+    async def ask_all() -> dict[str, Any]:
+        await tools.lint("a")
+        await tools.lint("a", "W1")
+        await tools.diff("a", "b")
+        await tools.diff("a", "b", values=True)
+        await tools.compare("a")
+        await tools.compare("a", "b", 3)
+        await tools.isolate("a")
+        await tools.isolate("a", "b", nan=True)
+        return await tools.read("a", 2, 2)
+
+    assert asyncio.run(ask_all()) == {"lines": 4, "first_line": 2, "text": "b\nc"}
+    form = ["--format", "json"]
+    assert asked == [
+        ["lint", *form, "a"], ["lint", *form, "--select", "W1", "a"], ["diff", *form, "a", "b"],
+        ["diff", *form, "--values", "a", "b"], ["compare", *form, "--time-budget", "10.0", "a"],
+        ["compare", *form, "--time-budget", "3.0", "a", "b"], ["isolate", *form, "a"],
+        ["isolate", *form, "--nan", "a", "b"], ["fmt", "a"]]

@@ -256,3 +256,23 @@ def test_nan_bits_and_packed_nibbles(xla):
     assert arrays["n"].view(np.uint32)[0] == 0x7F800001
     assert arrays["i4"].astype(int).tolist() == [-8, -1, 1]
     assert arrays["t"].tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(("text", "is_one"), [
+    ("{}", True), ('{"a":1}', True), ('{"a":{"b":[2]}}', True), ('{"a":"}"}', True), (r'{"a":"\"}"}', True),
+    ('{"a":"b"', False), ("{}{}", False), ('{"a":1}}', False), ('{"a":"}', False), ("", False), ("x{}", False),
+    (r'{"a\"}', False)])
+def test_a_dictionary_is_one_pair_of_braces(text: str, is_one: bool) -> None:
+    from hlotool.proto.proto_values import is_dictionary
+
+    assert is_dictionary(text) is is_one
+
+
+@pytest.mark.parametrize("white", range(9, 14))
+def test_white_space_makes_no_message_of_a_text(white: int) -> None:
+    """The text would be a message: a field of as many bytes as the number of its second character."""
+    from hlotool.proto import looks_like_proto
+
+    assert not looks_like_proto(b"\n" + bytes([white]) + b"HloModule abcd"[:white])
+    assert looks_like_proto(b"\n\x08" + b"HloModule"[:8])
+    assert not looks_like_proto(b"\n\x1b" + b"H" * 27) and looks_like_proto(b"\n\x1a" + b"H" * 26)
