@@ -23,6 +23,9 @@ TOO_LARGE = define("R003", "too-large-file", "a file that holds, or decompresses
 
 #: bytes of a file that are read at most, decompressed; real dumps stay below a tenth of it
 MOST_BYTES = 1 << 30
+#: of what decompresses: dumps shrink to a tenth or a fiftieth. What shrinks more was made to cost time, beyond so many
+#: bytes, whatever is in it
+_MOST_RATIO, _UNSUSPECTED = 300, 1 << 26
 #: suffixes of the files that are taken from a folder; a named file may have any
 SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
 _GZIP = b"\x1f\x8b"
@@ -95,14 +98,14 @@ def bytes_of(file: Path) -> bytes:
         raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file)) from error
 
 
-def _read(stream: BinaryIO | gzip.GzipFile, filename: str) -> bytes:
+def _read(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:
     """All that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
-    parts, size = [], 0
+    parts, size, most = [], 0, MOST_BYTES if most is None else most
     while part := stream.read(1 << 22):
         parts.append(part)
         size += len(part)
-        if size > MOST_BYTES:
-            raise _problem(TOO_LARGE, f"more than {MOST_BYTES >> 20} MiB to read", filename,
+        if size > most:
+            raise _problem(TOO_LARGE, f"more than {most >> 20} MiB to read", filename,
                            "a dump of that size is no module; is this file, or what is compressed in it, another one?")
     return b"".join(parts)
 
@@ -136,7 +139,7 @@ def uncompressed(data: bytes, filename: str) -> bytes:
     if data.startswith(_GZIP):
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = _read(stream, filename)
+                data = _read(stream, filename, min(MOST_BYTES, max(_UNSUSPECTED, _MOST_RATIO * len(data))))
         except (OSError, EOFError, zlib.error) as error:
             raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
     return data

@@ -170,6 +170,11 @@ def test_decompression_is_bounded(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
     file = tmp_path / "m.hlo.gz"
     file.write_bytes(gzip.compress(bytes(3 << 20)))
     assert main(["lint", str(file)]) == 2 and "R003" in "".join(capsys.readouterr())
+    file.write_bytes(gzip.compress(TEXT.encode() + b" " * 800_000))  # less than the most, from a file of a thousandth
+    assert main(["lint", "--no-config", str(file)]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("hlotool.text.input_files._UNSUSPECTED", 1 << 19)
+    assert main(["lint", str(file)]) == 2 and "R003" in "".join(capsys.readouterr())
     assert main(["fmt", "/dev/zero"]) == 2 and "R003" in "".join(capsys.readouterr())
 
 
