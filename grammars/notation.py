@@ -174,6 +174,22 @@ def references(part: Part) -> Iterator[str]:
             yield from references(inner)
 
 
+def strings_of(grammar_name: str, rule: str) -> tuple[str, ...]:
+    """The quoted strings of a rule, in their order; rules in it are not looked into."""
+
+    def inside(part: Part) -> Iterator[str]:
+        match part:
+            case Token(name) if name[0] == '"':
+                yield name[1:-1]
+            case Sequence(parts) | Choice(parts):
+                for inner in parts:
+                    yield from inside(inner)
+            case Maybe(inner) | Repeated(inner):
+                yield from inside(inner)
+
+    return tuple(inside(grammar(grammar_name).rules[rule].part))
+
+
 def _is_terminal(name: str) -> bool:
     return name.isupper()
 

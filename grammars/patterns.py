@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hlotool.grammars.beginnings import token_name, up_to
 from hlotool.grammars.notation import (
     Choice,
     Grammar,
@@ -84,6 +85,25 @@ def plain(grammar_name: str, rule: str, *, comments: bool = False) -> str:
 
 
 @functools.cache
+def beginning(grammar_name: str, rule: str, *, through: tuple[str, ...] = (), before: tuple[str, ...] = (),
+              spaced: tuple[str, ...] = (), is_one_line: bool = False) -> str:
+    """The expression of how a rule's sentences begin, to find where one begins in a text that is wrong further on.
+
+    It ends with the first of the tokens `through`, or in front of the first of `before`: a terminal by its name, a
+    string as it stands in the text. Brackets that are neither are not entered. Tokens that are `spaced` have white
+    space on both sides, as printers write them. ValueError where no sentence has such a token.
+    """
+    found = grammar(grammar_name)
+    part = up_to(found, rule, through=through, before=before)
+    if part is None:
+        raise ValueError(f"no sentence of {rule} has {' or '.join(through or before)} so early")
+    writer = _Writer(found, is_exact=True, spaced=frozenset(map(token_name, spaced)))
+    if is_one_line:
+        writer.blank = r"[ \t]*+"
+    return f"(?:{writer.part(part, frozenset([_END]), captures=False)})"
+
+
+@functools.cache
 def forms(grammar_name: str, rule: str) -> tuple[Form, ...]:
     """The alternatives of a rule."""
     return tuple(forms_of(grammar(grammar_name), rule))
@@ -103,8 +123,11 @@ def forms_of(grammar: Grammar, name: str) -> Iterable[Form]:
 class _Writer:
     """Writes parts of rules as regular expressions; what is written includes the white space behind it."""
 
-    def __init__(self, grammar: Grammar, *, is_exact: bool = False, comments: bool = False) -> None:
+    def __init__(self, grammar: Grammar, *, is_exact: bool = False, comments: bool = False,
+                 spaced: frozenset[str] = frozenset()) -> None:
         self._grammar = grammar
+        #: tokens that have white space on both sides
+        self._spaced = spaced
         #: whether parts may not be left to reading them later
         self._is_exact = is_exact
         self.children: list[Child] = []
@@ -122,7 +145,9 @@ class _Writer:
     def part(self, part: Part, follow: frozenset[str], *, captures: bool) -> str:
         """A part; `follow` are the tokens that may come after it."""
         match part:
-            case Token(_, regex, is_kept):
+            case Token(name, regex, is_kept):
+                if name in self._spaced:
+                    regex = rf"(?<=\s){regex}(?=\s)"
                 kept = f"({_once(regex)})" if captures and is_kept else _once(regex)
                 self._add(Child(), captures and is_kept)
                 return kept + self.blank

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.grammars import beginning, terminal
 from hlotool.ir import HloComputation, HloModule, Source, callees_first
 from hlotool.passes.read import parse_source
 from hlotool.text import (
@@ -38,9 +39,9 @@ NOT_FORMATTABLE = define("P030", "not-formattable", "A text that would lose some
                          "cannot stay in its place, what a logger wrote in front of lines.")
 
 _TOKEN = re.compile(r"\n|//[^\n]*|/\*.*?\*/", re.S)
-_EMPTY_LINE = re.compile(r"\n[ \t]*\n[ \t]*(?:ROOT\s|%?[A-Za-z_][\w.\-]*\s*=)")
-_HEADER = re.compile(r"\s*(HloModule\b)")
-_ENTRY = re.compile(r"(?:^|(?<=[\s}]))ENTRY\s*%?\Z")
+_EMPTY_LINE = re.compile(rf"\n[ \t]*\n[ \t]*{beginning('hlo', 'instruction', through=('EQUALS',))}")
+_HEADER = re.compile(rf"\s*({terminal('hlo', 'MODULE_WORD')}\b)")
+_ENTRY = re.compile(rf"(?:^|(?<=[\s}}])){terminal('hlo', 'ENTRY')}\s*%?\Z")
 
 
 def formatted(module: HloModule, options: PrintOptions | None = None) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.grammars import beginning
 from hlotool.ir import HloModule, Source, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.dumps import dump_name, read_folder
@@ -23,7 +24,7 @@ Reader: TypeAlias = Callable[[Input], HloModule]
 
 #: processes are worth their start for this many files and bytes
 _MANY_FILES, _MANY_BYTES = 4, 2_000_000
-_STATEMENT = re.compile(r"\s*(?:ROOT\s+)?%?([\w.\-]+)\s*=\s")
+_STATEMENT = re.compile(rf"\s*+{beginning('hlo', 'instruction', before=('WORD',))}([\w.\-]+)\s*=\s")
 
 
 @dataclass(slots=True)

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.diagnostics import Diagnostic, Fix, Severity, at
+from hlotool.grammars import beginning, terminal
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_SUPPRESSION, NO_REASON, UNUSED_SUPPRESSION
 from hlotool.linting.settings import Settings, selector_fits
 from hlotool.passes.lints import RULES
+from hlotool.text import skip_blank
 
 #: the word that a comment to the linter begins with
 WORD = "hlolint"
@@ -136,8 +138,8 @@ def _line_start(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
 
 
-_NEXT_TEXT = re.compile(r"(?:\s++|//[^\n]*|/\*(?:.*?\*/|.*))*+", re.S)
-_STATEMENT_END = re.compile(r"\n\s*+(?:(?:ROOT\s++)?%?[\w.\-]++\s*+=|\}|ENTRY\b|//)")
+_STATEMENT_END = re.compile(
+    rf"\n\s*+(?:{beginning('hlo', 'instruction', through=('EQUALS',))}|\}}|{terminal('hlo', 'ENTRY')}|//)")
 _INDENT = re.compile(r"[^\S\n]*+")
 
 
@@ -151,7 +153,6 @@ def _lines(source: Source, start: int, end: int, behind: int) -> tuple[int, int,
     if indent is not None and indent.end() < start:
         return position.line, position.line, behind
     if behind < end:
-        found = _NEXT_TEXT.match(text, end)
-        behind = found.end() if found else end
+        behind = skip_blank(text, end)
     stop = _STATEMENT_END.search(text, behind)
     return source.position(behind).line, source.position(stop.start() if stop else len(text)).line, behind

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from hlotool.grammars import beginning
 from hlotool.ir import KINDS, HloComputation, HloInstruction, HloModule, Kind
 
 Item = HloInstruction | HloComputation
@@ -18,7 +19,7 @@ _TOKEN = re.compile(
     r"""|(?:metadata|backend_config)=\{(?:[^{}"\n]|"(?:[^"\\\n]|\\.)*")*+\})"""
     r"|(?P<name>%?[A-Za-z_][\w.\-]*)|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<comma>,)", re.S)
 _AFTER = re.compile(r"\s*([=(\[:]?)")
-_STATEMENT = re.compile(r"(?:ROOT\s+)?%?")
+_STATEMENT = re.compile(beginning("hlo", "instruction", before=("WORD",)))
 _COMPUTATIONS, _INSTRUCTIONS = (Kind.COMPUTATION, Kind.COMPUTATIONS), (Kind.INSTRUCTIONS,)
 
 

@@ -32,7 +32,7 @@ from hlotool.mlir.codes import REFUSED
 from hlotool.mlir.loss_report import layout_losses
 from hlotool.ops.lowering import string
 from hlotool.passes.lift import restore_fusion, restore_random_state
-from hlotool.text import PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
+from hlotool.text import TABLE_NAMES, PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
 
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
 #: the target of custom calls that keep an instruction without a StableHLO form, and of constants without values
@@ -43,8 +43,6 @@ WITHOUT = "without"
 
 #: kinds whose values are computations
 _CALLING = (Kind.COMPUTATION, Kind.COMPUTATIONS)
-#: the stack-frame tables in the order of the text
-_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
 def value_text(name: str, value: Any, callees: dict[HloComputation, int] | None = None) -> str | None:
@@ -183,7 +181,7 @@ def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(attribute, ir.DictAttr):
         return {}
     found: dict[str, tuple[str, ...]] = {}
-    for name in (n for n in _TABLES if n in attribute):
+    for name in (n for n in TABLE_NAMES if n in attribute):
         rows = attribute[name]
         if not isinstance(rows, ir.ArrayAttr) or not all(
                 isinstance(row, ir.StringAttr) and is_table_row(row.value) for row in rows):

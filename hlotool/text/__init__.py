@@ -19,12 +19,15 @@ from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
-from hlotool.text.tokens import blank_start
+from hlotool.text.tokens import TABLES, blank_start, skip_blank
 from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
 
+#: the sections of the stack-frame tables in the order of the text
+TABLE_NAMES = tuple(TABLES)
+
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "Cut", "CutError", "PhraseError", "PrintOptions", "blank_start",
-    "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "docstring_words",
-    "is_one_value", "is_opcode", "is_table_row", "match_bracket", "parse", "parse_recovering",
-    "print_instruction", "print_module", "print_value", "quote", "read_value", "unquote",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Cut", "CutError", "PhraseError", "PrintOptions",
+    "blank_start", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
+    "docstring_words", "is_one_value", "is_opcode", "is_table_row", "match_bracket", "parse", "parse_recovering",
+    "print_instruction", "print_module", "print_value", "quote", "read_value", "skip_blank", "unquote",
 ]

@@ -10,6 +10,7 @@ import re
 import weakref
 
 from hlotool.diagnostics import define
+from hlotool.grammars import beginning
 from hlotool.ir import HloComputation, HloInstruction, unique_name
 from hlotool.text.definitions import MOST_NESTED, Body, Definitions
 from hlotool.text.phrases import PhraseError
@@ -24,9 +25,11 @@ from hlotool.text.tokens import STATEMENT, next_statement, skip_blank
 UNDEFINED = define("P011", "undefined-operand", "an operand that the computation does not define", SYNTAX)
 USED_BEFORE = define("P012", "used-before-defined", "an operand that is defined only after its use", SYNTAX)
 
-_ANY_STATEMENT = re.compile(r"(?:ROOT\s+)?%?([\w.\-]+)")
+#: a statement's name, also where it is not one
+_ANY_STATEMENT = re.compile(rf"{beginning('hlo', 'instruction', before=('WORD',), is_one_line=True)}([\w.\-]+)")
 _INDENT = re.compile(r"[ \t]*")
-_STRAY_BRACE = re.compile(r"\}[^\n]*\n[ \t]+(?:ROOT\s+)?%?[\w.\-]+\s+=\s")
+_STRAY_BRACE = re.compile(
+    rf"\}}[^\n]*\n[ \t]+{beginning('hlo', 'instruction', through=('EQUALS',), spaced=('EQUALS',))}")
 
 
 class BodyReader:

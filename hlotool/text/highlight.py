@@ -10,7 +10,9 @@ from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, Pu
 
 from hlotool.grammars import terminal
 from hlotool.ir import DTYPES
-from hlotool.text.tokens import COMMENT, NAME, STRING
+from hlotool.text.tokens import COMMENT, MODULE_WORD, NAME, STRING
+
+_DECLARING = (MODULE_WORD, terminal("hlo", "ENTRY"), terminal("hlo", "ROOT"))
 
 __all__ = ["HloLexer"]
 
@@ -35,7 +37,7 @@ class HloLexer(RegexLexer):
             (r"/\*", Comment.Multiline, "comment"),
             (rf'(?="){STRING}', String.Double),
             (rf"(?='){STRING}", String.Single),
-            (r"(?<![\w.\-%])(?:HloModule|ENTRY|ROOT)(?![\w.\-])", Keyword.Declaration),
+            (rf"(?<![\w.\-%])(?:{'|'.join(_DECLARING)})(?![\w.\-])", Keyword.Declaration),
             (r"(?:true|false|inf|nan|-inf|-nan)(?![\w.\-])", Keyword.Constant),
             (words((*DTYPES, "token", "opaque", "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
             (rf"({_NAME})(\s+)(=)(?!=)", _groups(Name.Variable, Whitespace, Operator)),

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.grammars import terminal
 from hlotool.ir import Source
+from hlotool.text.tokens import ANY_COMMENT
 
 UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")
 NO_FILES = define("R002", "no-input-files", "a folder or pattern that holds no file of a known kind")
@@ -37,8 +39,8 @@ _LOG_PREFIX = re.compile(
     re.M)
 #: the mark itself and nothing after it, as MLIR's tools have it: longer rows of dashes are comments within a module
 _SEPARATOR = re.compile(r"^[ \t]*// -----[ \t]*$", re.M)
-_MODULE_LINE = re.compile(r"^[ \t]*HloModule\s", re.M)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
+_MODULE_LINE = re.compile(rf"^[ \t]*{terminal('hlo', '_HLO_MODULE')}", re.M)
+_COMMENT = re.compile(ANY_COMMENT)
 #: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways. HLO has names of
 #: StableHLO's operations in its strings: custom_call_target="stablehlo.dot", op_name="f/stablehlo.dot".
 _MLIR = re.compile(r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hlotool.ir import DTYPES
+from hlotool.text.tokens import MODULE_WORD, TABLES
 
 #: refused as names everywhere
 TYPE_WORDS = frozenset({*DTYPES, "token", "opaque"})
 #: refused where they stand without `%`
 KEYWORDS = frozenset([
-    "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations",
-    "StackFrames", "maximal", "replicated", "manual", "unknown", "unreduced", "shard_as", "shard_like",
-    "last_tile_dim_replicate"])
+    "true", "false", "inf", "nan", MODULE_WORD, "ENTRY", "ROOT", *TABLES, "maximal", "replicated", "manual", "unknown",
+    "unreduced", "shard_as", "shard_like", "last_tile_dim_replicate"])

@@ -10,7 +10,7 @@ import functools
 import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
-from hlotool.grammars import pattern, plain, terminal
+from hlotool.grammars import beginning, pattern, plain, strings_of, terminal
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -35,7 +35,17 @@ from hlotool.text.syntax_errors import (
     TRUNCATED,
     CutError,
 )
-from hlotool.text.tokens import CLOSE_PLAIN, NAME, STATEMENT, next_statement, skip_blank
+from hlotool.text.tokens import (
+    CLOSE_PLAIN,
+    MODULE_WORD,
+    NAME,
+    STATEMENT,
+    TABLES,
+    UP_TO_BRACE,
+    UP_TO_PARAMETERS,
+    next_statement,
+    skip_blank,
+)
 
 TWO_ENTRIES = define("P020", "two-entries", "more than one computation is marked ENTRY", SYNTAX)
 SAME_COMPUTATION = define("P022", "duplicate-computation", "two computations have one name", SYNTAX)
@@ -51,23 +61,25 @@ NUL = define("P029", "nul-byte", "a NUL byte stands in the text", SYNTAX)
 
 #: the module's name, and the colon of 2017
 _MODULE = pattern("hlo", "module_name", comments=True)
-_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_TABLE_ROWS = {"FileNames": "file_name", "FunctionNames": "file_name", "FileLocations": "file_location",
-               "StackFrames": "stack_frame"}
+_TABLE_BEGINS = re.compile(rf"(?:{'|'.join(TABLES)})\b")
 _COMPUTATION_START = pattern("hlo", "computation_name", comments=True)
 _ENTRY = terminal("hlo", "ENTRY")
-#: one line over instructions that is not a header in order
+_SPACED = beginning("hlo", "instruction", through=("EQUALS",), spaced=("EQUALS",))
+#: one line over instructions that is not a header in order, so that no rule is its: a parenthesis, the arrow or the
+#: brace is missing, or a word stands in front that is none. Names, ENTRY and the statement below are the grammar's.
 _BROKEN_HEADER = re.compile(
     rf"(?:(?P<entry>{_ENTRY})[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
     # up to the brace that ends the line, blanks in front of it included, so that no run of blanks is read twice
     rf"(?P<rest>[ \t]*+(?:\((?:[^\n \t{{]++|[ \t]++(?!\n|\{{[ \t]*+\n)|\{{(?![ \t]*+\n))*+)?(?:[ \t]++(?=\{{))?)"
-    rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+(?:ROOT\s++)?%?{NAME}\s++=\s)")
-_HEADER_BEGUN = re.compile(rf"(?:{_ENTRY})?+\s*+%?+(?:{NAME})?+\s*+")
-_LOOKS_LIKE_HLO = re.compile(
-    rf"HloModule\b|{_ENTRY}|%?{NAME}\s*(?:\([^\n]*\)\s*->[^\n]*)?\{{|(?:ROOT\s+)?%?{NAME}\s*=\s*\S")
+    rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+{_SPACED})")
+#: a text that breaks off in a header's beginning
+_HEADER_BEGUN = re.compile(rf"{beginning('hlo', 'computation', before=('WORD',))}(?:{NAME})?+\s*+")
+_HEADER = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\)\s*{terminal('hlo', 'ARROW')}[^\n]*\{{)"
+_LOOKS_LIKE_HLO = re.compile(rf"{MODULE_WORD}\b|{_ENTRY}|{_HEADER}|{STATEMENT.pattern}\S")
 _BEGINS_ENTRY = re.compile(_ENTRY)
-_MODULE_LINE = re.compile(r"^HloModule\s", re.M)
-_HEADER_LINE = re.compile(rf"^(?:ENTRY\s|%?{NAME}\s*(?:\(.*\)\s*->.*)?\{{[ \t]*$)", re.M)
+_MODULE_LINE = re.compile(rf"^{terminal('hlo', '_HLO_MODULE')}", re.M)
+_HEADER_LINE = re.compile(rf"^(?:{_ENTRY}|{_HEADER}[ \t]*$)", re.M)
+_SHAPE_BEGINS = re.compile(beginning("shape", "shape", through=("(", "[")))
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
@@ -123,7 +135,7 @@ class ModuleReader:
             self.report(EMPTY, "the text is empty", 0, max(1, len(text)))
             return self.module
         at = self._skip_prose(skip_blank(text, 0))
-        if text.startswith("HloModule", at):
+        if text.startswith(MODULE_WORD, at):
             at = self._tables(self._header(at))
         elif not self._is_computation(at):
             self._single_instruction(at)
@@ -137,7 +149,7 @@ class ModuleReader:
     def _skip_prose(self, at: int) -> int:
         """Past what stands in front of the module, which is reported."""
         text = self.text
-        if _LOOKS_LIKE_HLO.match(text, at) or re.compile(r"[\w(]+\[|\(").match(text, at):
+        if _LOOKS_LIKE_HLO.match(text, at) or _SHAPE_BEGINS.match(text, at):
             return at
         found = _MODULE_LINE.search(text, at) or _HEADER_LINE.search(text, at)
         if found is None:
@@ -165,8 +177,8 @@ class ModuleReader:
         text = self.text
         found = _MODULE.match(text, at)
         if found is None:
-            self.report(BAD_HEADER, "expected a name after HloModule", at, at + len("HloModule"))
-            return at + len("HloModule")
+            self.report(BAD_HEADER, "expected a name after HloModule", at, at + len(MODULE_WORD))
+            return at + len(MODULE_WORD)
         self.module.name = found[1].removeprefix("%")
         if found[2]:
             self.note("2017", "a colon ends the header in the text of 2017 and 2018", found.start(2), found.end(2))
@@ -183,12 +195,12 @@ class ModuleReader:
     def _tables(self, at: int) -> int:
         text = self.text
         at = skip_blank(text, at)
-        if not re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b").match(text, at):
+        if not _TABLE_BEGINS.match(text, at):
             return at
-        for section in _TABLES:
+        for section in TABLES:
             if not text.startswith(section, at):
                 self.report(BAD_TABLE, f"expected the section {section}", at, at + 1,
-                            help="the four tables FileNames, FunctionNames, FileLocations, StackFrames go together")
+                            help=f"the four tables {', '.join(TABLES)} go together")
                 return next_statement(text, at)
             at = skip_blank(text, at + len(section))
             row, rows = _row(section), []
@@ -349,8 +361,8 @@ class ModuleReader:
     def _stray(self, at: int) -> int:
         text = self.text
         resume = max(next_statement(text, at), at + 1)
-        if text.startswith("HloModule", at):
-            self.report(SECOND_MODULE, "a second module follows in the same text", at, at + len("HloModule"),
+        if text.startswith(MODULE_WORD, at):
+            self.report(SECOND_MODULE, "a second module follows in the same text", at, at + len(MODULE_WORD),
                         help="read files with hlotool.read_modules, which splits them")
             return len(text)
         if STATEMENT.match(text, at):
@@ -418,7 +430,7 @@ class ModuleReader:
         if not found or text.endswith("}") or any(d.code == TRUNCATED for d in found):
             return
         last = max(found, key=lambda d: (d.line, d.column))
-        is_begun = bool(self.module.name) or bool(self.module.computations) or "HloModule".startswith(text.lstrip())
+        is_begun = bool(self.module.name) or bool(self.module.computations) or MODULE_WORD.startswith(text.lstrip())
         if is_begun and last.code not in (STRAY_TEXT, SECOND_MODULE) and \
                 last.line >= self.reports.source.position(len(text)).line:
             found.remove(last)
@@ -456,13 +468,12 @@ def _computation_start(text: str, at: int) -> re.Match[str] | None:
 
 @functools.cache
 def _row(section: str) -> re.Pattern[str]:
-    return re.compile(plain("hlo", _TABLE_ROWS[section]))
+    return re.compile(plain("hlo", TABLES[section]))
 
 
 def _row_help(section: str) -> str:
-    fields = {"FileLocations": "file_name_id function_name_id line end_line column end_column",
-              "StackFrames": "file_location_id parent_frame_id"}.get(section)
-    return f"its fields are, in this order: {fields}" if fields else 'a row is a number and a quoted string'
+    fields = [text.rstrip("=") for text in strings_of("hlo", TABLES[section]) if text.endswith("=")]
+    return f"its fields are, in this order: {' '.join(fields)}" if fields else 'a row is a number and a quoted string'
 
 
 def _after_rows(text: str, at: int) -> int:

@@ -207,7 +207,8 @@ def _named(mesh: Mesh, rest: dict[str, Any]) -> Sharding:
     return Sharding("named", mesh=mesh, dim_shardings=dims, metadata=rest.get("metadata"),
                     replicated_axes=_resolved(mesh, rest.get("replicated", ((), None))[0]),
                     unreduced_axes=_resolved(mesh, unreduced),
-                    manual_axes=_resolved(mesh, rest.get("manual", ((), None))[0]), unreduced_kind=reduction)
+                    manual_axes=_resolved(mesh, rest.get("manual", ((), None))[0]),
+                    unreduced_kind=reduction if unreduced else None)
 
 
 def _device_sharding(items: list[tuple[str, Any]]) -> Sharding:

@@ -28,6 +28,7 @@ from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import Cut, CutAttribute, cut_instruction
 from hlotool.text.syntax_errors import SYNTAX
+from hlotool.text.tokens import NAME
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
 BAD_NAME = define("P013", "bad-name", "a name that HLO does not allow", SYNTAX)
@@ -37,7 +38,7 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
                         "xla/hlo/ir/collective_op_group_mode.cc, GetCollectiveOpGroupMode")
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
-_ILLEGAL = re.compile(r"[^\w.\-]|^[^A-Za-z_]")
+_NAME = re.compile(NAME)
 #: kinds of attributes that name what an instruction calls or waits for
 _NAMING = (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS)
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
@@ -99,7 +100,7 @@ class StatementReader:
         if name and (name in TYPE_WORDS or (name in KEYWORDS and not has_percent)):
             report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, end,
                    help=f"rename it to {name}_")
-        elif name and _ILLEGAL.search(name):
+        elif name and _NAME.fullmatch(name) is None:
             report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'", start, end,
                    help=f"rename it to _{name}")
         if name and not has_percent and self._text[start + len(name):start + len(name) + 1] == "=":

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import re
 
-from hlotool.grammars import terminal
+from hlotool.grammars import beginning, grammar, references, strings_of, terminal
 
 NAME, OPCODE = terminal("lines", "NAME"), terminal("lines", "OPCODE")
 STRING, COMMENT = terminal("terminals", "STRING"), terminal("terminals", "COMMENT")
+#: the word that a module begins with
+MODULE_WORD = terminal("hlo", "MODULE_WORD")
+#: the sections of the stack-frame tables in the order of the text, each with the rule of its rows
+TABLES = dict(zip(strings_of("hlo", "tables"), references(grammar("hlo").rules["tables"].part), strict=True))
 #: the end of a computation with nothing but white space or a comment behind it
-CLOSE_PLAIN = re.compile(r"\}[ \t\r]*(?://[^\n]*)?(?:\n\s*|\Z)")
+CLOSE_PLAIN = re.compile(rf"\}}[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)")
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
 ANY_COMMENT = rf"{COMMENT}|/\*[\s\S]*"
 BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+")
 
-#: what the beginning of a statement looks like, for not reading past it when a bracket is missing
-STATEMENT = re.compile(rf"(?:ROOT\s+)?%?({NAME})\s*=\s*(?![=\s])")
-STATEMENT_LINE = re.compile(rf"[ \t]*(?:ROOT\s+)?%?{NAME}\s+=\s+(?:\(|\w+\[|{OPCODE}\()")
+# What statements and headers begin like, for not reading past them when a bracket is missing: made from the grammar's
+# rules, which say nothing about text that is wrong. What is put around them is the lines that such text is told by.
+_UP_TO_EQUALS = beginning("hlo", "instruction", through=("EQUALS",))
+#: a statement up to its equals sign
+STATEMENT = re.compile(rf"{_UP_TO_EQUALS}(?!{terminal('hlo', 'EQUALS')})")
+#: a statement up to its first bracket: with blanks around its equals sign, on a line of its own
+STATEMENT_LINE = re.compile(
+    rf"[ \t]*+{beginning('hlo', 'instruction', through=('(', '['), spaced=('EQUALS',), is_one_line=True)}")
+FIRST_STATEMENT = re.compile(beginning("hlo", "instruction", through=("(", "[")))
+#: a header up to the brace or the parenthesis behind its name, on one line
+UP_TO_BRACE = beginning("hlo", "computation", through=("{",), is_one_line=True)
+UP_TO_PARAMETERS = beginning("hlo", "computation", through=("(",), is_one_line=True)
+_HEADER_LINE = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\{{[ \t]*+)\r?\n"
 #: the end of a body and what may follow one
-BODY_END = re.compile(
-    rf"\}}[ \t]*(?:\n\s*(?:(?:ENTRY\s+)?%?{NAME}\s*(?:\([^\n]*)?\{{[ \t\r]*\n|\Z)|\Z)")
-FIRST_STATEMENT = re.compile(rf"(?:ROOT\s+)?%?{NAME}\s*=\s*(?:\(|\w+\[|{OPCODE}\()")
-_NEXT = re.compile(rf"\n[ \t]*(?=(?:ROOT\s+)?%?{NAME}\s*=\s|\}}|(?:ENTRY\s+)?%?{NAME}\s*(?:\(.*)?\{{[ \t\r]*\n)")
+BODY_END = re.compile(rf"\}}[ \t]*(?:\n\s*(?:{_HEADER_LINE}|\Z)|\Z)")
+_NEXT = re.compile(rf"\n[ \t]*(?={_UP_TO_EQUALS}(?<=\s)|\}}|{_HEADER_LINE})")
 
 
 def skip_blank(text: str, at: int) -> int:

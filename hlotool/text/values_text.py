@@ -28,6 +28,7 @@ from hlotool.text.phrase_errors import (
 from hlotool.text.phrase_reading import PhraseReader, blank_comments
 from hlotool.text.shapes_text import SHAPES, limit_nesting, read_shape
 from hlotool.text.shardings_text import SHARDINGS
+from hlotool.text.tokens import NAME
 
 # Words that an attribute may hold, by the attribute's name, where XLA's parser checks them.
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -245,7 +246,7 @@ def _explain_metadata(text: str) -> None:
     known = (*_STRING_FIELDS, *_NUMBER_FIELDS, *_OTHER_FIELDS)
     if text[:1] != "{" or text[-1:] != "}":
         raise PhraseError(BAD_METADATA, "metadata stands in braces: {op_name=\"...\"}", 0, len(text))
-    field = re.compile(rf"[\s,]*([A-Za-z_][\w.\-]*)=({_STRING}|\{{[^{{}}]*\}}|[^\s,{{}}]*)", re.S)
+    field = re.compile(rf"[\s,]*({NAME})=({_STRING}|\{{[^{{}}]*\}}|[^\s,{{}}]*)", re.S)
     at = 1
     while (match := field.match(text, at)) is not None:
         key, value = match[1], match[2]
@@ -253,7 +254,7 @@ def _explain_metadata(text: str) -> None:
             raise PhraseError(BAD_METADATA, f"metadata has no field {key}{closest(key, known)}", *match.span(1))
         if key in _STRING_FIELDS and value[:1] not in ("'", '"'):
             raise PhraseError(BAD_METADATA, f"{key} must be a string, not {value}", *match.span(2))
-        if key in _NUMBER_FIELDS and not re.fullmatch(r"-?\d+", value):
+        if key in _NUMBER_FIELDS and not re.fullmatch(terminal("attribute", "WHOLE"), value):
             raise PhraseError(BAD_METADATA, f"{key} must be a whole number, not {value}", *match.span(2))
         if key in _OTHER_FIELDS and not re.fullmatch(r"true|false|\{[\d,\s]*\}", value):
             raise PhraseError(BAD_METADATA, f"{value} is not a value of {key}", *match.span(2))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, define
+from hlotool.grammars import terminal
 from hlotool.ir import (
     Attributes,
     BackendConfig,
@@ -393,4 +394,9 @@ def scalar_indices(edit: ComputationEditor, instruction: HloInstruction) -> None
 
 def clean_metadata(metadata: Metadata) -> Metadata:
     """The metadata without preserve_layout, which 2022 to 2025 wrote and no compiler reads."""
-    return Metadata(re.sub(r"\s*\bpreserve_layout=\w+", "", metadata.text).replace("{ ", "{"))
+    text = _DROPPED_FIELD.sub(lambda m: m[0] if m[0][0] in "\"'" else "", metadata.text)
+    return Metadata("{" + text[1:].lstrip(" ,"))
+
+
+#: the field, or a string, which may hold anything
+_DROPPED_FIELD = re.compile(rf"{terminal('terminals', 'STRING')}|[\s,]*\bpreserve_layout=\w+")

@@ -178,6 +178,13 @@ def test_a_negative_channel_is_refused_on_the_way_there() -> None:
     assert [d.code for d in caught.value.diagnostics] == ["X104"]
 
 
+def test_metadata_without_a_field_of_another_time_comes_back() -> None:
+    module = hlotool.parse("ENTRY e { p = f32[] parameter(0) ROOT n = f32[] negate(p), all_reduce_id=7, "
+                           "metadata={,op_name=\"preserve_layout=true\" ,preserve_layout=true, source_line=-9} }")
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    assert str(back).count('metadata={op_name="preserve_layout=true", source_line=-9}') == 1
+
+
 def test_what_says_nothing_is_no_loss() -> None:
     report = LossReport()
     hlotool.to_stablehlo(hlotool.parse("""HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[3,2]{1,0}}
