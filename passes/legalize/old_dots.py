@@ -96,7 +96,7 @@ def _same_sizes(instruction: HloInstruction, name: str) -> Iterator[list[int]]:
     lhs, rhs = (o.shape.dims for o in instruction.operands)
     here, there = (rhs, lhs) if name.startswith("rhs") else (lhs, rhs)
     for said in instruction.attributes[_other_side(name)]:
-        yield [d for d, size in enumerate(here) if said < len(there) and size == there[said]]
+        yield [d for d, size in enumerate(here) if 0 <= said < len(there) and size == there[said]]
 
 
 def _other_side(name: str) -> str:

@@ -59,11 +59,13 @@ class _Replies:
 
     def __init__(self) -> None:
         self.of: collections.Counter[Any] = collections.Counter()
+        self.refusals = 0
 
     def write(self, data: bytes) -> None:
         said = json.loads(data.partition(b"\r\n\r\n")[2])
         if "method" not in said:
             self.of[said.get("id")] += 1
+            self.refusals += "error" in said
 
     def close(self) -> None:
         """Nothing is open."""
@@ -114,7 +116,7 @@ class Messages:
         wanted = collections.Counter(n for n in map(_asked, bodies) if n is not None)
         missing = {n: count - replies.of[n] for n, count in wanted.items() if replies.of[n] < count}
         assert not missing, f"no reply to {missing}"
-        return "answered" if len(wanted) > 1 else "passed over"
+        return f"answered, {min(replies.refusals, 5)} by a refusal" if len(wanted) > 1 else "passed over"
 
 
 async def _talk(bodies: list[bytes], replies: _Replies) -> None:

@@ -207,12 +207,14 @@ def test_a_right_executor_has_no_findings(planted, capsys) -> None:
 
 
 def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, capsys) -> None:
-    count = 30 if NIGHTLY else 10
+    # Each try at making it smaller ends a process, which takes half a second to replace.
+    count, limit = (30, "60") if NIGHTLY else (8, "0.5")
     code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", str(count),
-                          "--programs", str(count), "--seed", "3")
+                          "--programs", str(count), "--seed", "3", "--reduction-limit", limit)
     assert code == 1
     (found,) = record["classes"]
-    assert (found["kind"], found["opcodes"]) == ("crash", ["reverse"]) and found["instructions"] <= 2
+    assert found["kind"] == "crash" and "reverse" in found["opcodes"]
+    assert not NIGHTLY or (found["opcodes"] == ["reverse"] and found["instructions"] <= 2)
     outcomes = record["outcomes"]
     assert outcomes["agrees"] + outcomes["seen"] + outcomes.get("no value", 0) >= count * 5 // 6
 

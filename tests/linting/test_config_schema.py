@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,12 @@ from hlotool.linting.config import KEYS, changes_of
 from hlotool.linting.config_schema import PATH, config_schema, schema_text
 
 jsonschema = pytest.importorskip("jsonschema")
+
+
+@functools.cache
+def validator() -> Any:
+    """Made once: the schema itself is checked by a test of its own."""
+    return jsonschema.Draft202012Validator(config_schema())
 
 
 def test_the_file_is_todays() -> None:
@@ -31,7 +39,7 @@ def test_every_key_is_in_it() -> None:
     '[profiles.mine]\nprofile = "cpu"\nfail-on = "never"\nselect = ["W"]'])
 def test_what_it_allows_is_read(text: str) -> None:
     values = tomllib.loads(text)
-    jsonschema.validate(values, config_schema())
+    validator().validate(values)
     changes_of(values, "hlotool.toml")
 
 
@@ -43,7 +51,7 @@ def test_what_it_allows_is_read(text: str) -> None:
 def test_what_it_refuses_is_refused(text: str) -> None:
     values = tomllib.loads(text)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(values, config_schema())
+        validator().validate(values)
     with pytest.raises(HloError):
         changes_of(values, "hlotool.toml")
 
@@ -56,7 +64,7 @@ def test_options_of_rules() -> None:
     for rule in with_options:
         values = {"rules": {rule.name: {n: list(v) if isinstance(v, (tuple, frozenset)) else v
                                         for n, v in rule.options.items()}}}
-        jsonschema.validate(values, config_schema())
+        validator().validate(values)
         changes_of(values, "hlotool.toml")
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"rules": {rule.name: {"no-such-option": 1}}}, config_schema())
+            validator().validate({"rules": {rule.name: {"no-such-option": 1}}})

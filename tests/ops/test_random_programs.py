@@ -106,10 +106,11 @@ def facts(executor: str) -> dict[str, str]:
 SAMPLES = {"pjrt:cpu": ("f32", "s32"), "stablehlo": ("f32", "s8")}
 
 
+@pytest.mark.parametrize("part", range(3))
 @pytest.mark.parametrize("executor", SAMPLES)
-def test_executors_agree_or_the_difference_is_explained(executor: str) -> None:
+def test_executors_agree_or_the_difference_is_explained(executor: str, part: int) -> None:
     expectations, unexplained = shipped(), []
-    for number, opcode in enumerate(OPS):
+    for number, opcode in list(enumerate(OPS))[part::3]:
         for case in itertools.islice(generate(opcode, SAMPLES[executor][number % 2], 0, 4), number % 4, number % 4 + 1):
             if not any(e.covers(case, facts(executor)) for e in expectations):
                 outcome = judge(case, executor)
