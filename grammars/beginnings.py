@@ -49,9 +49,10 @@ class _Cutter:
                 return None if name not in self._ends else part if self._keeps_end else _NOTHING
             case Reference(rule):
                 return self._of_rule(rule, self.beginning)
-            case Sequence(()):
-                return None
-            case Sequence((first, *rest)):
+            case Sequence(parts):
+                if not parts:
+                    return None
+                first, *rest = parts
                 before, after = self.without(first), self.beginning(Sequence(tuple(rest)))
                 behind = None if before is None or after is None else _joined(before, after)
                 return _one_of([self.beginning(first), behind])
