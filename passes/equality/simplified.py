@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Padding, Shape, SliceDimension
 from hlotool.ops import OPS, Op
 from hlotool.passes.equality.normal_form import ASPECTS, Expressions, NotComparable
 from hlotool.passes.equality.structure import Aspects, module_attributes
@@ -33,7 +33,7 @@ SIMPLIFICATIONS = {
     "folded": "whether operations on constants, and what constants decide, are carried out, or their result is written "
               "down",
     "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
-               "bits set, whole slices, reversals of nothing, folding one element",
+               "bits set, whole slices, reversals of nothing, padding by nothing, folding one element",
     "loop-order": "the order of what a loop carries",
     "topk": "whether a topk says that it is stable: StableHLO's is, and so is what every executor makes of HLO's",
 }
@@ -125,6 +125,11 @@ class Simplified(Expressions):
                 self.used.add("folded")
                 found = self._constant_of(np.asarray(value), i.shape, i, computation)
                 return self._nearly(found) if is_rounded else found
+        if opcode == "compare" and operands[0] == operands[1] and not (
+                i.operands[0].shape.dtype.is_floating or i.operands[0].shape.dtype.is_complex):
+            self.used.add("folded")  # floats may be NaN, which is not equal to itself
+            truth = np.full(i.shape.dims, i.attributes.get("direction") in ("EQ", "LE", "GE"))
+            return self._constant_of(truth, i.shape, i, computation)
         if opcode == "compare" and i.attributes.get("direction") == "NE" and (truth := arrays[1]) is not None \
                 and truth.dtype == np.bool_ and truth.size and not any(truth.strides) and not truth.reshape(-1)[0]:
             return self._neutral(operands[0], True)
@@ -216,7 +221,14 @@ class Simplified(Expressions):
 
     def _transposed(self, number: int, source: Shape, order: tuple[int, ...], i: HloInstruction,
                     computation: HloComputation | None) -> int:
-        """A transpose that moves only dimensions of size 1 is a reshape."""
+        """A transpose of a transpose is one; one that moves only dimensions of size 1 is a reshape."""
+        own = self.nodes[number].own
+        if isinstance(own, tuple) and own[0] == "transpose" and (
+                inner_source := self._shape(self.nodes[number].operands[0])) is not None:
+            inner_order = dict(own[2])["dimensions"]
+            self.used.add("movements")
+            return self._transposed(self.nodes[number].operands[0], inner_source,
+                                    tuple(inner_order[d] for d in order), i, computation)
         moved = [d for d in order if source.dims[d] != 1]
         result = Shape(source.element_type, tuple(source.dims[d] for d in order))
         if moved == sorted(moved):
@@ -275,6 +287,9 @@ class Simplified(Expressions):
             return None
         dimension = i.attributes.get("iota_dimension", 0)
         row = Shape(i.shape.element_type, (i.shape.dims[dimension],)).without_layout()
+        if row.dims == (1,) and row.dtype.numpy is not None:
+            self.used.add("folded")
+            return self._constant_of(np.zeros(i.shape.dims, row.dtype.numpy), i.shape, i, computation)
         inner = Expressions._node(self, ("iota", (row,)), (), i, computation)
         if i.shape.rank == 1:
             return inner
@@ -289,7 +304,11 @@ class Simplified(Expressions):
 
     def slice(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
         """A slice of one part of a concatenation is a slice of that part; one that takes everything is none."""
-        operand, taken = operands[0], tuple(i.attributes.get("slice") or ())
+        return self._cut(operands[0], tuple(i.attributes.get("slice") or ()), i, computation)
+
+    def _cut(self, operand: int, taken: tuple[SliceDimension, ...], i: HloInstruction,
+             computation: HloComputation | None) -> int | None:
+        """What the slice of a value is, whose shape is that of the instruction."""
         node = self.nodes[operand]
         if isinstance(node.own, tuple) and node.own[0] == "concatenate":
             dimension, at = node.own[2][0], taken[node.own[2][0]]
@@ -314,6 +333,29 @@ class Simplified(Expressions):
             return self._constant_of(array[cut], i.shape, i, computation)
         own = ("slice", (i.shape.without_layout(),), taken)
         return Expressions._node(self, own, (operand,), i, computation)
+
+    def dynamic_slice(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None
+                      ) -> int | None:
+        """A slice at starts that are known, and clamped as they are when it runs, is a slice."""
+        source = self._shape(operands[0])
+        starts = [self._arrays.get(n) for n in operands[1:]]
+        sizes = i.shape.dims
+        if source is None or not i.shape.is_static or len(starts) != source.rank:
+            return None
+        known = [int(s) for s in starts if s is not None and s.ndim == 0]
+        if len(known) != source.rank:
+            return None
+        begins = [min(max(s, 0), n - size) for s, n, size in zip(known, source.dims, sizes, strict=True)]
+        taken = tuple(SliceDimension(s, s + size, 1) for s, size in zip(begins, sizes, strict=True))
+        self.used.add("folded")
+        return self._cut(operands[0], taken, i, computation)
+
+    def pad(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """Padding by nothing."""
+        padding = i.attributes.get("padding")
+        rows = padding.dimensions if isinstance(padding, Padding) else ()
+        is_none = all(not (row.low or row.high or row.interior) for row in rows)
+        return self._neutral(operands[0], is_none and self._shape(operands[0]) is i.shape.without_layout())
 
     def reverse(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
         dimensions = i.attributes.get("dimensions") or ()
@@ -340,7 +382,10 @@ class Simplified(Expressions):
         return self._reshaped(operands[0], i.shape, i, computation)
 
     def select(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
-        """One of both where the predicate is known to be the same everywhere."""
+        """One of both where the predicate is known to be the same everywhere, or both are one."""
+        if operands[1] == operands[2]:
+            self.used.add("folded")
+            return operands[1]
         chosen = self._arrays.get(operands[0])
         if chosen is not None and chosen.size and not any(chosen.strides):
             self.used.add("folded")
@@ -389,6 +434,11 @@ class Simplified(Expressions):
             self.used.add("movements")
         if len(flat) == 1:
             return flat[0]
+        arrays = [self._arrays.get(n) for n in flat]
+        if i.shape.is_static and i.shape.size <= _FOLDED and (parts := [a for a in arrays if a is not None]) and len(
+                parts) == len(flat):
+            self.used.add("folded")
+            return self._constant_of(np.concatenate(parts, dimension[0]), i.shape, i, computation)
         return Expressions._node(self, ("concatenate", (i.shape.without_layout(),), dimension), tuple(flat), i,
                                  computation)
 
@@ -449,7 +499,7 @@ _Step: TypeAlias = "Callable[[Any, HloInstruction, tuple[int, ...], HloComputati
 _STEPS: dict[str, _Step] = {
     "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
     "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,
-    "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
+    "pad": Simplified.pad, "dynamic-slice": Simplified.dynamic_slice, "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
     "topk": Simplified.topk, "reduce": Simplified.reduce, "select": Simplified.select,
     "conditional": Simplified.conditional,
 }
