@@ -107,6 +107,10 @@ class LiftedBack(OperationReader):
     def mesh(self, name: str) -> None:
         """Nothing: what is written names devices."""
 
+    def is_inside(self, operation: str) -> bool:
+        """Nothing is known of what stands around."""
+        return False
+
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
         """An instruction that belongs nowhere."""

@@ -151,6 +151,13 @@ class OperationReader:
         """What the module's mesh of that name holds, None where it has none."""
         return self.importer.mesh(name)
 
+    def is_inside(self, operation: str) -> bool:
+        """Whether the operation stands in a region of one of that name, however deep."""
+        around = self._operation.parent
+        while around is not None and around.name != operation:
+            around = around.parent
+        return around is not None
+
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""
         return len(self._operation.regions)

@@ -24,6 +24,7 @@ from hlotool.ops.lapack import is_lapack
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
+from hlotool.ops.shardy_sharding import listed_sharding
 from hlotool.ops.values import EvaluationError
 
 #: the interfaces of custom calls; what names none has the first one
@@ -226,8 +227,9 @@ def _lift_constraint(r: Reader) -> HloInstruction:
     """Shardy's constraint as the call that XLA makes of it."""
     one = r.text("sharding").removeprefix("#sdy.sharding")
     text = f"#sdy.sharding_per_value<[{one}]>".replace('"', '\\"')
+    listed = listed_sharding(r)
     return r.add("custom-call", r.shape(), r.operands(), {
-        "custom_call_target": "Sharding",
+        "custom_call_target": "Sharding", **({} if listed is None else {"sharding": listed}),
         "frontend_attributes": FrontendAttributes((("xla.sdy.sharding", f'"{text}"'),))})
 
 

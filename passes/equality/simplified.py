@@ -499,7 +499,8 @@ _Step: TypeAlias = "Callable[[Any, HloInstruction, tuple[int, ...], HloComputati
 _STEPS: dict[str, _Step] = {
     "reshape": Simplified.reshape, "broadcast": Simplified.broadcast, "iota": Simplified.iota,
     "convert": Simplified.convert, "slice": Simplified.slice, "reverse": Simplified.reverse,
-    "pad": Simplified.pad, "dynamic-slice": Simplified.dynamic_slice, "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
+    "pad": Simplified.pad, "dynamic-slice": Simplified.dynamic_slice,
+    "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
     "topk": Simplified.topk, "reduce": Simplified.reduce, "select": Simplified.select,
     "conditional": Simplified.conditional,
 }

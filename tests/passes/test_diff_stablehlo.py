@@ -68,6 +68,17 @@ def test_each_simplification(one, other, name):
      (X, "ROOT y = (f32[2], s32[2]) topk(x), k=2, largest=false")),
     ((X, "ROOT y = f32[2] slice(x), slice={[0:2]}"), (X, "ROOT y = f32[2] slice(x), slice={[1:3]}")),
     ((X, "ROOT y = f32[4] multiply(x, x), sharding={replicated}"), (X, "ROOT y = f32[4] add(x, x)")),
+    # NaN is not itself, padding that moves, starts that are clamped otherwise, transposes the other way round
+    ((X, "ROOT y = pred[4] compare(x, x), direction=NE"), (X, "ROOT y = pred[4] constant({0, 0, 0, 0})")),
+    ((X, "z = f32[] constant(7)", "ROOT y = f32[4] pad(x, z), padding=-1_1"), (X, "ROOT y = f32[4] copy(x)")),
+    ((X, "i = s32[] constant(9)", "ROOT y = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}"),
+     (X, "ROOT y = f32[2] slice(x), slice={[1:3]}")),
+    ((X, "i = s32[] constant(-1)", "ROOT y = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}"),
+     (X, "ROOT y = f32[2] slice(x), slice={[1:3]}")),
+    (("x = f32[2,2,2] parameter(0)", "t = f32[2,2,2] transpose(x), dimensions={2,0,1}",
+      "ROOT y = f32[2,2,2] transpose(t), dimensions={2,0,1}"),
+     ("x = f32[2,2,2] parameter(0)", "ROOT y = f32[2,2,2] transpose(x), dimensions={2,0,1}")),
+    (("ROOT y = s32[2] iota(), iota_dimension=0",), ("ROOT y = s32[2] constant({0, 0})",)),
 ])
 def test_what_differs_is_not_simplified_away(one, other):
     assert same_up_to(entry(*one), entry(*other)) is None
@@ -142,6 +153,22 @@ ROWS = {
                                            ("x = f32[2,1,3] parameter(0)", "r = f32[2,3] reshape(x)",
                                             "t = f32[3,2] transpose(r), dimensions={1,0}",
                                             "ROOT y = f32[3,1,2] reshape(t)")),
+    "a transpose of a transpose": (("x = f32[2,3,4] parameter(0)", "t = f32[4,2,3] transpose(x), dimensions={2,0,1}",
+                                    "ROOT y = f32[3,4,2] transpose(t), dimensions={2,0,1}"),
+                                   ("x = f32[2,3,4] parameter(0)",
+                                    "ROOT y = f32[3,4,2] transpose(x), dimensions={1,2,0}")),
+    "padding by nothing": ((X, "z = f32[] constant(7)", "ROOT y = f32[4] pad(x, z), padding=0_0"),
+                           (X, "ROOT y = f32[4] copy(x)")),
+    "a slice at known starts": ((X, "i = s32[] constant(9)", "ROOT y = f32[2] dynamic-slice(x, i), "
+                                 "dynamic_slice_sizes={2}"), (X, "ROOT y = f32[2] slice(x), slice={[2:4]}")),
+    "a choice among one": ((X, "p = pred[4] parameter(1)", "ROOT y = f32[4] select(p, x, x)"),
+                           (X, "p = pred[4] parameter(1)", "ROOT y = f32[4] copy(x)")),
+    "an integer beside itself": (("x = s32[4] parameter(0)", "ROOT y = pred[4] compare(x, x), direction=NE"),
+                                 ("x = s32[4] parameter(0)", "ROOT y = pred[4] constant({0, 0, 0, 0})")),
+    "an iota of one": (("ROOT y = s32[1] iota(), iota_dimension=0",), ("ROOT y = s32[1] constant({0})",)),
+    "constants side by side": (("a = s32[1] constant({1})", "b = s32[2] constant({2, 3})",
+                                "ROOT y = s32[3] concatenate(a, b), dimensions={0}"),
+                               ("ROOT y = s32[3] constant({1, 2, 3})",)),
     "nothing at the end": ((X, "e = f32[0] constant({})", "ROOT y = f32[4] concatenate(x, e), dimensions={0}"),
                            (X, "ROOT y = f32[4] copy(x)")),
 }
