@@ -438,6 +438,8 @@ def ConstantR0(
         element_type: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def ConstantR0WithType(element_type: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp:
+    """A number as a scalar of an element type."""
 def ConstantR1(
         builder: XlaBuilder,
         literal: typing.Any,
@@ -585,6 +587,14 @@ def CreateScalarAddComputation(element_type: typing.Any, **common: Unpack[Common
     """A computation of two scalars: Add."""
 def CreateScalarAndComputation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """A computation of two scalars: And."""
+def CreateScalarComparisonComputation(
+        name: str,
+        element_types: Sequence[typing.Any],
+        generators: Sequence[Callable[..., XlaOp] | None],
+        **common: Unpack[Unnamed]
+) -> XlaOp:
+    """A comparator of operands of those element types: by the first generator, by the next where those are equal,
+    ..."""
 def CreateScalarEqComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Eq, in the total order of
     floats."""
@@ -599,6 +609,7 @@ def CreateScalarIdentityWithZeroComputation(element_type: typing.Any, **common: 
 def CreateScalarLeComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Le, in the total order of
     floats."""
+def CreateScalarLogicalAndComputation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def CreateScalarLtComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Lt, in the total order of
     floats."""
@@ -608,6 +619,7 @@ def CreateScalarMinComputation(element_type: typing.Any, **common: Unpack[Common
     """A computation of two scalars: Min."""
 def CreateScalarMulComputation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """A computation of two scalars: Mul."""
+def CreateScalarMultiplyComputation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def CreateScalarNeComputation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
     """A comparator of operands of those element types: the first two are compared by Ne, in the total order of
     floats."""
@@ -694,6 +706,9 @@ def DotGeneral(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Sum over the contracting dimensions, for each combination of the batch dimensions and the others."""
+def DynamicConditional(predicate: Operand, *rest: typing.Any, **common: Unpack[Common]) -> XlaOp:
+    """Conditional of branches whose results may have other sizes: they grow to the greatest, with sizes that are
+    set."""
 def DynamicReshape(
         operand: Operand,
         dim_sizes: Sequence[typing.Any],
@@ -1491,8 +1506,8 @@ def SendToHost(
 def SendWithToken(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp:
     """Send a value over a channel after a token; what it makes is the token after it."""
 def SendWithTokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
-def SetAllDimensionSizes(value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
-    """SetDimensionSize of every dimension."""
+def SetAllDimensionSizes(value: Operand, sizes: Sequence[typing.Any] | XlaOp, **common: Unpack[Common]) -> XlaOp:
+    """SetDimensionSize of every dimension, by a list of sizes or by an array that holds them."""
 def SetDimensionSize(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
     """Let a dimension have a size that is computed; its present size becomes the bound."""
 def SetDimensionSizeWithRebound(
@@ -1501,7 +1516,7 @@ def SetDimensionSizeWithRebound(
         dimension: int,
         **common: Unpack[Common]
 ) -> XlaOp:
-    """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
+    """SetDimensionSize; a size that is a constant cuts the array down to it instead, and stays static."""
 def SetMatrixDiagonal(operand: Operand, diagonal: typing.Any, k: int = 0, **common: Unpack[Common]) -> XlaOp:
     """The operand with another diagonal: the main one, the k-th above it, or the -k-th below."""
 def ShiftLeft(
@@ -1757,6 +1772,14 @@ def UpperTriangle(operand: Operand, diagonal: int = 0, **common: Unpack[Common])
     """The elements on and above a diagonal, zeros below."""
 def While(condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp:
     """Apply body to a value as long as condition holds of it; a list stands for a tuple."""
+def WhileLoopHelper(
+        condition: Callable[..., typing.Any],
+        body: Callable[..., typing.Any],
+        initial_values: Sequence[typing.Any],
+        name: str = 'while',
+        **common: Unpack[Unnamed]
+) -> XlaOp:
+    """Call body(*values) as long as condition(*values) holds; the values that it leaves, as a list."""
 def Xor(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp:
     """Logical exclusive or of pred, of the bits of integers."""
 def Zero(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
@@ -2136,6 +2159,7 @@ def constant_r0(
         element_type: typing.Any = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def constant_r0_with_type(element_type: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def constant_r1(
         builder: XlaBuilder,
         literal: typing.Any,
@@ -2268,15 +2292,23 @@ def cosine(
 def count_leading_zeros(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_add_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_and_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def create_scalar_comparison_computation(
+        name: str,
+        element_types: Sequence[typing.Any],
+        generators: Sequence[Callable[..., XlaOp] | None],
+        **common: Unpack[Unnamed]
+) -> XlaOp: ...
 def create_scalar_eq_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_ge_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_gt_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_identity_with_zero_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_le_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+def create_scalar_logical_and_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_lt_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_max_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_min_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_mul_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+def create_scalar_multiply_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_ne_computation(element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_or_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def create_scalar_xor_computation(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2350,6 +2382,7 @@ def dot_general(
         algorithm: str | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def dynamic_conditional(predicate: Operand, *rest: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def dynamic_reshape(
         operand: Operand,
         dim_sizes: Sequence[typing.Any],
@@ -2979,7 +3012,7 @@ def send_to_host(
 ) -> XlaOp: ...
 def send_with_token(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def send_with_tokens(operand: Operand, token: Operand, handle: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
-def set_all_dimension_sizes(value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+def set_all_dimension_sizes(value: Operand, sizes: Sequence[typing.Any] | XlaOp, **common: Unpack[Common]) -> XlaOp: ...
 def set_dimension_size(operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
 def set_dimension_size_with_rebound(
         value: Operand,
@@ -3202,6 +3235,13 @@ def update_slice_in_minor_dims(
 def upper_triangle(operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
 def while_(condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def while_loop(condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
+def while_loop_helper(
+        condition: Callable[..., typing.Any],
+        body: Callable[..., typing.Any],
+        initial_values: Sequence[typing.Any],
+        name: str = 'while',
+        **common: Unpack[Unnamed]
+) -> XlaOp: ...
 def xor(lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (), **common: Unpack[Common]) -> XlaOp: ...
 def zero(element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
 def zeros(builder: XlaBuilder, shape: ShapeLike, **common: Unpack[Common]) -> XlaOp: ...

@@ -537,6 +537,8 @@ class Methods:
     ) -> XlaOp:
         """A constant: a number, a list of numbers, a NumPy array, a Literal, or HLO's text of one: "f32[2] {1, 2}"."""
     def ConstantR0(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def ConstantR0WithType(self, element_type: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp:
+        """A number as a scalar of an element type."""
     def ConstantR1(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def ConstantR2(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def Conv(
@@ -691,6 +693,15 @@ class Methods:
         """A computation of two scalars: Add."""
     def CreateScalarAndComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """A computation of two scalars: And."""
+    def CreateScalarComparisonComputation(
+            self,
+            name: str,
+            element_types: Sequence[typing.Any],
+            generators: Sequence[Callable[..., XlaOp] | None],
+            **common: Unpack[Unnamed]
+    ) -> XlaOp:
+        """A comparator of operands of those element types: by the first generator, by the next where those are
+        equal, ..."""
     def CreateScalarEqComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Eq, in the total order of
         floats."""
@@ -705,6 +716,7 @@ class Methods:
     def CreateScalarLeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Le, in the total order of
         floats."""
+    def CreateScalarLogicalAndComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def CreateScalarLtComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Lt, in the total order of
         floats."""
@@ -714,6 +726,7 @@ class Methods:
         """A computation of two scalars: Min."""
     def CreateScalarMulComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """A computation of two scalars: Mul."""
+    def CreateScalarMultiplyComputation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def CreateScalarNeComputation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
         """A comparator of operands of those element types: the first two are compared by Ne, in the total order of
         floats."""
@@ -840,6 +853,9 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Sum over the contracting dimensions, for each combination of the batch dimensions and the others."""
+    def DynamicConditional(self, predicate: Operand, *rest: typing.Any, **common: Unpack[Common]) -> XlaOp:
+        """Conditional of branches whose results may have other sizes: they grow to the greatest, with sizes that are
+        set."""
     def DynamicReshape(
             self,
             operand: Operand,
@@ -1887,8 +1903,13 @@ class Methods:
             handle: typing.Any,
             **common: Unpack[Common]
     ) -> XlaOp: ...
-    def SetAllDimensionSizes(self, value: Operand, sizes: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp:
-        """SetDimensionSize of every dimension."""
+    def SetAllDimensionSizes(
+            self,
+            value: Operand,
+            sizes: Sequence[typing.Any] | XlaOp,
+            **common: Unpack[Common]
+    ) -> XlaOp:
+        """SetDimensionSize of every dimension, by a list of sizes or by an array that holds them."""
     def SetDimensionSize(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp:
         """Let a dimension have a size that is computed; its present size becomes the bound."""
     def SetDimensionSizeWithRebound(
@@ -1898,7 +1919,7 @@ class Methods:
             dimension: int,
             **common: Unpack[Common]
     ) -> XlaOp:
-        """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
+        """SetDimensionSize; a size that is a constant cuts the array down to it instead, and stays static."""
     def SetMatrixDiagonal(
             self,
             operand: Operand,
@@ -2217,6 +2238,15 @@ class Methods:
         """The elements on and above a diagonal, zeros below."""
     def While(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp:
         """Apply body to a value as long as condition holds of it; a list stands for a tuple."""
+    def WhileLoopHelper(
+            self,
+            condition: Callable[..., typing.Any],
+            body: Callable[..., typing.Any],
+            initial_values: Sequence[typing.Any],
+            name: str = 'while',
+            **common: Unpack[Unnamed]
+    ) -> XlaOp:
+        """Call body(*values) as long as condition(*values) holds; the values that it leaves, as a list."""
     def Xor(
             self,
             lhs: Operand,
@@ -2671,6 +2701,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def constant_r0(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
+    def constant_r0_with_type(self, element_type: typing.Any, value: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def constant_r1(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def constant_r2(self, literal: typing.Any, element_type: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def conv(
@@ -2815,6 +2846,13 @@ class Methods:
     ) -> XlaOp: ...
     def create_scalar_add_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_and_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_comparison_computation(
+            self,
+            name: str,
+            element_types: Sequence[typing.Any],
+            generators: Sequence[Callable[..., XlaOp] | None],
+            **common: Unpack[Unnamed]
+    ) -> XlaOp: ...
     def create_scalar_eq_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_ge_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_gt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
@@ -2824,10 +2862,12 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def create_scalar_le_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_logical_and_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_lt_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_max_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_min_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_mul_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
+    def create_scalar_multiply_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_ne_computation(self, element_types: Sequence[typing.Any], **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_or_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def create_scalar_xor_computation(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
@@ -2936,6 +2976,7 @@ class Methods:
             algorithm: str | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def dynamic_conditional(self, predicate: Operand, *rest: typing.Any, **common: Unpack[Common]) -> XlaOp: ...
     def dynamic_reshape(
             self,
             operand: Operand,
@@ -3814,7 +3855,7 @@ class Methods:
     def set_all_dimension_sizes(
             self,
             value: Operand,
-            sizes: Sequence[typing.Any],
+            sizes: Sequence[typing.Any] | XlaOp,
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def set_dimension_size(self, operand: Operand, val: Operand, dimension: int, **common: Unpack[Common]) -> XlaOp: ...
@@ -4096,6 +4137,14 @@ class Methods:
     def upper_triangle(self, operand: Operand, diagonal: int = 0, **common: Unpack[Common]) -> XlaOp: ...
     def while_(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def while_loop(self, condition: Applied, body: Applied, init: Operand, **common: Unpack[Common]) -> XlaOp: ...
+    def while_loop_helper(
+            self,
+            condition: Callable[..., typing.Any],
+            body: Callable[..., typing.Any],
+            initial_values: Sequence[typing.Any],
+            name: str = 'while',
+            **common: Unpack[Unnamed]
+    ) -> XlaOp: ...
     def xor(
             self,
             lhs: Operand,

@@ -12,7 +12,8 @@ import scipy.linalg
 import scipy.special
 
 import hlotool
-from hlotool.builder import FUNCTIONS, XlaBuilder
+from hlotool.builder import FUNCTIONS, XlaBuilder, XlaOp
+from hlotool.diagnostics import HloError
 
 EXECUTORS = ("reference", "pjrt:cpu")
 _R = np.random.default_rng(1)
@@ -122,8 +123,11 @@ def test_torch_scatter_dense_and_batched_selection() -> None:
 def test_sizes_constants_and_tuples() -> None:
     b = XlaBuilder()
     x = b.Parameter(0, "f32[10,4]")
-    assert str(b.SetDimensionSizeWithRebound(x, 3, 0).shape) == "f32[<=3,4]"
-    assert str(b.SetAllDimensionSizes(x, [b.Parameter(1, "s32[]"), 2]).shape) == "f32[<=10,<=2]"
+    # A size that is known is no dynamic one.
+    assert str(b.SetDimensionSizeWithRebound(x, 3, 0).shape) == "f32[3,4]"
+    assert str(b.SetDimensionSizeWithRebound(x, 30, 0).shape) == "f32[10,4]"
+    assert str(b.SetAllDimensionSizes(x, [b.Parameter(1, "s32[]"), 2]).shape) == "f32[<=10,2]"
+    assert str(b.SetAllDimensionSizes(x, b.Parameter(2, "s64[2]")).shape) == "f32[<=10,<=4]"
     assert [str(e.shape) for e in b.DisassembleTuple(b.Tuple(x, 1))] == ["f32[10,4]", "s32[]"]
     for smallest, half in ran(lambda b: b.Tuple(b.MinPositiveNormalValue("f32"), b.MinPositiveNormalValue("f16"))):
         assert smallest == np.finfo(np.float32).smallest_normal and half == np.finfo(np.float16).smallest_normal
@@ -132,13 +136,38 @@ def test_sizes_constants_and_tuples() -> None:
         np.testing.assert_allclose(first**2 + second**2, -2 * np.log(u), 1e-12)
 
 
+def test_loops_comparators_and_branches_of_other_sizes() -> None:
+    def sums(b: XlaBuilder, x: XlaOp) -> Any:
+        return b.Tuple(b.WhileLoopHelper(lambda i, v: b.Lt(i, 4), lambda i, v: (i + 1, v * 2.0), [b.Constant(0), x]))
+
+    for count, found in ran(sums, np.ones(3, np.float32)):
+        assert count == 4 and found.tolist() == [16] * 3
+
+    def ordered(b: XlaBuilder, keys: XlaOp, next_keys: XlaOp, values: XlaOp) -> Any:
+        by = b.CreateScalarComparisonComputation("by_both", ["s32", "f32", "s32"], [b.Lt, b.Gt, None])
+        return b.Sort([keys, next_keys, values], by, 0, True)
+
+    keys, next_keys = np.array([2, 1, 2, 1], np.int32), np.array([0, 5, 7, 9], np.float32)
+    for _, _, order in ran(ordered, keys, next_keys, np.arange(4, dtype=np.int32)):
+        assert order.tolist() == [3, 1, 2, 0]
+
+    def grown(b: XlaBuilder, chosen: XlaOp, x: XlaOp, y: XlaOp) -> Any:
+        either = b.DynamicConditional(chosen, x, lambda v: v * 2.0, y, lambda v: v + 1.0)
+        return b.Tuple(b.Reduce(either, 0.0, b.Add, [0]), b.GetDimensionSize(either, 0))
+
+    x, y = np.arange(3, dtype=np.float32), np.arange(5, dtype=np.float32)
+    for chosen, total, size in ((True, 6, 3), (False, 15, 5)):
+        for found, count in ran(grown, np.array(chosen), x, y):
+            assert (found, count) == (total, size)
+    b = XlaBuilder()
+    with pytest.raises(HloError, match="sizes only"):
+        b.DynamicConditional(b.Parameter(0, "pred[]"), b.Parameter(1, "f32[2]"), b.Neg, b.Parameter(2, "s32[3]"), b.Neg)
+    assert str(b.ConstantR0WithType("bf16", 2).shape) == "bf16[]"
+
+
 #: public functions of xla/hlo/builder/lib that have another name here
 OTHER_NAMES = {
-    "CreateScalarMultiplyComputation": "CreateScalarMulComputation",
-    "CreateScalarLogicalAndComputation": "CreateScalarAndComputation", "ConstantR0WithType": "Constant",
-    "RoundToEven": "RoundNearestEven",
-    "NormalizeEinsumString": "Einsum", "ParseEinsumString": "Einsum", "WhileLoopHelper": "ForEachIndex",
-    "DynamicConditional": "Conditional", "CreateScalarComparisonComputation": "CreateScalarLtComputation",
+    "RoundToEven": "RoundNearestEven", "NormalizeEinsumString": "Einsum", "ParseEinsumString": "Einsum",
     "DynamicStridedSlice": "DynamicSlice"}
 LIBRARY = [
     "CreateScalarAddComputation", "CreateScalarMultiplyComputation", "CreateScalarGeComputation",

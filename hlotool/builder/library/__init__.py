@@ -8,6 +8,7 @@ import hlotool.builder.library.bit_generators
 import hlotool.builder.library.constants
 import hlotool.builder.library.decompositions
 import hlotool.builder.library.distributions
+import hlotool.builder.library.dynamic_shapes
 import hlotool.builder.library.einsum
 import hlotool.builder.library.gamma
 import hlotool.builder.library.householder

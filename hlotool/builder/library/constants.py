@@ -42,6 +42,12 @@ def zeros(b: Core, shape: Any) -> XlaOp:
 
 
 @function()
+def constant_r0_with_type(b: Core, element_type: Any, value: Any) -> XlaOp:
+    """A number as a scalar of an element type."""
+    return _scalar(b, element_type_of(element_type), value)
+
+
+@function()
 def scalar_like(b: Core, prototype: Any, value: Any) -> XlaOp:
     """A number as a scalar of an operand's element type."""
     return _scalar(b, b.operand(prototype).element_type, value)

@@ -37,6 +37,25 @@ def for_each_index(b: Core, number: Any, body: Callable[..., Any], init: Sequenc
 
 
 @function()
+def while_loop_helper(b: Core, condition: Callable[..., Any], body: Callable[..., Any], initial_values: Sequence[Any],
+                      name: str = "while") -> list[XlaOp]:
+    """Call body(*values) as long as condition(*values) holds; the values that it leaves, as a list."""
+    values = [result_of(b, v) for v in initial_values]
+
+    def goes_on(*state: XlaOp) -> Any:
+        with b.users_calls():
+            return condition(*state)
+
+    def step(*state: XlaOp) -> list[Any]:
+        with b.users_calls():
+            found = body(*state)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
+
+    loop = today(b, "While", goes_on, step, values).named(name)
+    return [today(b, "GetTupleElement", loop, i) for i in range(len(values))]
+
+
+@function()
 def map_rows(b: Core, operand: Any, body: Callable[[Any], Any], axis: int = 0) -> XlaOp:
     """Call body on each slice along an axis, one after the other, and stack what it gives along the first dimension."""
     made = b.operand(operand)

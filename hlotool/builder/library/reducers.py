@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.library.constants import max_value, min_value, one, zero
+from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, ints
 from hlotool.ir import Shape
 
@@ -25,8 +27,9 @@ def _folding(name: str) -> None:
 
         return XlaComputation(b.callee(fold, [scalar, scalar], f"{name.lower()}_{scalar.element_type}"))
 
+    other = {"Mul": "Multiply", "And": "LogicalAnd"}.get(name)
     add(Function(f"CreateScalar{name}Computation", call, f"A computation of two scalars: {name}.",
-                 without_builder(inspect.signature(call))))
+                 without_builder(inspect.signature(call)), (f"CreateScalar{other}Computation",) if other else ()))
 
 
 def _ordering(name: str) -> None:
@@ -41,6 +44,32 @@ def _ordering(name: str) -> None:
     add(Function(f"CreateScalar{name}Computation", call, f"A comparator of operands of those element types: the first "
                  f"two are compared by {name}, in the total order of floats.",
                  without_builder(inspect.signature(call))))
+
+
+@function()
+def create_scalar_comparison_computation(b: Core, name: str, element_types: Sequence[Any],
+                                         generators: Sequence[Callable[..., XlaOp] | None]) -> XlaComputation:
+    """A comparator of operands of those element types: by the first generator, by the next where those are equal, ...
+
+    A generator takes two scalars and gives pred[]; operands with None are not compared. Equal is equal in the total
+    order of floats. Source: XLA, CreateScalarComparisonComputation.
+    """
+    demand(len(element_types) == len(generators) and any(generators), ARGUMENTS, f"{len(generators)} generators for "
+           f"{len(element_types)} element types; each has one, or None, and one at least compares")
+    rows = [Shape.array(element_type_of(t)) for t in element_types for _ in range(2)]
+
+    def compare(*values: XlaOp) -> XlaOp:
+        found: XlaOp | None = None
+        for at in reversed(range(len(generators))):
+            generator, left, right = generators[at], values[2 * at], values[2 * at + 1]
+            if generator is not None:
+                first = generator(left, right)
+                found = first if found is None else today(b, "Or", first, today(
+                    b, "And", today(b, "EqTotalOrder", left, right), found))
+        assert found is not None
+        return found
+
+    return XlaComputation(b.callee(compare, rows, name))
 
 
 def _identity_with_zero(b: Core, element_type: Any) -> XlaComputation:

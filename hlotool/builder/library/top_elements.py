@@ -106,27 +106,6 @@ def torch_scatter_dense(b: Core, input: Any, index: Any, src: Any, dim: int, com
 
 
 @function()
-def set_dimension_size_with_rebound(b: Core, value: Any, dimension_size: Any, dimension: int) -> XlaOp:
-    """SetDimensionSize; a size that is a constant also cuts the bound down to it."""
-    made, size = b.operand(value), b.operand(dimension_size, "s32")
-    literal = size.instruction.attributes.get("literal")
-    if literal is not None:
-        bound = min(int(literal.array), made.dims[dimension])
-        made = today(b, "SliceInDim", made, 0, bound, 1, dimension)
-    return today(b, "SetDimensionSize", made, size, dimension)
-
-
-@function()
-def set_all_dimension_sizes(b: Core, value: Any, sizes: Sequence[Any]) -> XlaOp:
-    """SetDimensionSize of every dimension."""
-    made = b.operand(value)
-    demand(len(sizes) == made.rank, ARGUMENTS, f"{len(sizes)} sizes for {made.shape.text(False)}")
-    for d, size in enumerate(sizes):
-        made = set_dimension_size_with_rebound(b, made, size, d)
-    return made
-
-
-@function()
 def disassemble_tuple(b: Core, tuple_data: Any) -> list[XlaOp]:
     """The elements of a tuple."""
     made = b.operand(tuple_data)
