@@ -151,7 +151,7 @@ class OperationReader:
         """What the module's mesh of that name holds, None where it has none."""
         return self.importer.mesh(name)
 
-    def is_inside(self, operation: str) -> bool:
+    def is_inside(self, operation: str) -> builtins.bool:
         """Whether the operation stands in a region of one of that name, however deep."""
         around = self._operation.parent
         while around is not None and around.name != operation:

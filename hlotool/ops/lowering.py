@@ -133,7 +133,7 @@ class Reader(Protocol):
     def mesh(self, name: str) -> Any:
         """What the module's mesh of that name holds, as `value` gives it; None where it has none."""
 
-    def is_inside(self, operation: builtins.str) -> builtins.bool:
+    def is_inside(self, operation: str) -> builtins.bool:
         """Whether the operation stands in a region of one of that name, however deep."""
 
     def region_count(self) -> builtins.int:

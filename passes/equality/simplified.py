@@ -128,8 +128,8 @@ class Simplified(Expressions):
         if opcode == "compare" and operands[0] == operands[1] and not (
                 i.operands[0].shape.dtype.is_floating or i.operands[0].shape.dtype.is_complex):
             self.used.add("folded")  # floats may be NaN, which is not equal to itself
-            truth = np.full(i.shape.dims, i.attributes.get("direction") in ("EQ", "LE", "GE"))
-            return self._constant_of(truth, i.shape, i, computation)
+            is_so = i.attributes.get("direction") in ("EQ", "LE", "GE")
+            return self._constant_of(np.full(i.shape.dims, is_so), i.shape, i, computation)
         if opcode == "compare" and i.attributes.get("direction") == "NE" and (truth := arrays[1]) is not None \
                 and truth.dtype == np.bool_ and truth.size and not any(truth.strides) and not truth.reshape(-1)[0]:
             return self._neutral(operands[0], True)

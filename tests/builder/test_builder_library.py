@@ -179,7 +179,8 @@ ALONE = {"QR", "Eigh", "Svd", "LogDet", "Solve", "Inverse", "RandomBits", "Rando
 ALONE |= {"Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Zeta", "Polygamma", "RegularizedIncompleteBeta",
           "Atan", "BesselI0e", "BesselI1e", "LuDecomposition", "TridiagonalSolver", "TopKWithPartitions", "ApproxTopK",
           "TorchScatterDense", "SetDimensionSizeWithRebound", "SetAllDimensionSizes", "DisassembleTuple",
-          "MinPositiveNormalValue", "BoxMullerTransform"}
+          "MinPositiveNormalValue", "BoxMullerTransform", "WhileLoopHelper", "DynamicConditional",
+          "CreateScalarComparisonComputation", "ConstantR0WithType"}
 #: tested in test_builder_library_xla.py
 ALONE |= {"ThreeFryBitGenerator", "PhiloxBitGenerator", "PhiloxIncreaseCounter", "ScramblePhiloxKey", "ConcatScalars",
           "UniformFloatingPointDistribution", "UniformIntDistribution", "NormalFloatingPointDistribution", "Qr",
