@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.report_format import add_format
@@ -103,8 +104,9 @@ class _Ending:
 
     is_interrupted = False
 
-    def pytest_keyboard_interrupt(self) -> None:
-        self.is_interrupted = True
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        # pytest's own errors, of files that cannot be collected, say, are subclasses.
+        self.is_interrupted |= excinfo.type is KeyboardInterrupt
 
 
 def _require_no_input_is_written(args: argparse.Namespace) -> None:

@@ -24,9 +24,20 @@ class Effects:
         return has_effect(instruction) or any(map(self._inside, instruction.called_computations()))
 
     def _inside(self, computation: HloComputation) -> bool:
-        known = self._known.get(computation)
-        if known is None:
-            self._known[computation] = False  # recursion is the verifier's
-            known = self._known[computation] = any(self.of(i) for i in computation.instructions
-                                                   if i.opcode != "parameter")
-        return known
+        # Loops are nested deeper than Python's calls may be.
+        waiting, begun = [computation], set[HloComputation]()
+        while waiting:
+            here = waiting[-1]
+            if here in self._known:
+                waiting.pop()
+            elif here not in begun:
+                begun.add(here)
+                waiting += [c for i in here.instructions for c in i.called_computations() if c not in begun]
+            else:
+                self._known[waiting.pop()] = any(map(self._known_of, here.instructions))
+        return self._known[computation]
+
+    def _known_of(self, instruction: HloInstruction) -> bool:
+        """The same, for one whose computations have been looked at; recursion is the verifier's."""
+        return instruction.opcode != "parameter" and (has_effect(instruction) or any(
+            self._known.get(c, False) for c in instruction.called_computations()))

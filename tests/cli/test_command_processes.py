@@ -138,6 +138,13 @@ def test_nothing_in_the_tested_folder_runs(tmp_path: pathlib.Path) -> None:
         assert "2 passed" in ran.stdout or "test_a" in words[0], ran.stdout + ran.stderr
 
 
+def test_cases_that_cannot_be_read_are_no_interrupt(tmp_path: pathlib.Path) -> None:
+    from hlotool.cli import main
+
+    (tmp_path / "a.hlo").write_bytes(b"// name: \x00\n" + bytes(range(256)))
+    assert main(["conform", str(tmp_path), "--executor", "reference", "-q"]) == 2
+
+
 def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:
     from hlotool.conformance import judge as room
     from hlotool.conformance.case import Case
