@@ -43,6 +43,8 @@ _DELIMITED = 2
 #: fields of HloModuleProto that say something about the program and have no place in its text
 _WITHOUT_WORDS = ("cross_program_prefetches", "spmd_output_sharding", "spmd_parameters_shardings",
                   "use_auto_spmd_partitioning", "device_assignment", "profile_info", "device_type")
+#: operations in whose text a value stands where others have their operands
+_WRITTEN_AS_VALUES = ("constant", "parameter")
 _ALIAS_KINDS = (None, "may-alias", "must-alias")
 
 
@@ -333,6 +335,8 @@ class _ModuleReader:
             raise ProtoError(INCONSISTENT, f"an instruction has the opcode '{opcode}'")
         name = unique_name(_sanitized(text_of(proto.name)) or opcode, taken)
         taken.add(name)
+        if (count := len(proto.operand_ids)) and opcode in _WRITTEN_AS_VALUES:
+            raise ProtoError(INCONSISTENT, f"{name}: a {opcode} has no operands, and is given {count}")
         operands = tuple(_lookup(known, i, f"an operand of {name}") for i in proto.operand_ids)
         before = tuple(_lookup(known, i, f"a control predecessor of {name}") for i in proto.control_predecessor_ids)
         called = tuple(self._called(i, name) for i in proto.called_computation_ids)

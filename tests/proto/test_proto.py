@@ -225,6 +225,7 @@ def edited(xla, edit) -> bytes:
     (lambda p, i: setattr(p, "entry_computation_id", 999), "R103", "may be truncated"),
     (lambda p, i: setattr(i[b"x"].shape, "element_type", 99), "R104", "99 is not a known element type"),
     (lambda p, i: i[b"n"].literal.f32s.append(1), "R103", "5 values"),
+    (lambda p, i: i[b"n"].operand_ids.append(i[b"x"].id), "R103", "n: a constant has no operands, and is given 1"),
     (lambda p, i: setattr(i[b"sub"], "opcode", b"bad opcode"), "R103", "bad opcode"),
     (lambda p, i: i[b"x"].shape.layout.minor_to_major.append(7), "R103", "is not an order of 2 dimensions"),
     (lambda p, i: i[b"x"].sharding.iota_transpose_perm.append(3), "R103", "no order of devices"),
