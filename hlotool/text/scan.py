@@ -64,9 +64,17 @@ _ATTRIBUTE_NAME = re.compile(NAME)
 _ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+")
 _STRING = re.compile(STRING)
 _CALM = r"""[^()\[\]{}"'/\n]*+"""
-#: everything that matters to bracket matching; a pair of brackets with nothing of it inside is taken at once
-_BRACKET = re.compile(
-    rf"\({_CALM}\)|\[{_CALM}\]|\{{{_CALM}\}}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
+_INDEX_COMMENT = terminal("lines", "INDEX_COMMENT")
+
+
+def _pairs(levels: int) -> str:
+    """A pair of brackets on one line, with pairs inside of each other and comments that number, but nothing else."""
+    inside = _CALM if not levels else rf"{_CALM}(?:(?:{_pairs(levels - 1)}|{_INDEX_COMMENT}){_CALM})*+"
+    return rf"\({inside}\)|\[{inside}\]|\{{{inside}\}}"
+
+
+#: everything that matters to bracket matching; pairs of brackets three deep with nothing of it inside are taken at once
+_BRACKET = re.compile(rf"{_pairs(2)}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
 _DEVICE_IDS = re.compile(terminal("sharding", "_DEVICE_IDS"))
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
 _DEEPEST = 1000
