@@ -42,6 +42,7 @@ from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_e
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
 from hlotool.execution.program import Program
+from hlotool.execution.reduction_orders import reduced_otherwise
 from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
@@ -159,7 +160,7 @@ class RandomRounding:
         if record is None:
             return function, keywords
         if instruction.opcode == "reduce":
-            return self._shuffled(instruction, function), keywords
+            return reduced_otherwise(instruction, function, self._random, self._turn, self._ends), keywords
         if instruction.opcode == "reduce-window" and not self._strict:
             return self._folded(instruction, function), keywords
         if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
@@ -415,21 +416,6 @@ class RandomRounding:
             leaves = [self._anything(a) if a.dtype.kind in "fc" else np.full_like(a, self._turn // 6 % 2)
                       for a in map(np.asarray, found if isinstance(found, tuple) else (found,))]
             return tuple(leaves) if isinstance(found, tuple) else leaves[0]
-
-        return call
-
-    def _shuffled(self, instruction: HloInstruction, function: Function) -> Function:
-        """A reduction in another order: the semantics leave it to the backend."""
-        import numpy as np
-
-        def call(*operands: Array, dimensions: Sequence[int] = (), **keywords: Any) -> Any:
-            count = len(operands) // 2
-            inputs = list(operands[:count])
-            for d in dimensions:
-                order = self._random.permutation(inputs[0].shape[d])
-                inputs = [np.take(a, order, axis=d) for a in inputs]
-            found = function(*inputs, *operands[count:], dimensions=dimensions, **keywords)
-            return self._ends.folded(instruction, function, operands, {"dimensions": dimensions, **keywords}, found)
 
         return call
 
