@@ -13,13 +13,15 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
+from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
 from hlotool.execution.program import Program, flat, nested
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
@@ -84,37 +86,64 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
 
     # What has still to be partitioned means what it computes on whole arrays.
     is_whole = program.partitioning == "automatic"
-    if is_whole:
-        _refuse_manual_regions(program.module)
-    meeting = Meeting(program.replicas, 1 if is_whole else program.partitions)
+    borders, inside = _regions(program)
+    meeting = Meeting(program.replicas, 1 if is_whole and not borders else program.partitions)
     limits = RunLimits.now()
+    # Around regions that are partitioned by hand all partitions compute the whole arrays.
+    alike = program.partitions if borders else 1
+    if borders and observer is not None:
+        observer = _of_whole_arrays(observer, inside, alike)
 
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"), checked_by(limits.check_time):
-            world = World(meeting, device, queues[device] if queues is not None else None)
-            evaluation = _Evaluation(program.module, world, observer, rebind, limits)
-            entry, values = program.module.entry, iter(arguments[device])
+            row = device // alike
+            world = World(meeting, device, queues[row] if queues is not None and not device % alike else None)
+            evaluation = _Evaluation(program.module, world, observer, rebind, limits, borders)
+            entry, values = program.module.entry, iter(arguments[row])
             given = [nested(p.shape, values) for p in entry.parameters()]
             result = evaluation.call(entry, given)
             return [_checked(program, np.asarray(leaf), shape, rebind is None)
                     for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
 
     try:
-        return _on_threads(run, program.devices, meeting) if program.devices > 1 else [run(0)]
+        count = program.devices * alike
+        return _on_threads(run, count, meeting)[::alike] if count > 1 else [run(0)]
     except OutOfMemory as error:
         raise HloError([_problem(program.module, None, MEMORY, str(error))]) from error
     except OutOfTime as error:
         raise HloError([_problem(program.module, None, TIMEOUT, str(error))]) from error
 
 
-def _refuse_manual_regions(module: HloModule) -> None:
-    """Raise HloError for a region written for one device in a program of whole arrays: it has no value there."""
-    for instruction in module.instructions():
-        target = str(instruction.attributes.get("custom_call_target", ""))
-        if target in ("SPMDFullToShardShape", "SPMDShardToFullShape") or target.startswith("xla.sdy.LocalToGlobal"):
-            raise HloError([_problem(module, instruction, UNSUPPORTED,
-                                     "the reference runs programs of whole arrays or of one device each; this one has "
-                                     "still to be partitioned and holds a region that is partitioned by hand")])
+def _regions(program: Program) -> tuple[dict[HloInstruction, Border], frozenset[HloInstruction]]:
+    """Where regions begin and end that are written for one device, and what they hold.
+
+    Raises HloError for one that is not understood.
+    """
+    if program.manual_region is None:
+        return {}, frozenset()
+    found: dict[HloInstruction, Border] = {}
+    border = program.manual_region
+    try:
+        for border in filter(is_border, program.module.instructions()):
+            found[border] = border_of(program.module, border, program.partitions)
+        inside = inside_of(list(found), program.module)
+        require_whole(program.module, inside)
+    except NotSplit as error:
+        raise HloError([_problem(program.module, border, UNSUPPORTED,
+                                 "the reference runs programs of whole arrays or of one device each; this one has "
+                                 "still to be partitioned and holds a region that is partitioned by hand: "
+                                 f"{error}")]) from error
+    return found, inside
+
+
+def _of_whole_arrays(observer: Observer, inside: frozenset[HloInstruction], alike: int) -> Observer:
+    """An observer that sees of partitions that compute the same one, and nothing of their parts."""
+    def watch(moment: Moment) -> Any:
+        if moment.device % alike or moment.instruction in inside:
+            return moment.value
+        return observer(replace(moment, device=moment.device // alike))
+
+    return watch
 
 
 def _checked(program: Program, leaf: Array, shape: Shape, typed: bool) -> Array:
@@ -214,8 +243,10 @@ class _Evaluation:
     """One device's run of a module."""
 
     def __init__(self, module: HloModule, world: World, observer: Observer | None,
-                 rebind: Rebinding | None, limits: RunLimits) -> None:
+                 rebind: Rebinding | None, limits: RunLimits,
+                 borders: Mapping[HloInstruction, Border] = MappingProxyType({})) -> None:
         self.module = module
+        self.borders = borders
         self.limits = limits
         self.world = world
         self.observer = observer
@@ -310,6 +341,8 @@ class _Evaluation:
         """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
         if problem := too_large(instruction.shape):
             return functools.partial(_refuse_size, problem), {}
+        if (border := self.borders.get(instruction)) is not None:
+            return border.function(self.world, instruction.shape.is_tuple), {}
         record = OPS.get(instruction.opcode)
         if record is None:
             raise HloError([_problem(self.module, instruction, UNSUPPORTED,

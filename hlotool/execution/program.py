@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
+from hlotool.execution.manual_regions import is_border
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.isolation import available_memory
@@ -116,6 +117,11 @@ class Program:
         if self.partitions == 1:
             return "none"
         return "automatic" if self._is_logical else "manual"
+
+    @functools.cached_property
+    def manual_region(self) -> HloInstruction | None:
+        """Where a region that is partitioned by hand begins or ends in what has still to be partitioned."""
+        return next(filter(is_border, self.module.instructions()), None) if self.partitioning == "automatic" else None
 
     @property
     def devices(self) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.triage.places import Place
+from hlotool.triage.places import Place, require_partitioned
 from hlotool.triage.reasons import Reason, reason
 
 Array: TypeAlias = Any
@@ -99,6 +99,11 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
             one(moment)
         return moment.value
 
+    if program.manual_region is not None:
+        found = NonFinite(program, evaluate_program(program, arguments)[0])
+        if found.verdict != "finite":
+            require_partitioned(program)
+        return found
     found = NonFinite(program, evaluate_program(program, arguments, watch)[0])
     trial = _Trial(program, arguments, until)
     for kind, one in watches.items():

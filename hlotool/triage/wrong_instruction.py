@@ -23,7 +23,7 @@ from hlotool.execution import Call, Executor, Moment, Path, Program, evaluate_pr
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.triage.cuts import Part, ancestors, is_cuttable, part, varying
 from hlotool.triage.nonfinite import FOLDS
-from hlotool.triage.places import Place, result_maker
+from hlotool.triage.places import Place, require_partitioned, result_maker
 from hlotool.triage.side_by_side import side_by_side
 from hlotool.triage.trials import Bench, Rows, Values, Wrong
 from hlotool.verdict import Judgement
@@ -69,6 +69,7 @@ def search(program: Program, arguments: Rows, executor: Executor, *, seconds: fl
     `results` are the leaves that are known to be wrong, where that is known. After `seconds` the best answer so far is
     given. Raises HloError where the reference or the executor cannot run the program.
     """
+    require_partitioned(program)
     started = time.monotonic()
     bench = Bench(executor, started + seconds)
     entry = program.module.entry

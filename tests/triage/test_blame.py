@@ -17,7 +17,7 @@ from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.ir import clone_module
-from hlotool.triage import blame, blame_pair, refused_instruction, reproduce_blame
+from hlotool.triage import blame, blame_pair, find_nonfinite, refused_instruction, reproduce_blame
 from hlotool.triage.trials import Bench
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -359,3 +359,18 @@ def test_a_part_that_runs_on_fewer_devices_than_the_whole_is_not_judged() -> Non
     rows = [[np.ones((4, 8), "f4")]] * 4
     assert tried.program.devices == 1
     assert Bench(executor_named("pjrt:cpu"), time.monotonic() + 10).all_wrong(tried, rows, given=rows) == []
+
+
+def test_no_instruction_is_named_around_a_region_that_is_partitioned_by_hand() -> None:
+    program = program_of("""HloModule m, num_partitions=2
+        ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+          c = f32[8] copy(x), sharding={devices=[2]<=[2]}
+          s = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
+          l = f32[4] log(s), sharding={manual}
+          ROOT f = f32[8] custom-call(l), custom_call_target="SPMDShardToFullShape", sharding={devices=[2]<=[2]} }""")
+    x = np.arange(1, 9, dtype=np.float32)
+    assert find_nonfinite(program, [[x]]).verdict == "finite"
+    with pytest.raises(HloError, match="partitioned by hand"):
+        find_nonfinite(program, [[-x]])
+    with pytest.raises(HloError, match="partitioned by hand"):
+        blame(program, [[x]], Faulty(0))

@@ -1,0 +1,229 @@
+"""Regions that are partitioned by hand within a program of whole arrays, as JAX's shard_map writes them.
+
+Every partition computes the whole arrays outside of a region, all alike; at its beginning each takes its own part of
+them, at its end the parts of all partitions become whole arrays again.
+
+    SPMDFullToShardShape, SPMDShardToFullShape              by the sharding of the operand, and by the own
+    xla.sdy.GlobalToLocalShape, xla.sdy.LocalToGlobalShape  by shardings of Shardy, of a mesh in the module's header
+
+Source: XLA's spmd_partitioner.cc and shardy's round-trip of manual computations.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.execution.devices import World
+from hlotool.ir import HloInstruction, HloModule, IotaTile, Sharding, post_order
+from hlotool.ops import OPS
+
+Array: TypeAlias = Any
+#: for each dimension the number of this part, and how many there are
+Part: TypeAlias = tuple[tuple[int, int], ...]
+
+_ENTRIES = frozenset(("SPMDFullToShardShape", "xla.sdy.GlobalToLocalShape"))
+_EXITS = frozenset(("SPMDShardToFullShape", "xla.sdy.LocalToGlobalShape"))
+
+_MESH = re.compile(r'([\w.]+|"[^"]*") = #sdy\.mesh<\[([^\]\[]*)\](?:, device_ids=\[([0-9, ]*)\])?>')
+_AXIS = re.compile(r'"([^"]*)"=([0-9]{1,7})')
+_VALUE = re.compile(r'<@([\w.]+|"[^"]*"), \[([^\]\[]*)\]>')
+_DIMENSION = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r'"([^"]*)"')
+
+
+class NotSplit(ValueError):
+    """How a value is split is not known here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where values enter a region, or leave it: of each value and partition the part."""
+
+    enters: bool
+    parts: tuple[tuple[Part, ...], ...]
+
+    def function(self, world: World, is_tuple: bool) -> Callable[..., Any]:
+        """What it does with the values of one device."""
+        def call(*values: Array, **_: Any) -> Any:
+            if self.enters:
+                found = [_cut(v, p[world.partition]) for v, p in zip(values, self.parts, strict=True)]
+            else:
+                first = world.replica * world.partitions
+                rows = world.exchange(values, range(first, first + world.partitions))
+                found = [_joined([r[n] for r in rows], p) for n, p in enumerate(self.parts)]
+            return tuple(found) if is_tuple else found[0]
+
+        return call
+
+
+def is_border(instruction: HloInstruction) -> bool:
+    """Whether a region begins or ends there."""
+    return instruction.attributes.get("custom_call_target") in _ENTRIES | _EXITS
+
+
+def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -> Border:
+    """What happens at one. Raises NotSplit."""
+    target = str(instruction.attributes["custom_call_target"])
+    enters = target in _ENTRIES
+    wholes = [o.shape for o in instruction.operands] if enters else [
+        *(instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,))]
+    if not all(s.is_array for s in wholes):
+        raise NotSplit("a value that is no array")
+    if target.startswith("xla.sdy."):
+        rows = _shardy(module, instruction, "xla.sdy.in_shardings" if enters else "xla.sdy.out_shardings", partitions)
+    else:
+        rows = [_tiled(instruction.operands[0] if enters else instruction, partitions)]
+    if len(rows) != len(wholes):
+        raise NotSplit(f"{len(rows)} shardings for {len(wholes)} values")
+    parts = [o.shape for o in instruction.operands] if not enters else [
+        *(instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,))]
+    for row, whole, part in zip(rows, wholes, parts, strict=True):
+        counts = [c for _, c in row[0]] + [1] * (whole.rank - len(row[0]))
+        if not part.is_array or tuple(d * c for d, c in zip(part.dims, counts, strict=True)) != whole.dims:
+            raise NotSplit(f"{whole.text(layout=False)} in parts of other sizes")
+    return Border(enters, tuple(tuple(row) for row in rows))
+
+
+def require_whole(module: HloModule, inside: frozenset[HloInstruction]) -> None:
+    """Raise NotSplit where parts are results or arguments of the program, or devices meet outside of the regions."""
+    root = module.entry.root
+    if not inside.isdisjoint((root, *(root.operands if root.opcode == "tuple" else ()))):
+        raise NotSplit("a result is a part")
+    for parameter in module.entry.parameters():
+        if "manual" in _kinds(parameter):
+            raise NotSplit(f"{parameter.name} is a part")
+    for instruction in module.instructions():
+        record = OPS.get(instruction.opcode)
+        if record is not None and "collective" in record.flags and instruction not in inside:
+            raise NotSplit(f"{instruction.opcode} {instruction.name} is outside of it")
+
+
+def inside_of(borders: Iterable[HloInstruction], module: HloModule) -> frozenset[HloInstruction]:
+    """What is computed of parts: between the beginnings of regions and their ends, and in what is called there."""
+    begins = {b for b in borders if b.attributes.get("custom_call_target") in _ENTRIES}
+    ends = set(borders) - begins
+    found: set[HloInstruction] = set()
+    for computation in module.computations:
+        for instruction in post_order(computation):
+            starts = instruction in begins or "manual" in _kinds(instruction)
+            if instruction not in ends and (starts or not found.isdisjoint(instruction.operands)):
+                found.add(instruction)
+    waiting = [c for i in found for c in i.called_computations()]
+    seen = set()
+    while waiting:
+        computation = waiting.pop()
+        if computation not in seen:
+            seen.add(computation)
+            found.update(computation.instructions)
+            waiting += [c for i in computation.instructions for c in i.called_computations()]
+    return frozenset(found)
+
+
+def _kinds(instruction: HloInstruction) -> set[str]:
+    """The kinds of an instruction's shardings."""
+    sharding = instruction.attributes.get("sharding")
+    return {s.kind for s in (sharding, *sharding.elements)} if isinstance(sharding, Sharding) else set()
+
+
+def _tiled(instruction: HloInstruction, partitions: int) -> list[Part]:
+    """The parts that an instruction's sharding says."""
+    sharding = instruction.attributes.get("sharding")
+    if isinstance(sharding, Sharding) and sharding.kind == "replicated":
+        return [()] * partitions
+    if not isinstance(sharding, Sharding) or sharding.kind != "tiled" or sharding.last_tile_dims:
+        raise NotSplit(f"the sharding of {instruction.name} is not in tiles of whole devices")
+    devices = sharding.devices.devices() if isinstance(sharding.devices, IotaTile) else sharding.devices
+    if devices is None or sorted(devices) != list(range(partitions)):
+        raise NotSplit(f"the sharding of {instruction.name} is not over {partitions} devices")
+    dims = sharding.tile_dims
+    known = len(dims) - sharding.last_tile_dim_replicate
+    parts: dict[int, Part] = {}
+    for number, device in enumerate(devices):
+        place = _digits(number, dims)
+        parts[device] = tuple(zip(place[:known], dims[:known], strict=True))
+    return [parts[d] for d in range(partitions)]
+
+
+def _shardy(module: HloModule, instruction: HloInstruction, name: str, partitions: int) -> list[list[Part]]:
+    """The parts that Shardy's attribute of that name says, value by value."""
+    header, own = (_frontend(a, n) for a, n in ((module.attributes, "xla.sdy.meshes"), (instruction.attributes, name)))
+    meshes = {m[1]: m for m in _MESH.finditer(header)}
+    inside = own.removeprefix("#sdy.sharding_per_value<[").removesuffix("]>")
+    values = list(_VALUE.finditer(inside))
+    if ", ".join(v[0] for v in values) != inside:
+        raise NotSplit(f"{name} holds more than axes of a mesh")
+    manual = set(_NAME.findall(_frontend(instruction.attributes, "xla.sdy.manual_axes")))
+    return [_of_axes(meshes.get(v[1]), v[2], manual, partitions) for v in values]
+
+
+def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions: int) -> list[Part]:
+    """The parts of a value whose dimensions are split over axes of a mesh."""
+    if mesh is None:
+        raise NotSplit("the mesh stands nowhere")
+    axes = {axis: int(size) for axis, size in _AXIS.findall(mesh[2])}
+    if math.prod(axes.values()) != partitions:
+        raise NotSplit(f"the mesh has not {partitions} devices")
+    if any(size > 1 and axis not in manual for axis, size in axes.items()):
+        raise NotSplit("the region leaves axes of the mesh to the partitioner")
+    order = [int(d) for d in mesh[3].split(",")] if mesh[3] else list(range(partitions))
+    if sorted(order) != list(range(partitions)):
+        raise NotSplit("the mesh names other devices")
+    dimensions = [_NAME.findall(d) for d in _DIMENSION.findall(text)]
+    if ", ".join("{" + ", ".join(f'"{a}"' for a in d) + "}" for d in dimensions) != text or any(
+            a not in axes for d in dimensions for a in d):
+        raise NotSplit("dimensions that are split over parts of axes, or are open")
+    parts: dict[int, Part] = {}
+    for number, device in enumerate(order):
+        place = dict(zip(axes, _digits(number, tuple(axes.values())), strict=True))
+        parts[device] = tuple((_number([(place[a], axes[a]) for a in d]), math.prod(axes[a] for a in d))
+                              for d in dimensions)
+    return [parts[d] for d in range(partitions)]
+
+
+def _frontend(attributes: Any, name: str) -> str:
+    """A frontend attribute without its quotes; empty where there is none."""
+    found = attributes.get("frontend_attributes")
+    text = str(found.get(name, "") or "") if found is not None else ""
+    is_quoted = text.startswith('"') and text.endswith('"')
+    return (text[1:-1] if is_quoted else text).replace('\\"', '"')
+
+
+def _digits(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """The place of a number in row-major order."""
+    found = []
+    for size in reversed(sizes):
+        number, digit = divmod(number, size)
+        found.append(digit)
+    return tuple(reversed(found))
+
+
+def _number(digits: Sequence[tuple[int, int]]) -> int:
+    """The number of a place, its digits with their sizes from major to minor."""
+    found = 0
+    for digit, size in digits:
+        found = found * size + digit
+    return found
+
+
+def _slices(dims: Sequence[int], part: Part) -> tuple[slice, ...]:
+    return tuple(slice(n * (d // c), (n + 1) * (d // c)) for d, (n, c) in zip(dims, part, strict=False))
+
+
+def _cut(value: Array, part: Part) -> Array:
+    return value[_slices(value.shape, part)]
+
+
+def _joined(values: Sequence[Array], parts: Sequence[Part]) -> Array:
+    """The whole array of parts; of equal parts the first counts."""
+    import numpy as np
+
+    first = values[0]
+    counts = [c for _, c in parts[0]] + [1] * (first.ndim - len(parts[0]))
+    whole = np.empty([d * c for d, c in zip(first.shape, counts, strict=True)], first.dtype)
+    for value, part in reversed(list(zip(values, parts, strict=True))):
+        whole[_slices(whole.shape, part)] = value
+    return whole
