@@ -130,7 +130,7 @@ def test_a_case_is_written_as_it_is_read() -> None:
 def test_worked_examples_are_up_to_date(update_golden: bool) -> None:
     if not (ROOT.parent / "shared" / "spec" / "examples.json").exists():
         pytest.skip("the specification's examples are not here")
-    from test_worked_examples import NOT_TRANSLATED, TRANSLATED
+    from worked_runs import NOT_TRANSLATED, TRANSLATED
     from worked_samples import files
 
     folder = SAMPLES / "worked"
