@@ -475,7 +475,11 @@ def _not_alike(before: Program, after: Program) -> str:
 
 
 def _rounding(module: HloModule) -> int:
-    """How many instructions of a module round."""
+    """How many instructions of a module round.
+
+    A sum counts once, whatever its length: verdict's `roundings` weighs it, which asks how large an error may be, not
+    how much of a program there is to blame.
+    """
     return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
                and (record := OPS.get(i.opcode)) is not None
                and ("sums" in record.flags or "backward" in record.flags
