@@ -166,6 +166,7 @@ class Exporter:
         """What stands beside each argument, and what its layout and its parameter say that no type does."""
         found, arguments = [], iter(argument_attributes(parameters, module))
         for parameter in parameters:
+            self._notes.lose_beside(parameter)
             for _, leaf in parameter.shape.leaves():
                 found.append(next(arguments))
                 lost = self._notes.note_argument(parameter, leaf)

@@ -221,6 +221,14 @@ class LossNotes:
         self.losses.extend(Loss(codes.LOST_COMPUTATION, c.name, c.offset, "nothing calls this computation")
                            for c in self._module.computations if c not in self._computations)
 
+    def lose_beside(self, parameter: HloInstruction) -> None:
+        """Note what a parameter says that none of its arguments can: a tuple's attributes, and computations."""
+        for name, value in parameter.attributes.items():
+            if called := computations_of(value):
+                self.lose(codes.LOST_ATTRIBUTE, parameter, f"{name}={', '.join(c.name for c in called)}")
+            elif parameter.shape.is_tuple and name not in ("parameter_number", *BESIDE):
+                self.lose(code_of(name), parameter, f"{name}={value_text(name, value)}")
+
     def lose_parameters(self, parameters: Sequence[HloInstruction]) -> None:
         """Note what the parameters of a region, or of what stands as its instructions, say beside their types."""
         for parameter in parameters:
@@ -228,7 +236,8 @@ class LossNotes:
                 self.lose(code, parameter, detail)
             if len(parameter.attributes) > 1:
                 for name, value in parameter.attributes.items():
-                    if name != "parameter_number" and (text := value_text(name, value)) is not None:
+                    text = value_text(name, value) or ", ".join(c.name for c in computations_of(value))
+                    if name != "parameter_number" and text:
                         self.lose(code_of(name), parameter, f"{name}={text}")
 
 

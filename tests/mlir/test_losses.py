@@ -178,6 +178,20 @@ def test_a_negative_channel_is_refused_on_the_way_there() -> None:
     assert [d.code for d in caught.value.diagnostics] == ["X104"]
 
 
+def test_what_a_parameter_says_that_no_argument_can_is_named() -> None:
+    report = LossReport()
+    hlotool.to_stablehlo(hlotool.parse("""f { ROOT x = f32[] parameter(0), to_apply=g }
+g { ROOT y = f32[] parameter(0) }
+ENTRY e {
+  p = (f32[2], s32[]) parameter(0), backend_config={"a":1}, origin={}
+  q = f32[] parameter(1), to_apply=g
+  ROOT c = f32[] call(q), to_apply=f
+}"""), losses=report)
+    assert {(loss.name, loss.code, loss.detail) for loss in report} == {
+        ("p", "X307", 'backend_config={"a":1}'), ("p", "X310", "origin={}"), ("q", "X310", "to_apply=g"),
+        ("x", "X310", "to_apply=g"), ("g", "X320", "nothing calls this computation")}
+
+
 def test_metadata_without_a_field_of_another_time_comes_back() -> None:
     module = hlotool.parse("ENTRY e { p = f32[] parameter(0) ROOT n = f32[] negate(p), all_reduce_id=7, "
                            "metadata={,op_name=\"preserve_layout=true\" ,preserve_layout=true, source_line=-9} }")
