@@ -421,7 +421,7 @@ class RandomRounding:
 
     def _sorted(self, function: Function) -> Function:
         def call(*operands: Array, **keywords: Any) -> Any:
-            return sorted_otherwise(function, operands, keywords, self._seed, self._random, self._anything)
+            return sorted_otherwise(function, operands, keywords, self._turn, self._random, self._anything)
 
         return call
 

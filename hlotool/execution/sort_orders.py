@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from hlotool.execution.ulps import is_nan
 from hlotool.ops.values import apply, as_tuple
 
 Array: TypeAlias = Any
@@ -20,9 +21,12 @@ Function: TypeAlias = Callable[..., Any]
 _MOST = 1 << 20
 
 
-def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: dict[str, Any], seed: int, random: Any,
+def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: dict[str, Any], turn: int, random: Any,
                      fill: Function) -> Any:
-    """A sort as another algorithm may do it; `fill` makes what stands for anything of an array."""
+    """A sort as another algorithm may do it, the first turns with the ends of what is left open.
+
+    `fill` makes what stands for anything of an array.
+    """
     import numpy as np
 
     if not operands[0].ndim or not operands[0].size:
@@ -33,8 +37,9 @@ def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: di
     found: tuple[Array, ...] = as_tuple(function(*given, **keywords))
     if operands[0].size <= _MOST:
         before = functools.partial(_before, keywords["to_apply"])
-        if not is_stable and seed < 2:
-            found = _ends_of_runs(found, before, axis, (np.fmin, np.fmax)[seed])
+        ends = ((np.fmin, False), (np.fmax, False), (np.maximum, False), (np.fmin, True), (np.fmax, True))
+        if not is_stable and turn < len(ends):
+            found = _ends_of_runs(found, before, axis, *ends[turn])
         other = as_tuple(function(*(np.flip(a, axis) for a in operands), **keywords))
         open_ = _is_no_order(found, other, before, axis)
         if open_.any():
@@ -58,8 +63,12 @@ def _before(comparator: Any, left: Sequence[Array], right: Sequence[Array]) -> A
     return np.asarray(apply(comparator, *pairs)[0]).astype(np.bool_)
 
 
-def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any) -> tuple[Array, ...]:
-    """Each element the smallest, or the largest, of its run of equivalent ones: all others lie in between."""
+def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any,
+                  is_finite: bool) -> tuple[Array, ...]:
+    """Each element the smallest, or the largest, of its run of equivalent ones: all others lie in between.
+
+    `maximum` gives NaN where there is one; `is_finite` leaves infinities out where there are other numbers.
+    """
     import numpy as np
 
     lines = [np.moveaxis(a if a.dtype.kind in "biufc" else a.astype(np.float64), axis, -1) for a in found]
@@ -70,7 +79,11 @@ def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any)
         begins[..., 1:] = before([a[..., :-1] for a in own], [a[..., 1:] for a in own])
     starts = np.flatnonzero(begins.reshape(-1))
     counts = np.diff([*starts, begins.size])
-    runs = [np.repeat(end.reduceat(a.reshape(-1), starts), counts).reshape(a.shape) for a in lines]
+    runs = []
+    for line in lines:
+        ordinary = np.where(np.isfinite(line), line, np.nan) if is_finite and line.dtype.kind in "fc" else line
+        whole, some = (end.reduceat(a.reshape(-1), starts) for a in (line, ordinary))
+        runs.append(np.repeat(np.where(is_nan(some), whole, some), counts).reshape(line.shape))
     return tuple(np.moveaxis(r.astype(a.dtype, copy=False), -1, axis) for r, a in zip(runs, found, strict=True))
 
 
