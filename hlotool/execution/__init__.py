@@ -30,7 +30,7 @@ from hlotool.execution.program import Program, fitted, flat, nested
 from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, run_limit
 from hlotool.execution.running import execute, read_module, run_program
-from hlotool.execution.sizes import MOST_DEVICES, leaves
+from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves
 from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
 from hlotool.execution.ulps import is_nan, ulp_distance
 
@@ -59,6 +59,7 @@ __all__ = [
     "Samples",
     "arguments_for",
     "ask_each",
+    "bytes_of",
     "describe_executor",
     "evaluate_program",
     "execute",

@@ -25,6 +25,7 @@ from hlotool.execution import (
     Executor,
     OutOfTime,
     Program,
+    bytes_of,
     executor_named,
     fitted,
     is_nan,
@@ -56,8 +57,8 @@ _MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
-#: sets run at a time, so that a device is asked seldom and an early difference ends the search
-_BATCH = 12
+#: sets run at a time, so that a device is asked seldom and an early difference ends the search; bytes that they may hold
+_BATCH, _BATCH_BYTES = 12, 1 << 28
 #: seconds that the first set of each kind may take beyond the budget
 _GRACE = 10.0
 #: seconds that one run of the reference may take in a search
@@ -170,7 +171,9 @@ class _Work:
             said = f"{drawn.opcode} {drawn.name} draws random numbers of an executor's own: there is nothing to compare"
             raise HloError([Diagnostic(UNSUPPORTED, said)])
         numbered = itertools.islice(enumerate(sets), _most_sets(self.one, self.other))
-        while batch := self._evaluated(list(itertools.islice(numbered, _BATCH))):
+        held = self.one.devices * sum(bytes_of(s) for s in (*self.one.parameters, *self.one.results) if s.is_array)
+        at_a_time = max(1, min(_BATCH, _BATCH_BYTES // max(1, held)))
+        while batch := self._evaluated(list(itertools.islice(numbered, at_a_time))):
             self._compare_batch(batch)
             if not (self.running or self.is_pair or self.is_alone):
                 break
