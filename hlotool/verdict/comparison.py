@@ -57,7 +57,7 @@ _MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
-#: sets run at a time, so that a device is asked seldom and an early difference ends the search; bytes that they may hold
+#: sets run at a time, so that a device is asked seldom and an early difference ends the search; bytes that they hold
 _BATCH, _BATCH_BYTES = 12, 1 << 28
 #: seconds that the first set of each kind may take beyond the budget
 _GRACE = 10.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,16 @@ from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.triage import compare
-from hlotool.verdict import ArgumentSearch, Comparison, Judgement, Kind, Tolerance, comparison_json, comparison_schema
+from hlotool.verdict import (
+    ArgumentSearch,
+    Comparison,
+    Judgement,
+    Kind,
+    Tolerance,
+    comparison,
+    comparison_json,
+    comparison_schema,
+)
 from hlotool.verdict.open_elements import OpenElements
 
 SMALL = """HloModule small
@@ -270,3 +280,19 @@ def test_a_result_that_few_roundings_lead_to_counts_at_the_ends_of_the_range() -
     after = beside("p = pred[4] compare(x, b), direction=GT\nc = f32[4] convert(p)\nr = f32[4] multiply(x, c)")
     found = hlotool.compare(before, after, executors=("reference",), time_budget=5)
     assert (found.verdict, found.instruction) == ("differ", "r")
+
+
+@pytest.mark.parametrize(("held", "longest"), [(1 << 28, 12), (64, 2), (1, 1)])
+def test_few_large_sets_are_run_at_a_time(held: int, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    def noted(work: Any, cases: list[Any]) -> None:
+        batches.append(len(cases))
+        plain(work, cases)
+
+    plain = comparison._Work._compare_batch
+    monkeypatch.setattr(comparison, "_BATCH_BYTES", held)
+    monkeypatch.setattr(comparison._Work, "_compare_batch", noted)
+    text = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT s = f32[4] sine(x)\n}\n"
+    assert hlotool.compare(text, executors=("shadow", "reference"), inputs=["plain"] * 13).verdict == "agree"
+    assert max(batches) == longest and sum(batches) == 13
