@@ -22,12 +22,13 @@ from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
+from hlotool.execution.one_size import OneSize, one_size, with_one_size
 from hlotool.execution.program import Program, flat, nested
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.isolation import OutOfMemory
-from hlotool.ops import OPS, ConstraintError, Place, checked_by
+from hlotool.ops import OPS, ConstraintError, checked_by
 from hlotool.ops.values import EvaluationError
 
 Array: TypeAlias = Any
@@ -197,7 +198,7 @@ class _Step:
     spent: tuple[int, ...]
     callees: tuple[_Callee, ...]
     #: places of operands that have one size, where a bounded dimension is among them
-    one_size: Sequence[Sequence[Place]] = ()
+    one_size: Sequence[OneSize] = ()
     #: whether the value is so large that time and memory are looked at before it is made
     is_large: bool = False
 
@@ -283,7 +284,7 @@ class _Evaluation:
             self._check_large(step)
         try:
             if step.one_size:
-                operands[:] = cut_to_one_size(operands, step.one_size)
+                operands[:] = with_one_size(operands, step.one_size)
             return step.function(*operands, **step.keywords)
         except ConstraintError as error:
             raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
@@ -334,7 +335,7 @@ class _Evaluation:
                 raise HloError([_problem(self.module, instruction, MEMORY, f"{instruction.opcode} {instruction.name}: "
                                                                            f"{problem}")])
             self.limits.check_work(instruction)
-        return _Step(instruction, function, operands, keywords, spent, callees, _one_size(instruction),
+        return _Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
                      is_large(instruction))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -395,24 +396,6 @@ def _operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
     while source.opcode == "set-dimension-size" and source.attributes == instruction.attributes:
         source = source.operands[0]
     return source, size
-
-
-def _one_size(instruction: HloInstruction) -> Sequence[Sequence[Place]]:
-    """The places of operands that have one size when the instruction runs, where one may be smaller than written."""
-    if not any(o.shape.is_array and not o.shape.is_static for o in instruction.operands):
-        return ()
-    return OPS[instruction.opcode].one_size(instruction)
-
-
-def cut_to_one_size(values: Sequence[Any], groups: Sequence[Sequence[Place]]) -> list[Any]:
-    """The operands, each dimension as large as the smallest of those that it agrees with."""
-    found = list(values)
-    for group in groups:
-        size = min(found[i].shape[d] for i, d in group)
-        for i, d in group:
-            if found[i].shape[d] > size:
-                found[i] = found[i][(slice(None),) * d + (slice(size),)]
-    return found
 
 
 def _refuse_size(problem: str, *operands: Any) -> NoReturn:
