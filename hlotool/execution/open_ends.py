@@ -105,11 +105,7 @@ class OpenEnds:
         """
         import numpy as np
 
-        ways = [found, *(np.full_like(found, end) for end in (np.nan, np.inf, -np.inf)),
-                *(np.asarray(o).astype(found.dtype) for o in others)]
-        which = (np.full(found.shape, self._seed % len(ways)) if self._seed < len(ways)
-                 else self._random.integers(0, len(ways), found.shape))
-        return np.where(where, np.choose(which, ways), found).astype(found.dtype, copy=False)
+        return self._one_of([found, *(np.full_like(found, end) for end in (np.nan, np.inf, -np.inf)), *others], where)
 
     def folded(self, instruction: HloInstruction, function: Function, operands: Sequence[Array],
                keywords: dict[str, Any], found: Array) -> Array:
@@ -158,12 +154,17 @@ class OpenEnds:
         return self.ends(found, known & over, [nothing, exact]) if (known & over).any() else found
 
     def _either(self, found: Array, where: Array, others: Sequence[Array]) -> Array:
+        return self._one_of([found, *others], where) if where.any() else found
+
+    def _one_of(self, ways: Sequence[Array], where: Array) -> Array:
+        """Some elements as one of the arrays has them, the others as the first has."""
         import numpy as np
 
-        if not where.any():
-            return found
-        ways = [found, *(np.asarray(o).astype(found.dtype) for o in others)]
-        return np.where(where, np.choose(self._random.integers(0, len(ways), found.shape), ways), found)
+        found = ways[0]
+        ways = [np.asarray(w).astype(found.dtype) for w in ways]
+        which = (np.full(found.shape, self._seed % len(ways)) if self._seed < len(ways)
+                 else self._random.integers(0, len(ways), found.shape))
+        return np.where(where, np.choose(which, ways), found).astype(found.dtype, copy=False)
 
 
 def _remember(known: dict[int, tuple[Array, Array]], value: Array, fact: Array) -> None:

@@ -1,17 +1,25 @@
-"""What scatters leave open: the order of updates, which shows where indices are equal, and windows partly outside."""
+"""What scatters leave open: the order of updates, which shows where indices are equal, and windows partly outside.
+
+Who splits a scatter that adds sums the updates up first, and adds the operand at the end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from hlotool.ir import HloInstruction
+
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 
-def scattered_otherwise(function: Function, random: Any, drops_windows: bool) -> Function:
+def scattered_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
+                        drops_windows: bool) -> Function:
     """A scatter with its updates in another order; `drops_windows` says that what lies partly outside is left out."""
     import numpy as np
+
+    adds_last = turn % 3 == 1 and _adds(instruction)
 
     def call(*operands: Array, **keywords: Any) -> Any:
         count = len(operands) // 2
@@ -25,9 +33,21 @@ def scattered_otherwise(function: Function, random: Any, drops_windows: bool) ->
                 order = random.permutation(indices.shape[d])
                 indices = np.take(indices, order, axis=d)
                 updates = [np.take(a, order, axis=u) for a in updates]
+        if adds_last:
+            with np.errstate(all="ignore"):
+                return operands[0] + function(np.zeros_like(operands[0]), indices, *updates, **keywords)
         return function(*operands[:count], indices, *updates, **keywords)
 
     return call
+
+
+def _adds(instruction: HloInstruction) -> bool:
+    """Whether a scatter adds floats to one operand."""
+    called = instruction.called_computations()
+    if len(called) != 1 or len(instruction.operands) != 3 or not instruction.shape.dtype.is_floating:
+        return False
+    root = called[0].root
+    return root.opcode == "add" and all(o.opcode == "parameter" for o in root.operands) and len(set(root.operands)) == 2
 
 
 def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:

@@ -79,6 +79,8 @@ class _Leaf:
     is_count: bool = False
     is_sorted: bool = False
     is_unique: bool = False
+    #: the only number that it may hold
+    identity: Any = None
     #: factor on floats, and the product that positive ones sum up in
     scale: float = 1.0
     terms: float = 1.0
@@ -105,6 +107,7 @@ class ArgumentSearch:
             leaf.is_count |= number in wishes.counts and number not in wishes.bounds
             leaf.is_sorted |= number in wishes.sorted
             leaf.is_unique |= number in wishes.unique
+            leaf.identity = wishes.identities.get(number, leaf.identity)
         for instruction in wishes.module.instructions():
             if instruction.opcode in ("dot", "convolution"):
                 self._scale(wishes, instruction)
@@ -159,18 +162,23 @@ class ArgumentSearch:
 
     def _align(self, made: list[Array], turn: int) -> None:
         """Leaves of one shape and type hold what the first one holds, every other time its negative."""
+        import numpy as np
+
         first: dict[tuple[Any, ...], Array] = {}
         for place, array in enumerate(made):
             key = (array.dtype, array.shape)
-            if key in first and self.leaves[place].bound is None:
+            if key in first and self.leaves[place].bound is None and self.leaves[place].identity is None:
                 opposite = turn % 2 == 0 and array.dtype.kind not in "bu"
-                made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
+                with np.errstate(over="ignore"):  # the least integer has no opposite
+                    made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
             first.setdefault(key, array)
 
     def _leaf(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
         import numpy as np
 
         dtype = leaf.shape.dtype
+        if leaf.identity is not None:
+            return np.full(leaf.shape.dims, leaf.identity, dtype.numpy)
         if dtype.family == "pred":
             return generator.integers(0, 2, leaf.shape.dims).astype(np.bool_)
         if dtype.is_complex:

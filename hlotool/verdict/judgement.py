@@ -188,9 +188,10 @@ def _is_among(given: Array, evidence: Evidence) -> Array:
     others = [*evidence.samples, *([evidence.shadow] if evidence.shadow is not None else [])]
     if not others:
         return np.zeros(given.shape, np.bool_)
-    known = np.stack([np.asarray(o).astype(np.float64) for o in (evidence.reference, *others)])
+    wide = np.longdouble if given.dtype.itemsize == 8 else np.float64  # f64 does not hold all of 64 bits
+    known = np.stack([np.asarray(o).astype(wide) for o in (evidence.reference, *others)])
     low, high = known.min(axis=0), known.max(axis=0)
-    number = given.astype(np.float64)
+    number = given.astype(wide)
     return (low < high) & (number >= 2 * low - high) & (number <= 2 * high - low)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
@@ -56,6 +56,8 @@ class Wishes:
         self.unique: set[int] = set()
         #: leaves that decide how often a loop runs
         self.counts: set[int] = set()
+        #: numbers that leaves must hold: initial values of what a partitioner splits, each part begins with one
+        self.identities: dict[int, Any] = {}
         self._leaf = _leaves_by_path(self.module.entry)
         self._callers = _callers(self.module)
         self._seen: set[tuple[int, Path, float]] = set()
@@ -161,6 +163,12 @@ class Wishes:
                         self.sorted.add(leaf)
                     if instruction.attributes.get("unique_indices") in (True, "true"):
                         self.unique.add(leaf)
+        elif opcode in ("reduce", "reduce-window") and self.program.partitioning == "automatic" and len(operands) == 2:
+            root = instruction.called_computations()[0].root
+            identity = OPS[root.opcode].identity if root.opcode in OPS and operands[1].shape.is_array else None
+            if identity is not None:
+                for leaf in self.leaves_behind(operands[1]):
+                    self.identities[leaf] = identity(operands[1].shape.dtype)
         elif opcode == "while":
             condition = instruction.attributes["condition"].root
             for operand in condition.operands:

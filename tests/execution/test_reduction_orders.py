@@ -40,3 +40,26 @@ def test_each_of_equal_ones_is_chosen_by_some_sample() -> None:
 
 def test_the_only_largest_one_is_chosen_by_all() -> None:
     assert chosen([0, 7, 5, 1], 2) == {2}
+
+
+SCATTER = """HloModule s
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT a = f32[] add(p, q)
+}
+ENTRY e {
+  x = f32[1] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[2,1] constant({{0},{0}})
+  ROOT s = f32[1] scatter(x, i, u), to_apply=add, update_window_dims={}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1
+}
+"""
+
+
+def test_updates_of_a_scatter_may_be_summed_before_they_are_added() -> None:
+    program = Program(hlotool.parse(SCATTER))
+    row = [np.float32([-3e38]), np.float32([3e38, 3e38])]
+    found = {float(sample_program(program, [row], seed)[0][0][0]) for seed in range(6)}
+    assert np.inf in found and any(2.9e38 < f < 3.1e38 for f in found)

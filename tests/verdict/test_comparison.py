@@ -296,3 +296,13 @@ def test_few_large_sets_are_run_at_a_time(held: int, longest: int, monkeypatch: 
     text = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT s = f32[4] sine(x)\n}\n"
     assert hlotool.compare(text, executors=("shadow", "reference"), inputs=["plain"] * 13).verdict == "agree"
     assert max(batches) == longest and sum(batches) == 13
+
+
+def test_initial_values_of_what_is_split_hold_the_identity() -> None:
+    """Each part of a reduction begins with the initial value, so another number has no one result."""
+    found = hlotool.compare(module(
+        "x = f32[8,8] parameter(0), sharding={devices=[2,2]<=[4]}\n  z = f32[] parameter(1)\n"
+        "ROOT r = f32[8] reduce(x, z), dimensions={0}, to_apply=add",
+        "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}",
+        "m, num_partitions=4"))
+    assert found.verdict == "agree", str(found)

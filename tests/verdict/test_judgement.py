@@ -215,3 +215,9 @@ def test_what_rounds_to_the_smallest_normal_number_may_be_flushed() -> None:
     reference = evaluate_program(program, [given])[0][0]
     assert float(reference[0]) <= 2 * float(ml_dtypes.finfo(ml_dtypes.bfloat16).tiny)
     assert not verdict(program, given, np.zeros(1, ml_dtypes.bfloat16)).is_wrong
+
+
+def test_large_integers_are_told_apart() -> None:
+    low = np.int64(np.iinfo(np.int64).min)
+    found = judge(np.array([low, low + 1]), Evidence(np.array([low + 3, low + 1]), samples=[np.array([low, low + 1])]))
+    assert [Kind(k) for k in found.kinds] == [Kind.ILL_CONDITIONED, Kind.EQUAL]
