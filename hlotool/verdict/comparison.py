@@ -57,8 +57,9 @@ _MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
-#: sets run at a time, so that a device is asked seldom and an early difference ends the search; bytes that they hold
-_BATCH, _BATCH_BYTES = 12, 1 << 28
+#: sets run at a time, first and at most, so that a device is asked seldom and an early difference ends the search;
+#: seconds in which more are run the next time; bytes that they hold
+_FIRST_BATCH, _LAST_BATCH, _QUICK, _BATCH_BYTES = 12, 96, 1.0, 1 << 28
 #: seconds that the first set of each kind may take beyond the budget
 _GRACE = 10.0
 #: seconds that one run of the reference may take in a search
@@ -172,9 +173,14 @@ class _Work:
             raise HloError([Diagnostic(UNSUPPORTED, said)])
         numbered = itertools.islice(enumerate(sets), _most_sets(self.one, self.other))
         held = self.one.devices * sum(bytes_of(s) for s in (*self.one.parameters, *self.one.results) if s.is_array)
-        at_a_time = max(1, min(_BATCH, _BATCH_BYTES // max(1, held)))
+        most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))
+        at_a_time = min(_FIRST_BATCH, most)
+        begun = time.monotonic()
         while batch := self._evaluated(list(itertools.islice(numbered, at_a_time))):
             self._compare_batch(batch)
+            if time.monotonic() < begun + _QUICK:
+                at_a_time = min(2 * at_a_time, most)
+            begun = time.monotonic()
             if not (self.running or self.is_pair or self.is_alone):
                 break
             if self.found.findings or (time.monotonic() > self.until and self.found.compared):
