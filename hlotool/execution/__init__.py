@@ -26,7 +26,7 @@ from hlotool.execution.executors import executor_name, executor_named, executor_
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.last_places import LEAST_ULPS, ulp_of
 from hlotool.execution.product_precision import mantissa_bits
-from hlotool.execution.program import Program, fitted, flat, nested
+from hlotool.execution.program import Program, fitted, flat, located, nested
 from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, run_limit
 from hlotool.execution.running import execute, read_module, run_program
@@ -73,6 +73,7 @@ __all__ = [
     "is_ours",
     "leaves",
     "library_versions",
+    "located",
     "mantissa_bits",
     "nested",
     "own",

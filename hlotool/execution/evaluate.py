@@ -23,7 +23,7 @@ from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPO
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
 from hlotool.execution.one_size import OneSize, one_size, with_one_size
-from hlotool.execution.program import Program, flat, nested
+from hlotool.execution.program import Program, flat, located, nested
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
@@ -110,9 +110,9 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
         count = program.devices * alike
         return _on_threads(run, count, meeting)[::alike] if count > 1 else [run(0)]
     except OutOfMemory as error:
-        raise HloError([_problem(program.module, None, MEMORY, str(error))]) from error
+        raise HloError([Diagnostic(MEMORY, str(error), filename=program.filename)]) from error
     except OutOfTime as error:
-        raise HloError([_problem(program.module, None, TIMEOUT, str(error))]) from error
+        raise HloError([Diagnostic(TIMEOUT, str(error), filename=program.filename)]) from error
 
 
 def _regions(program: Program) -> tuple[dict[HloInstruction, Border], frozenset[HloInstruction]]:
@@ -130,7 +130,7 @@ def _regions(program: Program) -> tuple[dict[HloInstruction, Border], frozenset[
         inside = inside_of(list(found), program.module)
         require_whole(program.module, inside)
     except NotSplit as error:
-        raise HloError([_problem(program.module, border, UNSUPPORTED,
+        raise HloError([located(program.module, border, UNSUPPORTED,
                                  "the reference runs programs of whole arrays or of one device each; this one has "
                                  "still to be partitioned and holds a region that is partitioned by hand: "
                                  f"{error}")]) from error
@@ -152,7 +152,7 @@ def _checked(program: Program, leaf: Array, shape: Shape, typed: bool) -> Array:
     if not (shape.is_array and shape.is_static):
         return leaf
     if leaf.shape != shape.dims or (typed and leaf.dtype != shape.dtype.numpy):
-        raise HloError([_problem(program.module, program.module.entry.root, MISREAD,
+        raise HloError([located(program.module, program.module.entry.root, MISREAD,
                                  f"the reference made {leaf.dtype}{list(leaf.shape)} of {shape.text(layout=False)}")])
     return leaf
 
@@ -311,7 +311,7 @@ class _Evaluation:
 
     def _refused(self, step: _Step, why: str, code: str = UNDEFINED) -> Diagnostic:
         instruction = step.instruction
-        return _problem(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
+        return located(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
 
     def _plan(self, computation: HloComputation) -> _Plan:
         parameters = computation.parameters()
@@ -332,7 +332,7 @@ class _Evaluation:
                         if isinstance(c, _Callee))
         if not too_large(instruction.shape):  # which it refuses
             if problem := room_problem(instruction):
-                raise HloError([_problem(self.module, instruction, MEMORY, f"{instruction.opcode} {instruction.name}: "
+                raise HloError([located(self.module, instruction, MEMORY, f"{instruction.opcode} {instruction.name}: "
                                                                            f"{problem}")])
             self.limits.check_work(instruction)
         return _Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
@@ -346,7 +346,7 @@ class _Evaluation:
             return border.function(self.world, instruction.shape.is_tuple), {}
         record = OPS.get(instruction.opcode)
         if record is None:
-            raise HloError([_problem(self.module, instruction, UNSUPPORTED,
+            raise HloError([located(self.module, instruction, UNSUPPORTED,
                                      f"the operation {instruction.opcode} is not known")])
         given = {_keyword(record.evaluate, k): self._value(instruction, v)
                  for k, v in record.attributes_of(instruction).items()}
@@ -411,12 +411,3 @@ def _keyword(function: Callable[..., Any], name: str) -> str:
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     """The names of a function's parameters, which are asked for with every instruction."""
     return frozenset(inspect.signature(function).parameters)
-
-
-def _problem(module: HloModule, instruction: HloInstruction | None, code: str, message: str) -> Diagnostic:
-    filename = module.source.filename if module.source else "<module>"
-    if instruction is None:
-        return Diagnostic(code, message, filename=filename)
-    place = module.position(instruction)
-    return Diagnostic(code, message, line=place.line, column=place.column, end_line=place.line,
-                      end_column=place.column + len(instruction.name), filename=filename)

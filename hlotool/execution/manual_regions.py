@@ -27,6 +27,7 @@ Part: TypeAlias = tuple[tuple[int, int], ...]
 
 _ENTRIES = frozenset(("SPMDFullToShardShape", "xla.sdy.GlobalToLocalShape"))
 _EXITS = frozenset(("SPMDShardToFullShape", "xla.sdy.LocalToGlobalShape"))
+_BORDERS = _ENTRIES | _EXITS
 
 _MESH = re.compile(r'([\w.]+|"[^"]*") = #sdy\.mesh<\[([^\]\[]*)\](?:, device_ids=\[([0-9, ]*)\])?>')
 _AXIS = re.compile(r'"([^"]*)"=([0-9]{1,7})')
@@ -62,15 +63,16 @@ class Border:
 
 def is_border(instruction: HloInstruction) -> bool:
     """Whether a region begins or ends there."""
-    return instruction.attributes.get("custom_call_target") in _ENTRIES | _EXITS
+    return instruction.attributes.get("custom_call_target") in _BORDERS
 
 
 def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -> Border:
     """What happens at one. Raises NotSplit."""
     target = str(instruction.attributes["custom_call_target"])
     enters = target in _ENTRIES
-    wholes = [o.shape for o in instruction.operands] if enters else [
-        *(instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,))]
+    given = [o.shape for o in instruction.operands]
+    made = list(instruction.shape.elements) if instruction.shape.is_tuple else [instruction.shape]
+    wholes, parts = (given, made) if enters else (made, given)
     if not all(s.is_array for s in wholes):
         raise NotSplit("a value that is no array")
     if target.startswith("xla.sdy."):
@@ -79,8 +81,6 @@ def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -
         rows = [_tiled(instruction.operands[0] if enters else instruction, partitions)]
     if len(rows) != len(wholes):
         raise NotSplit(f"{len(rows)} shardings for {len(wholes)} values")
-    parts = [o.shape for o in instruction.operands] if not enters else [
-        *(instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,))]
     for row, whole, part in zip(rows, wholes, parts, strict=True):
         counts = [c for _, c in row[0]] + [1] * (whole.rank - len(row[0]))
         if not part.is_array or tuple(d * c for d, c in zip(part.dims, counts, strict=True)) != whole.dims:
@@ -131,19 +131,21 @@ def _kinds(instruction: HloInstruction) -> set[str]:
 
 def _tiled(instruction: HloInstruction, partitions: int) -> list[Part]:
     """The parts that an instruction's sharding says."""
+    import numpy as np
+
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, Sharding) and sharding.kind == "replicated":
         return [()] * partitions
     if not isinstance(sharding, Sharding) or sharding.kind != "tiled" or sharding.last_tile_dims:
         raise NotSplit(f"the sharding of {instruction.name} is not in tiles of whole devices")
     devices = sharding.devices.devices() if isinstance(sharding.devices, IotaTile) else sharding.devices
-    if devices is None or sorted(devices) != list(range(partitions)):
-        raise NotSplit(f"the sharding of {instruction.name} is not over {partitions} devices")
     dims = sharding.tile_dims
+    if devices is None or sorted(devices) != list(range(partitions)) or math.prod(dims) != partitions:
+        raise NotSplit(f"the sharding of {instruction.name} is not over {partitions} devices")
     known = len(dims) - sharding.last_tile_dim_replicate
     parts: dict[int, Part] = {}
     for number, device in enumerate(devices):
-        place = _digits(number, dims)
+        place = tuple(map(int, np.unravel_index(number, dims)))
         parts[device] = tuple(zip(place[:known], dims[:known], strict=True))
     return [parts[d] for d in range(partitions)]
 
@@ -162,6 +164,8 @@ def _shardy(module: HloModule, instruction: HloInstruction, name: str, partition
 
 def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions: int) -> list[Part]:
     """The parts of a value whose dimensions are split over axes of a mesh."""
+    import numpy as np
+
     if mesh is None:
         raise NotSplit("the mesh stands nowhere")
     axes = {axis: int(size) for axis, size in _AXIS.findall(mesh[2])}
@@ -178,9 +182,9 @@ def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions
         raise NotSplit("dimensions that are split over parts of axes, or are open")
     parts: dict[int, Part] = {}
     for number, device in enumerate(order):
-        place = dict(zip(axes, _digits(number, tuple(axes.values())), strict=True))
-        parts[device] = tuple((_number([(place[a], axes[a]) for a in d]), math.prod(axes[a] for a in d))
-                              for d in dimensions)
+        place = dict(zip(axes, np.unravel_index(number, tuple(axes.values())), strict=True))
+        parts[device] = tuple((int(np.ravel_multi_index([place[a] for a in d], [axes[a] for a in d])) if d else 0,
+                               math.prod(axes[a] for a in d)) for d in dimensions)
     return [parts[d] for d in range(partitions)]
 
 
@@ -190,23 +194,6 @@ def _frontend(attributes: Any, name: str) -> str:
     text = str(found.get(name, "") or "") if found is not None else ""
     is_quoted = text.startswith('"') and text.endswith('"')
     return (text[1:-1] if is_quoted else text).replace('\\"', '"')
-
-
-def _digits(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    """The place of a number in row-major order."""
-    found = []
-    for size in reversed(sizes):
-        number, digit = divmod(number, size)
-        found.append(digit)
-    return tuple(reversed(found))
-
-
-def _number(digits: Sequence[tuple[int, int]]) -> int:
-    """The number of a place, its digits with their sizes from major to minor."""
-    found = 0
-    for digit, size in digits:
-        found = found * size + digit
-    return found
 
 
 def _slices(dims: Sequence[int], part: Part) -> tuple[slice, ...]:

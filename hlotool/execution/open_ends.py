@@ -29,15 +29,31 @@ MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "slic
 _MOST_KNOWN = 64
 
 
+class _Known:
+    """Facts about the last arrays, which are known by identity."""
+
+    def __init__(self) -> None:
+        self._facts: dict[int, tuple[Array, Array]] = {}
+
+    def remember(self, value: Array, fact: Array) -> None:
+        if len(self._facts) >= _MOST_KNOWN:
+            self._facts.pop(next(iter(self._facts)))
+        self._facts[id(value)] = value, fact
+
+    def of(self, value: Array) -> Array | None:
+        found = self._facts.get(id(value))
+        return found[1] if found is not None and found[0] is value else None
+
+
 class OpenEnds:
     """The choices of one sample; of one thread."""
 
     def __init__(self, seed: int, random: Any) -> None:
         self._seed, self._random = seed, random
         #: products that overflow, by identity, beside what they are at higher precision
-        self._products: dict[int, tuple[Array, Array]] = {}
+        self._products = _Known()
         #: sums of large numbers, by identity, beside what they are at higher precision and the sums of magnitudes
-        self._sums: dict[int, tuple[Array, Array]] = {}
+        self._sums = _Known()
 
     # Contraction.
 
@@ -46,14 +62,14 @@ class OpenEnds:
         import numpy as np
 
         if product.dtype.kind != "c" and bool((~np.isfinite(product.astype(exact.dtype)) & np.isfinite(exact)).any()):
-            self._remember(product, exact)
+            self._products.remember(product, exact)
 
     def moved(self, function: Function, operand: Array, keywords: dict[str, Any], shape: Shape) -> Array:
         """What hands on a number hands on an unrounded product."""
         found = function(operand, **keywords)
-        exact = self._product(operand)
+        exact = self._products.of(operand)
         if exact is not None:
-            self._remember(found, widened(function(exact, **keywords), shape))
+            self._products.remember(found, widened(function(exact, **keywords), shape))
         return found
 
     def contracted(self, values: Sequence[Array], shapes: Sequence[Shape]) -> list[Array]:
@@ -61,17 +77,11 @@ class OpenEnds:
         import numpy as np
 
         wide = [widened(v, s) for v, s in zip(values, shapes, strict=True)]
-        exact = {n: e for n, v in enumerate(values) if (e := self._product(np.asarray(v))) is not None}
+        exact = {n: e for n, v in enumerate(values) if (e := self._products.of(np.asarray(v))) is not None}
         chosen = int(self._random.integers(0, len(values) + 1)) if exact else len(values)
         if chosen in exact:
             wide[chosen] = exact[chosen]
         return wide
-
-    def _remember(self, product: Array, exact: Array) -> None:
-        _remember(self._products, product, exact)
-
-    def _product(self, value: Array) -> Array | None:
-        return _known(self._products, value)
 
     # Orders.
 
@@ -81,13 +91,13 @@ class OpenEnds:
         import numpy as np
 
         if found.dtype.kind != "c" and bool((size > largest(shape.dtype) / 4).any()):
-            _remember(self._sums, found, np.stack([exact, size]))
+            self._sums.remember(found, np.stack([exact, size]))
 
     def added(self, function: Function, found: Array, values: Sequence[Array], shape: Shape) -> Array:
         """A sum (or difference) of two sums, left open where as one sum it may leave the range."""
         import numpy as np
 
-        known = [_known(self._sums, np.asarray(v)) for v in values]
+        known = [self._sums.of(np.asarray(v)) for v in values]
         if all(k is None for k in known):
             return found
         with np.errstate(all="ignore"):
@@ -115,7 +125,7 @@ class OpenEnds:
         opcode = fold_of(instruction)
         if not opcode:
             return found
-        values, initial = self._product(operands[0]), operands[1]
+        values, initial = self._products.of(operands[0]), operands[1]
         is_contracted = values is not None
         if values is None:
             values = widened(operands[0], instruction.operands[0].shape)
@@ -167,26 +177,20 @@ class OpenEnds:
         return np.where(where, np.choose(which, ways), found).astype(found.dtype, copy=False)
 
 
-def _remember(known: dict[int, tuple[Array, Array]], value: Array, fact: Array) -> None:
-    if len(known) >= _MOST_KNOWN:
-        known.pop(next(iter(known)))
-    known[id(value)] = value, fact
-
-
-def _known(known: dict[int, tuple[Array, Array]], value: Array) -> Array | None:
-    found = known.get(id(value))
-    return found[1] if found is not None and found[0] is value else None
-
-
 def fold_of(instruction: HloInstruction) -> str:
     """The opcode of a reducer that is one sum or product of two real floats; empty for others."""
     called = instruction.called_computations()
     if len(called) != 1 or len(instruction.operands) != 2 or not instruction.shape.is_array:
         return ""
-    root = called[0].root
+    opcode = plain_opcode(called[0])
+    return opcode if opcode in ("add", "multiply") and instruction.shape.dtype.is_floating else ""
+
+
+def plain_opcode(computation: HloComputation) -> str:
+    """The opcode of a computation that is one operation of two of its parameters; empty for others."""
+    root = computation.root
     is_plain = all(o.opcode == "parameter" for o in root.operands) and len(set(root.operands)) == 2
-    is_known = is_plain and root.opcode in ("add", "multiply") and instruction.shape.dtype.is_floating
-    return root.opcode if is_known else ""
+    return root.opcode if is_plain else ""
 
 
 @dataclass(frozen=True)

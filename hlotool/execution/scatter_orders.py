@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from hlotool.execution.open_ends import plain_opcode
 from hlotool.ir import HloInstruction
 
 Array: TypeAlias = Any
@@ -46,8 +47,7 @@ def _adds(instruction: HloInstruction) -> bool:
     called = instruction.called_computations()
     if len(called) != 1 or len(instruction.operands) != 3 or not instruction.shape.dtype.is_floating:
         return False
-    root = called[0].root
-    return root.opcode == "add" and all(o.opcode == "parameter" for o in root.operands) and len(set(root.operands)) == 2
+    return plain_opcode(called[0]) == "add"
 
 
 def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:

@@ -58,9 +58,7 @@ class UserProgram:
 
     def end(self) -> None:
         """End the program with all that it started; nothing where it has ended."""
-        with contextlib.suppress(OSError):
-            if self._reaper.stdin is not None:
-                self._reaper.stdin.close()
+        self._let_go()
         try:
             self._reaper.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -68,6 +66,12 @@ class UserProgram:
                 os.killpg(self._reaper.pid, signal.SIGKILL) if hasattr(os, "killpg") else self._reaper.kill()
             self._reaper.wait()
         _RUNNING.discard(self)
+
+    def _let_go(self) -> None:
+        """Tell the reaper to end the program."""
+        with contextlib.suppress(OSError):
+            if self._reaper.stdin is not None:
+                self._reaper.stdin.close()
 
     def _said(self) -> str:
         """The reaper's line, without waiting for who else may hold the pipe."""
@@ -84,8 +88,6 @@ def end_user_programs() -> None:
     """End those that are running, each with all that it started."""
     running = list(_RUNNING)
     for program in running:  # all are told before one is waited for
-        with contextlib.suppress(OSError):
-            if program._reaper.stdin is not None:
-                program._reaper.stdin.close()
+        program._let_go()
     for program in running:
         program.end()

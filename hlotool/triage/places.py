@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, Origin
-from hlotool.execution import UNSUPPORTED, Path, Program, leaves
+from hlotool.diagnostics import HloError, Origin
+from hlotool.execution import UNSUPPORTED, Path, Program, leaves, located
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.passes.origins import origin_of
 
@@ -101,8 +101,6 @@ def require_partitioned(program: Program) -> None:
     """Raise HloError for a program with a region that is partitioned by hand, as its parts are no values of it."""
     border = program.manual_region
     if border is not None:
-        place = program.module.position(border)
-        raise HloError([Diagnostic(
-            UNSUPPORTED, "no instruction is looked for beside a region that is partitioned by hand: give the module "
-                         "after partitioning", line=place.line, column=place.column, end_line=place.line,
-            end_column=place.column + len(border.name), filename=program.filename)])
+        raise HloError([located(program.module, border, UNSUPPORTED,
+                                "no instruction is looked for beside a region that is partitioned by hand: give the "
+                                "module after partitioning")])
