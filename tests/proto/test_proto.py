@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from cases import load_ops
 
 from hlotool.diagnostics import HloError
 from hlotool.proto import looks_like_proto, read_proto
@@ -112,6 +113,23 @@ def test_sample_models(xla, path):
 
 def test_forms(xla):
     assert not (problem := disagreement(xla, FORMS)), problem
+
+
+def test_samples_of_operations(xla):
+    """Every attribute of every operation, as far as this release of XLA reads it."""
+    compared, wrong = 0, {}
+    for case in load_ops():
+        if case.is_bad:
+            continue
+        try:
+            message_of(xla, case.text)
+        except Exception:  # of jaxlib's making: a form that XLA has learnt since, or has forgotten
+            continue
+        if problem := disagreement(xla, case.text):
+            wrong[case.id] = problem
+        compared += 1
+    assert not wrong, "\n".join(f"{name}:\n{problem}" for name, problem in wrong.items())
+    assert compared > 200
 
 
 def test_corpus(xla):

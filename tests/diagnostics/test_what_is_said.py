@@ -1,0 +1,87 @@
+"""What users read, in whole: each finding about the project's own samples, with its place, numbers and help.
+
+The codes of these samples are tested where the samples are used; here stands the rest, in tests/golden/said. Whoever
+changes a message, or what leads to one, sees in these files what users will see: `pytest --update-golden` rewrites
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+
+import pytest
+from cases import GOLDEN, load_ops
+from verifier_checks import checks
+
+import hlotool
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.passes.cost import transfers
+from hlotool.passes.lints import RULES, run
+from hlotool.passes.verify import verify
+
+
+def shown(found: Diagnostic) -> Iterator[str]:
+    """A finding on a line, what stands beside it on lines of their own."""
+    yield (f"{found.line}:{found.column}-{found.end_line}:{found.end_column} {found.severity} {found.code}: "
+           f"{found.message}")
+    if found.help:
+        yield f"  help: {found.help}"
+    for note in found.notes:
+        yield f"  note: {note.message}" + (f" at {note.start.line}:{note.start.column}" if note.start else "")
+    for fix in found.fixes:
+        yield f"  fix: {fix.message} ({'safe' if fix.is_safe else 'unsafe'})"
+
+
+def about(title: str, found: Iterable[Diagnostic]) -> list[str]:
+    lines = [line for one in found for line in shown(one)]
+    return [f"// {title}", *lines, ""] if lines else []
+
+
+def of_operations() -> Iterator[str]:
+    """Of every sample of an operation; good ones have advice at most."""
+    numbers: dict[str, Iterator[int]] = {}
+    for case in load_ops():
+        number = next(numbers.setdefault(case.path.stem, count(1)))
+        yield from about(f"{case.path.name}, case {number}", hlotool.lint(case.text))
+
+
+def of_rules() -> Iterator[str]:
+    """Of every rule's examples."""
+    for rule in RULES.values():
+        found = run(hlotool.parse(rule.bad), select=lambda r, wanted=rule: r is wanted)
+        yield from about(f"{rule.code}, bad", found)
+
+
+def of_the_verifier() -> Iterator[str]:
+    """Of every check's bad sample that is a text."""
+    for check in checks():
+        if check.code != "none" and not check.built and not check.call("-"):
+            try:
+                found = verify(hlotool.parse(check.module("-")), check.profile)
+            except HloError as error:
+                found = error.diagnostics
+            yield from about(check.id, [d for d in found if d.severity is not Severity.INFO])
+
+
+def of_costs() -> Iterator[str]:
+    """Work, traffic, memory and communication of every good sample of an operation."""
+    numbers: dict[str, Iterator[int]] = {}
+    for case in load_ops():
+        if not case.is_bad:
+            module = hlotool.parse(case.text)
+            cost, memory = hlotool.module_cost(module), hlotool.peak_memory(module)
+            number, total = next(numbers.setdefault(case.path.stem, count(1))), cost.total
+            sent = "".join(f", {t.group_size} devices send {t.once} each" for t in transfers(cost))
+            yield (f"{case.path.stem} {number}: {total.flops} flops, {total.transcendentals} transcendentals, "
+                   f"{total.bytes_read} bytes read, {total.bytes_written} written, {memory.total} held, "
+                   f"{memory.temporaries} for a time{sent}")
+
+
+@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs], ids=lambda f: f.__name__)
+def test_what_is_said(lines: Callable[[], Iterator[str]], update_golden: bool) -> None:
+    path = GOLDEN / "said" / f"{lines.__name__.removeprefix('of_').removeprefix('the_')}.txt"
+    found = "\n".join(lines())
+    if update_golden:
+        path.write_text(found)
+    assert found.splitlines() == path.read_text().splitlines(), "pytest --update-golden accepts what is said now"
