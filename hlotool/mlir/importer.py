@@ -35,6 +35,7 @@ from hlotool.mlir.module_attributes import (
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.region_shardings import share_with_regions
 from hlotool.mlir.types import NoType, Types
+from hlotool.mlir.unsaid_sizes import say_sizes
 from hlotool.ops import BARE_REGIONS, OPS
 from hlotool.text import check_writable
 
@@ -42,6 +43,9 @@ _TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
 
 #: what a lift may raise when an operation is not as it expects
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
+
+#: beside a function: the thread that its computation runs in, which "main" leaves unsaid
+_THREAD = "execution_thread"
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
@@ -107,20 +111,17 @@ class Importer:
         module = HloModule(_sanitised(name) or "module", self._computations, computation,
                            Attributes(header_attributes(self._program, function)))
         self._restorer.finish(self._program, module)
+        say_sizes(module.computations)
         module.computations = callees_first(module)
         check_writable(module)
         return module
 
     def _entry(self, functions: Sequence[Any]) -> str:
         names = [f.attributes["sym_name"].value for f in functions]
-        public = [n for n, f in zip(names, functions, strict=True)
-                  if "sym_visibility" not in f.attributes or f.attributes["sym_visibility"].value == "public"]
         if "main" in names:
             return "main"
-        if len(public) == 1:
-            return str(public[0])
-        raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main, and "
-                                   + ("several public ones: " + ", ".join(public) if public else "no public one"))])
+        raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main"
+                                   + (f"; it has {', '.join(names)}" if names else ""))])
 
     def _shell(self, name: str) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, _sanitised(name) or "region"))
@@ -136,6 +137,8 @@ class Importer:
                          f"the function {computation.name} has {len(regions) or 'no'} blocks, not one")
             return
         self._restorer.restore_computation(function.attributes, computation)
+        if _THREAD in function.attributes and (thread := str(function.attributes[_THREAD].value)) != "main":
+            computation.attributes = Attributes({**computation.attributes, _THREAD: thread})
         block, scope = regions[0], Scope(computation)
         marks = leaf_attributes(function, "arg_attrs", len(block.arguments))
         beside = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(marks)
@@ -163,14 +166,30 @@ class Importer:
         """End a computation: one result is its root, several (or none) are a tuple."""
         computation = scope.computation
         if len(results) == 1:
-            computation.root = results[0]
-            if sharding is not None and "sharding" not in computation.root.attributes:
-                computation.root.attributes = computation.root.attributes | {"sharding": sharding}
+            computation.root = results[0] if sharding is None else self._sharded(scope, results[0], sharding)
             return
         root = self.append(scope, "tuple", Shape.tuple(*(r.shape for r in results)), results,
                            {} if sharding is None else {"sharding": sharding})
         root.name = self._unique(self._names, "tuple")
         computation.root = root
+
+    def _sharded(self, scope: Scope, result: HloInstruction, sharding: Sharding) -> HloInstruction:
+        """A result with its sharding: an instruction of its own where the value has another one, or is a parameter.
+
+        Source: XLA, mlir_hlo_to_hlo.cc, which wraps the value in a tuple and takes it out again.
+        """
+        own = result.attributes.get("sharding")
+        if own is None and result.opcode != "parameter":
+            result.attributes = result.attributes | {"sharding": sharding}
+        if result.attributes.get("sharding") == sharding:
+            return result
+        whole = own if own is None or result.shape.is_tuple else Sharding("tuple", elements=(own,))
+        marks = {} if whole is None else {"sharding": whole}
+        wrapped = self.append(scope, "tuple", Shape.tuple(result.shape), (result,), marks)
+        wrapped.name = self._unique(self._names, "tuple")
+        taken = self.append(scope, "get-tuple-element", result.shape, (wrapped,), {"index": 0, "sharding": sharding})
+        taken.name = self._unique(self._names, "get-tuple-element")
+        return taken
 
     def region(self, reader: OperationReader, region: Any, hint: str) -> HloComputation:
         """A region with a parameter for each argument; constants that it captures are copied into it."""
@@ -254,6 +273,10 @@ class Importer:
         return []
 
     def _operation(self, scope: Scope, operation: Any, name: str) -> None:
+        if name == "tensor.cast" and isinstance(operation.results[0].type, self._ir.UnrankedTensorType):
+            # It forgets even how many dimensions there are, which HLO always knows.
+            scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
+            return
         lift = lift_of(operation)
         if lift is None or encoded_operation(operation):
             self.needs_expansion = True
@@ -281,6 +304,8 @@ class Importer:
         if bearer in added:
             if marks := instruction_attributes(operation):
                 bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
+                if bearer.opcode in _ENDS:
+                    _share_with_start(bearer, marks)
                 if BARE_REGIONS not in operation.attributes:
                     share_with_regions(bearer)
             self._restorer.restore(operation.attributes, bearer, scope.computation)
@@ -390,6 +415,27 @@ def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
     if shape.is_tuple or shape.is_token or len(sharding.elements) != 1:
         return marks
     return {**marks, "sharding": sharding.elements[0]}
+
+
+#: what ends a transfer, and says what its start says
+_ENDS = ("send-done", "recv-done")
+
+
+def _share_with_start(end: HloInstruction, marks: Mapping[str, Any]) -> None:
+    """Give the start of a transfer what stands beside the operation.
+
+    Source: XLA, mlir_hlo_to_hlo.cc, SendOp and RecvOp.
+    """
+    (start,) = end.operands
+    marks = dict(marks)
+    sharding = marks.get("sharding")
+    if isinstance(sharding, Sharding):
+        # The start has a context beside the data and the token: it is where the data is.
+        parts = sharding.elements if sharding.kind == "tuple" else (sharding, sharding)
+        if end.opcode == "send-done" or len(parts) != 2:
+            parts = parts[:1] * 2
+        marks["sharding"] = Sharding("tuple", elements=(parts[0], parts[0], parts[1]))
+    start.attributes = joined_attributes(start.attributes, marks)
 
 
 def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:

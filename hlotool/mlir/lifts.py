@@ -26,5 +26,5 @@ def lift_of(operation: Any) -> Lift | None:
         return known.get(name)
     target = operation.attributes["call_target_name"].value
     if target.startswith(KEPT):
-        return known[target.removeprefix(KEPT)]
+        return known.get(target.removeprefix(KEPT))
     return known.get(f"{name} @{target}") or known.get(name)

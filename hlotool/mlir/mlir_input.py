@@ -14,6 +14,7 @@ from hlotool.mlir.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
 from hlotool.mlir.context import load_quantisation, make_context
 from hlotool.mlir.isolated import HAS_CHILD, bytecode_from_outside
 from hlotool.mlir.locations import Locations
+from hlotool.mlir.mhlo_operations import WITH_REGIONS
 from hlotool.mlir.mhlo_text import in_stablehlo
 from hlotool.mlir.strings import attribute_of
 
@@ -47,6 +48,7 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
     if isinstance(source, str):
         if "mhlo" in source:
             source = in_stablehlo(source, context)
+            context.allow_unregistered_dialects = any(f'"{name}"' in source for name in WITH_REGIONS)
         _refuse_empty_groups(source)
         if source.count("({") > _MANY_REGIONS:
             text = source

@@ -33,6 +33,7 @@ CONFIG = "mhlo.backend_config"
 COMPOSITE = "stablehlo.composite"
 ALIASING = "tf.aliasing_output"
 DONOR = "jax.buffer_donor"
+REPLICATION = "mhlo.parameter_replication"
 #: beside tf.aliasing_output, which by itself means may-alias
 MUST_ALIAS = "hlotool.must_alias"
 
@@ -180,11 +181,16 @@ def leaf_attributes(function: Any, which: str, count: int) -> list[dict[str, Any
 
 
 def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
-    """The sharding of a computation's root from those of the results: all or nothing, as HLO wants it."""
-    found = [leaf["sharding"] for leaf in leaves if isinstance(leaf.get("sharding"), Sharding)]
-    if not found or len(found) < len(leaves):
+    """The sharding of a computation's root from those of the results; of several, those without one are replicated.
+
+    Source: XLA, mlir_hlo_to_hlo.cc, CreateTupleSharding.
+    """
+    found = [leaf["sharding"] if isinstance(leaf.get("sharding"), Sharding) else None for leaf in leaves]
+    if not any(found):
         return None
-    return found[0] if len(found) == 1 else Sharding("tuple", elements=tuple(found))
+    if len(found) == 1:
+        return found[0]
+    return Sharding("tuple", elements=tuple(s or Sharding("replicated") for s in found))
 
 
 def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
@@ -223,6 +229,8 @@ def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
 
 def _read_marks(attributes: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    if REPLICATION in attributes:
+        found["parameter_replication"] = tuple(bool(getattr(a, "value", None)) for a in attributes[REPLICATION])
     if SHARDING in attributes:
         found["sharding"] = _read_sharding(attributes[SHARDING])
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()

@@ -41,6 +41,11 @@ class OperationReader:
         """Whether the operation has the attribute."""
         return attribute in self._attributes
 
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all attributes."""
+        # Iteration gives names, or in older bindings pairs.
+        return tuple(n if isinstance(n, str) else n.name for n in self._attributes)
+
     def _get(self, attribute: str) -> Any:
         return self._attributes.get(attribute)
 
@@ -57,7 +62,11 @@ class OperationReader:
     def float(self, attribute: str, default: builtins.float = 0.0) -> builtins.float:
         """A floating-point number."""
         found = self._get(attribute)
-        return default if found is None else float(found.value)
+        if found is None:
+            return default
+        # 0.001 in 32 bits is 0.0010000000474974513 in 64; HLO's text has the shortest number that means it.
+        value = float(found.value)
+        return shortest(value) if str(found.type) == "f32" else value
 
     def bool(self, attribute: str, default: builtins.bool = False) -> builtins.bool:
         """A truth value."""
@@ -101,6 +110,8 @@ class OperationReader:
         try:
             found = self._attributes[attribute]
             shape = self.importer.types.shape(found.type)
+            if str(found).startswith("dense_resource<"):
+                self.refuse(f"{attribute} is {str(found).split(' :')[0]}: values that stand elsewhere, or were left out")
             if getattr(found, "is_splat", False):
                 # One number takes no room, however large the array is.
                 return read_dense(str(found), shape)
@@ -179,6 +190,13 @@ class OperationReader:
     def refuse(self, reason: str) -> NoReturn:
         """Report that this operation cannot be imported, and why."""
         self.importer.refuse(self._operation, f"{self.name} cannot be imported: {reason}")
+
+
+def shortest(value: builtins.float) -> builtins.float:
+    """The number with the fewest digits that is the same one in 32 bits."""
+    import numpy as np
+
+    return builtins.float(str(np.float32(value)))
 
 
 def _integers(attribute: Any) -> Iterator[int]:

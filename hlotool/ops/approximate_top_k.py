@@ -14,6 +14,9 @@ _CHUNK, _LANES = 1024, 128
 #: entries of the configuration, and the MLIR type of each
 _TYPES = {"aggregate_to_topk": "i1", "is_fallback": "i1", "recall_target": "f32", "reduction_dim": "i64",
           "reduction_input_size_override": "i64", "top_k": "i64"}
+#: what may stand beside such a call. Source: XLA, mlir_hlo_to_hlo.cc, ExportXlaOp of CustomCallOp
+_BESIDE = frozenset(("call_target_name", "backend_config", "mhlo.backend_config", "api_version", "called_computations",
+                     "has_side_effect", "mhlo.frontend_attributes"))
 _KINDS = {"i1": "a bool", "f32": "an f32", "i64": "an i64"}
 
 
@@ -37,6 +40,9 @@ def elements_left(input_size: int, rank: int, top_k: int, recall_target: float, 
 
 def require_approximate_top_k(r: Reader, attribute: str) -> None:
     """Refuse a call of ApproxTopK, configured by that attribute, that XLA refuses. Source: XLA, StableHLO to HLO."""
+    for name in r.attributes():
+        if name not in _BESIDE and not name.startswith("hlotool."):
+            r.refuse(f"{name} stands beside ApproxTopK, which XLA writes out: it has no place for it")
     settings, called = _settings(r, attribute), r.called_signatures("called_computations")
     operands, shape = r.operands(), r.shape()
     results = shape.elements if shape.is_tuple else (shape,)
@@ -91,8 +97,8 @@ def _left(r: Reader, settings: dict[str, Any], shape: Shape, axis: int) -> int:
     size, top_k, override = shape.dims[axis], settings["top_k"], settings["reduction_input_size_override"]
     if not 0 <= top_k <= size:
         r.refuse(f"top_k is {top_k}; dimension {axis} of {shape.text(False)} has {size} elements")
-    if settings["aggregate_to_topk"]:
-        return int(top_k)
     if 0 <= override < size:
         r.refuse(f"reduction_input_size_override is {override}; it is at least the dimension's size, {size}")
+    if settings["aggregate_to_topk"]:
+        return int(top_k)
     return elements_left(size, shape.rank, top_k, settings["recall_target"], override if override >= 0 else size)[0]

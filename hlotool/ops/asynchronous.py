@@ -140,6 +140,18 @@ STARTABLE = frozenset(f"stablehlo.{name}" for name in (
     "dynamic_slice", "dynamic_update_slice"))
 
 
+def _lift_either_start(r: Reader) -> HloInstruction:
+    return _lift_start(r) if r.region_count() or not r.has("called_computation") else _lift_started_function(r)
+
+
+def _lift_started_function(r: Reader) -> HloInstruction:
+    """MHLO's: a function is started, in a thread."""
+    attributes: dict[str, Any] = {"calls": r.called("called_computation")}
+    if (thread := r.string("execution_thread", "main")) != "main":
+        attributes["async_execution_thread"] = thread
+    return r.add("async-start", r.shape(), r.operands(), attributes)
+
+
 def _lift_start(r: Reader) -> HloInstruction:
     if r.region_count() != 1:
         r.refuse(f"it has {r.region_count()} regions; one operation is started")
@@ -158,7 +170,8 @@ def _lift_start(r: Reader) -> HloInstruction:
     return r.add("async-start", Shape.tuple(bound, r.shape().elements[1]), operands, attributes)
 
 
-@op(async_start_shape, lowering=Lowering(_emit_start, _lift_start, ("stablehlo.async_start",)),
+@op(async_start_shape, lowering=Lowering(
+    _emit_start, _lift_either_start, ("stablehlo.async_start", "mhlo.async_start")),
     flags=("async", "calls"), source=SOURCE, draw=_draw_async, cost=runs)
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
@@ -227,7 +240,17 @@ def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
                   (*pending.instructions, *instruction.operands[1:]), instruction.shape)
 
 
-@op(async_update_shape, lowering=Lowering(_emit_update), flags=("async",), source=SOURCE, draw=_draw_async,
+def _lift_update(r: Reader) -> HloInstruction:
+    operands = r.operands()
+    return r.add("async-update", r.shape(), operands, _thread_of(operands[0]))
+
+
+def _thread_of(previous: HloInstruction) -> dict[str, Any]:
+    return {k: v for k, v in previous.attributes.items() if k == "async_execution_thread"}
+
+
+@op(async_update_shape, lowering=Lowering(_emit_update, _lift_update, ("mhlo.async_update",)), flags=("async",),
+    source=SOURCE, draw=_draw_async,
     cost=is_free)
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
@@ -273,11 +296,10 @@ def _fitted(value: Value, shape: Shape) -> Value:
 
 def _lift_done(r: Reader) -> HloInstruction:
     operands = r.operands()
-    threads = {k: v for k, v in operands[0].attributes.items() if k == "async_execution_thread"}
-    return r.add("async-done", r.shape(), operands, threads)
+    return r.add("async-done", r.shape(), operands, _thread_of(operands[0]))
 
 
-@op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done",)),
+@op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done", "mhlo.async_done")),
     flags=("async",), source=SOURCE, draw=_draw_async, cost=is_free)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:

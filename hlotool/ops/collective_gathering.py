@@ -100,7 +100,13 @@ def _emit_all_gather(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 
 def _lift_all_gather(r: Reader) -> HloInstruction:
-    return r.add("all-gather", r.shape(), r.operands(),
+    operands, shape = r.operands(), r.shape()
+    results = shape.elements if shape.is_tuple else (shape,)
+    for operand, result in zip(operands, results, strict=False):
+        if operand.shape.is_static and not result.is_static:
+            r.refuse(f"its result is {result.text(False)}, its operand {operand.shape.text(False)}: of known sizes the "
+                     "result's are known")
+    return r.add("all-gather", shape, operands,
                  {"dimensions": (r.int("all_gather_dim"),), **lifted_attributes(r)})
 
 

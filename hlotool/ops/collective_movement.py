@@ -98,6 +98,8 @@ def _all_to_all(instruction: HloInstruction, axis: int, count: int) -> dict[str,
 
 def _lift_all_to_all(r: Reader) -> HloInstruction:
     operands, shape = r.operands(), r.shape()
+    if not r.has("split_dimension"):  # MHLO's, of several operands: each goes to another device
+        return r.add("all-to-all", shape, operands, lifted_attributes(r))
     if len(operands) == 1:
         return _exchanged(r, operands[0], shape.elements[0] if shape.is_tuple else shape)
     found = [_exchanged(r, o, s) for o, s in zip(operands, shape.elements, strict=True)]
@@ -152,8 +154,8 @@ def _draw_all_to_all(d: Draw) -> None:
 
 
 @op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
-    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all",)), draw=_draw_all_to_all,
-    cost=communicates)
+    lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all", "mhlo.all_to_all")),
+    draw=_draw_all_to_all, cost=communicates)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.

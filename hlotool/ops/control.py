@@ -316,11 +316,18 @@ def _bare(shape: Shape) -> Shape:
     return shape.elements[0] if shape.is_buffer else shape
 
 
+def _lift_fusion(r: Reader) -> HloInstruction:
+    """MHLO's: the fused computation is its region."""
+    computation = r.computation(0, "fused_computation")
+    return r.add("fusion", r.shape(), r.operands(), {
+        "kind": r.string("fusion_kind", FUSION_KINDS[0]), "calls": computation})
+
+
 def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     return e.inline(instruction.attributes["calls"], operands)
 
 
-@op(fusion_shape, lowering=Lowering(_emit_fusion), flags=("calls",),
+@op(fusion_shape, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)), flags=("calls",),
     source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion)
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.

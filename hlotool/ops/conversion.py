@@ -259,6 +259,10 @@ def _emit_stochastic_convert(e: Emitter, instruction: HloInstruction, operands: 
     return e.op("stablehlo.convert", [apply("multiply", apply("sign", value), rounded)], instruction.shape)
 
 
+def _lift_stochastic_convert(r: Reader) -> HloInstruction:
+    return r.add("stochastic-convert", r.shape(), r.operands())
+
+
 def _draw_stochastic_convert(d: Draw) -> None:
     if (bits := f"u{d.kind.bits}") not in DTYPES:
         raise Undrawable
@@ -269,7 +273,8 @@ def _draw_stochastic_convert(d: Draw) -> None:
 
 
 @op(stochastic_convert_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
-    lowering=Lowering(_emit_stochastic_convert), draw=_draw_stochastic_convert)
+    lowering=Lowering(_emit_stochastic_convert, _lift_stochastic_convert, ("mhlo.stochastic_convert",)),
+    draw=_draw_stochastic_convert)
 def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     """Convert to integers, rounding away from zero with the probability that the fraction says.
 

@@ -13,6 +13,7 @@ from hlotool.ir import (
     HloComputation,
     HloInstruction,
     Layout,
+    Literal,
     Shape,
 )
 from hlotool.ops.approximate_top_k import require_approximate_top_k
@@ -147,6 +148,8 @@ def _mlir(value: Any) -> str:
     return f"{value:e} : f64" if isinstance(value, float) else string(value)
 
 
+#: the literal of a call, which StableHLO has no place for. XLA: SetBound
+_LITERAL = "mhlo.literal"
 _VERSION_NAMES = {number: name for name, number in API_VERSIONS.items()}
 #: where JAX keeps a typed configuration, which StableHLO's own attribute did not take at first
 _CONFIG_BESIDE = "mhlo.backend_config"
@@ -171,7 +174,11 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
     called = _called_and_layouts(r)
     if attributes["custom_call_target"] == "ApproxTopK":
         require_approximate_top_k(r, where)
+    if r.has("custom_call_schedule"):  # MHLO's: NONE, LATEST or EARLIEST
+        attributes["schedule"] = f"SCHEDULE_{r.string('custom_call_schedule')}"
     operands, shape = r.operands(), r.shape()
+    if r.has(_LITERAL):
+        attributes["literal"] = Literal.of(r.array(_LITERAL))
     if r.has("operand_layouts") or r.has("result_layouts"):
         wanted = _laid_out(r, "operand_layouts", [o.shape for o in operands])
         are_given = all(w.minor_to_major == o.shape.minor_to_major for w, o in zip(wanted, operands, strict=True))

@@ -73,6 +73,9 @@ class Reader(Protocol):
 
     def has(self, attribute: str) -> bool: ...
 
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all attributes."""
+
     def ints(self, attribute: str, default: tuple[builtins.int, ...] = ()) -> tuple[builtins.int, ...]:
         """A DenseI64Array, dense tensor of integers (row-major) or array of integers."""
 

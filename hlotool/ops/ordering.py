@@ -66,12 +66,16 @@ def _emit_add_dependency(e: Emitter, instruction: HloInstruction, operands: Sequ
     return e.op("stablehlo.optimization_barrier", operands, shape)[0]
 
 
+def _lift_add_dependency(r: Reader) -> HloInstruction:
+    return r.add("add-dependency", r.shape(), r.operands())
+
+
 def _draw_tokens(d: Draw) -> None:
     tokens = [d.add("after-all") for _ in range(d.between(0, 2))]
     d.add("add-dependency", d.argument(d.dims(0)), d.add("after-all", *tokens))
 
 
-@op(add_dependency_shape, lowering=Lowering(_emit_add_dependency),
+@op(add_dependency_shape, lowering=Lowering(_emit_add_dependency, _lift_add_dependency, ("mhlo.add_dependency",)),
     source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free)
 def add_dependency(operand: Any, token: Any) -> Any:
     """The first operand, after the token.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
@@ -259,12 +260,17 @@ def rng_get_and_update_state_shape(*, delta: int, declared: Shape | None) -> Sha
 FIRST_STATE = 0x7012395
 
 
+def _lift_rng_state(r: Reader) -> HloInstruction:
+    return r.add("rng-get-and-update-state", r.shape(), (), {"delta": r.int("delta")})
+
+
 def _draw_rng_state(d: Draw) -> None:
     d.add("rng-get-and-update-state", delta=d.between(1, 100), shape=f"{d.dtype}[2]")
 
 
-@op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=refused(
+@op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=replace(refused(
     "how often the random state has been read before depends on the way there (loops, branches, shared computations)"),
+    lift=_lift_rng_state, names=("mhlo.xla.rng_get_and_update_state",)),
     source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state, cost=moves)
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Shape, SliceDimension
+from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDimension
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
@@ -148,11 +148,15 @@ def _lift_cast(r: Reader) -> HloInstruction:
     return operand
 
 
+def _lift_copy(r: Reader) -> HloInstruction:
+    return _lift_cast(r) if r.name == "tensor.cast" else r.add("copy", r.shape(), r.operands())
+
+
 def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     return operands[0]
 
 
-@op(copy_shape, lowering=Lowering(_emit_copy, _lift_cast, ("tensor.cast",)),
+@op(copy_shape, lowering=Lowering(_emit_copy, _lift_copy, ("tensor.cast", "mhlo.copy")),
     flags=("elementwise", "exact", "identity"), source=SPECIFICATION, cost=moves)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
@@ -217,6 +221,16 @@ def _emit_stored(e: Emitter, value: Value, source: Shape, target: Shape) -> Valu
     return e.op("stablehlo.reshape", [bitcast_elements(e, value, source, split)], target)
 
 
+def _lift_bitcast(r: Reader) -> HloInstruction:
+    """MHLO's bitcast: it may name the layouts of operand and result."""
+    (operand,), shape = r.operands(), r.shape()
+    source = r.ints("source_layout", operand.shape.minor_to_major)
+    if tuple(source) != operand.shape.minor_to_major:
+        r.refuse(f"its operand has the layout {list(source)}, and values of StableHLO have the default one")
+    result = r.ints("result_layout", shape.minor_to_major)
+    return r.add("bitcast", shape if result == shape.minor_to_major else shape.with_layout(Layout(result)), (operand,))
+
+
 def _draw_bitcast(d: Draw) -> None:
     operand = d.argument(d.dims(0))
     fitting = [t for t in DTYPES.values() if t.bits == d.kind.bits >= 8 and t.is_complex == d.kind.is_complex]
@@ -224,7 +238,8 @@ def _draw_bitcast(d: Draw) -> None:
     d.add("bitcast", operand, shape=shape_text(target, d.regrouped(operand.dims)))
 
 
-@op(bitcast_shape, lowering=Lowering(_emit_bitcast), source=SPECIFICATION, draw=_draw_bitcast, cost=is_free)
+@op(bitcast_shape, lowering=Lowering(_emit_bitcast, _lift_bitcast, ("mhlo.bitcast",)), source=SPECIFICATION,
+    draw=_draw_bitcast, cost=is_free)
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 

@@ -214,7 +214,7 @@ def _emit_smallest(e: Emitter, instruction: HloInstruction, operand: Value, shap
 
 
 def _lift_topk(r: Reader) -> HloInstruction:
-    return r.add("topk", r.shape(), r.operands(), {"k": r.int("k"), "largest": True})
+    return r.add("topk", r.shape(), r.operands(), {"k": r.int("k"), "largest": r.bool("largest", True)})
 
 
 def _draw_topk(d: Draw) -> None:
@@ -231,8 +231,8 @@ def _cost_of_topk(instruction: HloInstruction) -> int:
     return elements_of(instruction.operands[0].shape) * max(int(instruction.attributes["k"]), 1).bit_length()
 
 
-@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k",)), source=SPECIFICATION, draw=_draw_topk,
-    cost=_cost_of_topk)
+@op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k", "mhlo.topk")), source=SPECIFICATION,
+    draw=_draw_topk, cost=_cost_of_topk)
 def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 

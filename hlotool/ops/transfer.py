@@ -21,6 +21,8 @@ from hlotool.ops.values import TOKEN, leaves, zeros
 _CONTEXT = Shape.array("u32")
 #: what the end of a transfer repeats from its start, whose operation says it
 _CHANNEL = ("channel_id", "is_host_transfer")
+#: marks an infeed or outfeed of one value that stands in no tuple; without it XLA puts what goes in and out into one
+_BARE = "hlotool.bare"
 #: kinds of channels. Source: StableHLO specification, send and recv
 DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3
 
@@ -235,6 +237,8 @@ def infeed_shape(token: Shape, *, declared: Shape | None) -> Shape:
 def _emit_infeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     config = instruction.attributes.get("infeed_config", "")
     found = {"infeed_config": string(config)}
+    if not instruction.shape.elements[0].is_tuple:
+        found[_BARE] = "unit"
     data = [leaf for _, leaf in instruction.shape.elements[0].leaves()]
     # A shape that writes no layout, as scalars never do, has the default one.
     if any(d.layout is not None for d in data):
@@ -246,12 +250,13 @@ def _emit_infeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 def _lift_infeed(r: Reader) -> HloInstruction:
     data = _received_data(r)
     laid_out = _laid_out(r, data) if r.has("layout") else data
-    inner = laid_out[0] if len(data) == 1 else Shape.tuple(*laid_out)
+    is_bare = len(data) == 1 and r.has(_BARE)
+    inner = laid_out[0] if is_bare else Shape.tuple(*laid_out)
     config = r.string("infeed_config")
     made = r.add("infeed", Shape.tuple(inner, TOKEN_SHAPE), r.operands(), {"infeed_config": config} if config else {})
     if not data:
         return r.add("get-tuple-element", TOKEN_SHAPE, (made,), {"index": 1})
-    return made if len(data) == 1 else _flattened(r, made, data)
+    return made if is_bare else _flattened(r, made, laid_out)
 
 
 def _laid_out(r: Reader, data: Sequence[Shape]) -> tuple[Shape, ...]:
@@ -260,9 +265,13 @@ def _laid_out(r: Reader, data: Sequence[Shape]) -> tuple[Shape, ...]:
     if not isinstance(orders, tuple) or not all(
             isinstance(order, tuple) and all(isinstance(d, int) for d in order) for order in orders):
         r.refuse(f"layout is {text}; it is a list of lists of integers")
-    if [sorted(order) for order in orders] != [list(range(d.rank)) for d in data]:
+    # XLA writes [0] for a scalar, too, which has no dimension to order.
+    fits = len(orders) == len(data) and all(
+        sorted(order) == list(range(d.rank)) or (not d.rank and order == (0,))
+        for order, d in zip(orders, data, strict=True))
+    if not fits:
         r.refuse(f"layout is {text}; it orders the dimensions of each of {Shape.tuple(*data).text(False)}")
-    return tuple(d.with_layout(Layout(order)) for order, d in zip(orders, data, strict=True))
+    return tuple(d.with_layout(Layout(order)) if d.rank else d for order, d in zip(orders, data, strict=True))
 
 
 def _draw_infeed(d: Draw) -> None:
@@ -301,12 +310,14 @@ def outfeed_shape(operand: Shape, token: Shape, *, outfeed_shape: Shape | None =
 
 def _emit_outfeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     config = instruction.attributes.get("outfeed_config", "")
-    return e.op("stablehlo.outfeed", operands, TOKEN_SHAPE, {"outfeed_config": string(config)})
+    mark = {} if instruction.operands[0].shape.is_tuple else {_BARE: "unit"}
+    return e.op("stablehlo.outfeed", operands, TOKEN_SHAPE, {"outfeed_config": string(config), **mark})
 
 
 def _lift_outfeed(r: Reader) -> HloInstruction:
     *data, token = r.operands()
-    operand = data[0] if len(data) == 1 else r.add("tuple", Shape.tuple(*(d.shape for d in data)), data)
+    whole = Shape.tuple(*(d.shape for d in data))
+    operand = data[0] if len(data) == 1 and r.has(_BARE) else r.add("tuple", whole, data)
     config = r.string("outfeed_config")
     attributes = {"outfeed_shape": operand.shape} | ({"outfeed_config": config} if config else {})
     return r.add("outfeed", TOKEN_SHAPE, (operand, token), attributes)

@@ -365,7 +365,7 @@ def test_layouts_of_what_is_fed():
       %0:2 = "stablehlo.infeed"(%t) {layout = [[0, 1]]} : (!stablehlo.token) -> (tensor<4x8xf32>, !stablehlo.token)
       return %0#0 : tensor<4x8xf32>
     }""")
-    assert "(f32[4,8]{0,1}, token[]) infeed" in str(module) and not hlotool.verify(module)
+    assert "((f32[4,8]{0,1}), token[]) infeed" in str(module) and not hlotool.verify(module)
 
 
 @pytest.mark.parametrize("number, kind", [

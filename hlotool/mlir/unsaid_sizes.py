@@ -1,0 +1,54 @@
+"""Sizes that a program sets at run time and its types do not say: HLO's shapes have to.
+
+    %0 = "stablehlo.set_dimension_size"(%x, %n) : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>   ->   f32[<=4]
+    %1 = stablehlo.negate %0 : tensor<4xf32>                                                      ->   f32[<=4]
+
+Source: XLA, which infers the shapes of what it imports from those of the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ops import OPS, ConstraintError
+
+
+def say_sizes(computations: Iterable[HloComputation]) -> None:
+    """Write the sizes that set-dimension-size gives into its shape, and into those of what is computed from it."""
+    for computation in computations:
+        if any(map(_is_unsaid, computation.instructions)):
+            _say(computation)
+
+
+def _is_unsaid(instruction: HloInstruction) -> bool:
+    """Whether a size is set that the shape denies: one that is no constant, or another one than the shape's."""
+    if instruction.opcode != "set-dimension-size" or len(instruction.operands) != 2:
+        return False
+    (at,) = instruction.attributes["dimensions"]
+    literal = instruction.operands[1].attributes.get("literal")
+    shape = instruction.shape
+    return 0 <= at < shape.rank and not shape.is_dynamic_dim(at) and (
+        literal is None or int(literal.array) != shape.dims[at])
+
+
+def _say(computation: HloComputation) -> None:
+    for instruction in computation.instructions:
+        shape = instruction.shape
+        if _is_unsaid(instruction):
+            (at,) = instruction.attributes["dimensions"]
+            flags = [shape.is_dynamic_dim(d) for d in range(shape.rank)]
+            flags[at] = True
+            instruction.shape = shape.with_dims(shape.dims, tuple(flags))
+        elif any(o.shape.is_array and any(o.shape.dynamic) for o in instruction.operands):
+            found = _inferred(instruction)
+            if found.is_array and shape.is_array and found.dims == shape.dims:
+                instruction.shape = found
+
+
+def _inferred(instruction: HloInstruction) -> Shape:
+    """The shape by the operation's rule; what is written where the rule refuses it: verification tells why."""
+    try:
+        return OPS[instruction.opcode].infer_instruction(instruction)
+    except (ConstraintError, KeyError):
+        return instruction.shape
