@@ -111,7 +111,7 @@ class OperationReader:
             found = self._attributes[attribute]
             shape = self.importer.types.shape(found.type)
             if str(found).startswith("dense_resource<"):
-                self.refuse(f"{attribute} is {str(found).split(' :')[0]}: values that stand elsewhere, or were left out")
+                self.refuse(f"{attribute} is {str(found).split(' :')[0]}: values that stand elsewhere, or are left out")
             if getattr(found, "is_splat", False):
                 # One number takes no room, however large the array is.
                 return read_dense(str(found), shape)

@@ -27,12 +27,12 @@ func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// values that were left out
+// values that are left out
 func.func @main() -> tensor<4xf32> {
   %0 = "mhlo.constant"() {value = dense_resource<__elided__> : tensor<4xf32>} : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// refused at 2: were left out
+// refused at 2: are left out
 
 // -----
 
