@@ -266,12 +266,12 @@ def test_roundtrip(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.Ca
     assert "error[" in err and f"{bad}:7:" in err
 
 
-@pytest.mark.parametrize("names", [("rnn_scan", "linear_algebra.optimized"),
-                                   ("sharded_collectives", "sharded_collectives.optimized")])
-def test_roundtrip_of_sample_models(names: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", ["rnn_scan", "linear_algebra.optimized", "sharded_collectives",
+                                  "sharded_collectives.optimized"])
+def test_roundtrip_of_sample_models(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # All of them take half a minute; these hold what is not plain arithmetic: loops, library calls, collectives.
-    assert main(["roundtrip", *(str(MODELS / f"{name}.hlo") for name in names)]) == 0, "".join(capsys.readouterr())
-    assert "2 of 2 modules came back equal" in capsys.readouterr().out
+    assert main(["roundtrip", str(MODELS / f"{name}.hlo")]) == 0, "".join(capsys.readouterr())
+    assert "1 of 1 modules came back equal" in capsys.readouterr().out
 
 
 # explain, ops

@@ -377,21 +377,29 @@ def test_what_became_better_worse_new_and_gone() -> None:
     assert "worse: 3" in str(found) and "e on pjrt:cpu: pass, now time-out" in str(found)
 
 
+ONE_CASE = f"// name: a\n// input: f32[2] {{1, 2}}\n// expect: f32[2] {{-1, -2}}\n{NEGATE}\n"
+ON_THE_REFERENCE = ("mine.hlo", "--executor", "numpy", "-q")
+
+
+def test_a_run_against_the_same_is_not_worse(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "mine.hlo").write_text(ONE_CASE)
+    assert main_conform([*ON_THE_REFERENCE, "--json", "old.json"]) == 0
+    assert main_conform([*ON_THE_REFERENCE, "--against", "old.json"]) == 0
+    assert "worse: 0" in capsys.readouterr().out
+    for unusable in ("nowhere.json", "mine.hlo"):
+        assert main_conform([*ON_THE_REFERENCE, "--against", unusable]) == 2
+
+
 def test_a_run_against_another_ends_with_1_where_something_is_worse(here: pathlib.Path,
                                                                     capsys: pytest.CaptureFixture[str]) -> None:
-    text = f"// name: a\n// input: f32[2] {{1, 2}}\n// expect: f32[2] {{-1, -2}}\n{NEGATE}\n"
-    (here / "mine.hlo").write_text(text)
-    options = ("mine.hlo", "--executor", "numpy", "-q")
-    assert main_conform([*options, "--json", "old.json"]) == 0
-    assert main_conform([*options, "--against", "old.json"]) == 0 and "worse: 0" in capsys.readouterr().out
-    (here / "mine.hlo").write_text(text.replace("-2}", "-3}"))
+    (here / "mine.hlo").write_text(ONE_CASE)
+    assert main_conform([*ON_THE_REFERENCE, "--json", "old.json"]) == 0
+    (here / "mine.hlo").write_text(ONE_CASE.replace("-2}", "-3}"))
     (here / "known.toml").write_text('[[expect]]\ncases = ["*"]\nstatus = "mismatch"\nreason = "planted"\n')
-    known = ("--expectations", "known.toml")
-    assert main_conform([*options, *known]) == 0
-    assert main_conform([*options, *known, "--against", "old.json"]) == 1
+    known = (*ON_THE_REFERENCE, "--expectations", "known.toml")
+    assert main_conform([*known]) == 0
+    assert main_conform([*known, "--against", "old.json"]) == 1
     assert "mine/a on reference: pass, now mismatch" in capsys.readouterr().out
-    for unusable in ("nowhere.json", "mine.hlo"):
-        assert main_conform([*options, "--against", unusable]) == 2
 
 
 # Expectations.

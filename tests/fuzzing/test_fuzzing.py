@@ -172,14 +172,19 @@ def fuzzed(capsys, *words: str) -> tuple[int, dict]:
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_a_planted_fault_is_found_made_small_sorted_and_bundled(planted, tmp_path, capsys) -> None:
-    """The executor adds 1 to square roots of products, which a rule's program computes."""
-    jsonschema = pytest.importorskip("jsonschema")
+@pytest.fixture
+def campaign(planted, tmp_path, capsys) -> tuple[tuple[str, ...], pathlib.Path, dict]:
+    """Of programs of rules on an executor that adds 1 to square roots of products: words, folder and record."""
     folder = tmp_path / "found"
-    words = ("--executor", "wrong", "--generators", "rule", "--seed", "10", "--size", "24", "--programs", "72",
-             "-o", str(folder))
-    code, record = fuzzed(capsys, *words)
+    words = ("--executor", "wrong", "--generators", "rule", "--seed", "10", "--size", "24")
+    code, record = fuzzed(capsys, *words, "--programs", "72", "-o", str(folder))
     assert code == 1
+    return words, folder, record
+
+
+def test_a_planted_fault_is_found_made_small_sorted_and_bundled(campaign, capsys) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    _, _, record = campaign
     jsonschema.validate(record, campaign_schema())
     assert record["programs"] == 72 and record["outcomes"]["seen"] >= 1
     (found,) = [c for c in record["classes"] if c["kind"] == "wrong"]
@@ -189,12 +194,15 @@ def test_a_planted_fault_is_found_made_small_sorted_and_bundled(planted, tmp_pat
     assert [i.opcode for i in read_bundle(bundle.read_bytes(), "b", ["wrong"]).candidate.module.entry.instructions
             ][-1] == "sqrt"
     assert main(["bundle", "run", str(bundle), "--executors", "wrong", "reference"]) == 0
+
+
+def test_a_campaign_goes_on_in_its_folder_and_in_no_other(campaign, capsys) -> None:
+    words, folder, record = campaign
+    (found,) = [c for c in record["classes"] if c["kind"] == "wrong"]
+    assert main(["fuzz", *words, "--programs", "96", "-o", str(folder)]) == 2
+    assert main(["fuzz", *words, "--programs", "96", "-o", str(folder), "--resume", "--seed", "2"]) == 2
     capsys.readouterr()
-    # The folder is not taken for another campaign, and a campaign that goes on knows its classes.
-    assert main(["fuzz", *words]) == 2
-    assert main(["fuzz", *words[:-1], str(folder), "--resume", "--seed", "2"]) == 2
-    capsys.readouterr()
-    code, more = fuzzed(capsys, *words[:8], "--programs", "96", "-o", str(folder), "--resume")
+    code, more = fuzzed(capsys, *words, "--programs", "96", "-o", str(folder), "--resume")
     assert code == 1 and more["programs"] == 96
     assert [c["name"] for c in more["classes"] if c["kind"] == "wrong"] == [found["name"]]
     assert sum(c["sightings"] for c in more["classes"]) >= sum(c["sightings"] for c in record["classes"])
@@ -208,7 +216,7 @@ def test_a_right_executor_has_no_findings(planted, capsys) -> None:
 
 def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, capsys) -> None:
     # Each try at making it smaller ends a process, which takes half a second to replace.
-    count, limit = (30, "60") if NIGHTLY else (8, "0.5")
+    count, limit = (30, "60") if NIGHTLY else (6, "0.1")
     code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", str(count),
                           "--programs", str(count), "--seed", "3", "--reduction-limit", limit)
     assert code == 1
