@@ -9,7 +9,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Position, Source
 from hlotool.lsp.names import Names, Occurrence, names_of
 from hlotool.passes.read import read_recovering
-from hlotool.text.input_files import split_modules
+from hlotool.text.input_files import is_mlir, split_modules
 
 
 class Part:
@@ -29,7 +29,7 @@ class Part:
 
 
 class Document:
-    """A whole text, which may hold several modules."""
+    """A whole text, which may hold several modules. Of StableHLO the findings are known, and no names."""
 
     def __init__(self, text: str, filename: str) -> None:
         self.text, self.filename = text, filename
@@ -39,13 +39,21 @@ class Document:
         return "parts" in vars(self)
 
     @functools.cached_property
+    def is_mlir(self) -> bool:
+        return is_mlir(self.text)
+
+    @functools.cached_property
     def parts(self) -> list[Part]:
+        if self.is_mlir:
+            return []
         return [Part(source) for source in split_modules(self.text.replace("\r\n", "\n"), self.filename)]
 
     def findings(self, config: Any = None) -> list[Diagnostic]:
         """Syntax errors; for modules without any, what verification and the rules find."""
         from hlotool.linting import lint
 
+        if self.is_mlir:
+            return lint(self.text, self.filename, config, each=True)
         found: list[Diagnostic] = []
         for part in self.parts:
             found += part.errors or lint(part.module, self.filename, config, each=True)

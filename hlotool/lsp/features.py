@@ -5,6 +5,7 @@ Places of the protocol count lines from 0 and columns in the units that the clie
 
 from __future__ import annotations
 
+import difflib
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic, Edit, HloError, Severity, visible
-from hlotool.ir import HloComputation, HloInstruction, Position
+from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
 from hlotool.lsp.document import Document, Part
 from hlotool.lsp.names import Item, Occurrence
 from hlotool.lsp.offered_fixes import OfferedFixes
@@ -27,6 +28,8 @@ _WORD = re.compile(r"[\w.\-]+")
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
 #: characters of a statement that a hover shows
 _SHOWN = 400
+#: between the first and the last line that formatting changes; of more, all are replaced
+_MOST_COMPARED = 4000
 
 
 class Places:
@@ -291,26 +294,44 @@ def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:
 
 
 def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
-    """The text in one format, comments in their places; None where that cannot be, which leaves the text alone."""
+    """The lines that one format changes, comments in their places; None where that cannot be, which leaves the text."""
+    if document.is_mlir:
+        return None
     try:
         text, _ = format_text(document.text, document.filename)
     except HloError:
         return None
-    if text == document.text:
-        return []
-    end = lsp.Position(len(places.lines), 0)
-    return [lsp.TextEdit(lsp.Range(lsp.Position(0, 0), end), text)]
+    return [lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
+            for start, end, replacement in _changed_lines(places.lines, text.splitlines(keepends=True))]
+
+
+def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """Where lines differ: first line, the line behind the last, and what takes their place."""
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    last = 0
+    while last < min(len(before), len(after)) - same and before[-1 - last] == after[-1 - last]:
+        last += 1
+    old, new = before[same:len(before) - last], after[same:len(after) - last]
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        yield same, same + len(old), new
+        return
+    for kind, start, end, low, high in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield same + start, same + end, new[low:high]
 
 
 # Completion
 
 _OPENS_OPERANDS = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+([a-z][\w\-]*)\(.*$")
 _OPENS_OPCODE = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+[\w\-]*$")
+_OPENS_VALUE = re.compile(r"[,\s]([a-z][\w\-]*)=[{%]?\s*[\w.\-]*$")
 _OF_NAMES = "%._-" + string.ascii_letters + string.digits
 
 
 def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:
-    """Opcodes after a shape; operands and the operation's attributes inside and behind its parentheses."""
+    """Opcodes after a shape; operands inside its parentheses; behind them its attributes, and their values."""
     line, column = places.read(at)
     before = places.lines[line - 1][:column - 1] if line <= len(places.lines) else ""
     kinds = lsp.CompletionItemKind
@@ -323,6 +344,8 @@ def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp
     if before.count("(", opened.start(1)) > before.count(")", opened.start(1)):
         return [lsp.CompletionItem(i.name, kind=kinds.Variable, detail=f"{i.shape} {i.opcode}")
                 for i in _visible(document, line, _defined_at(before[:opened.start()]))]
+    if (begun := _OPENS_VALUE.search(before)) is not None:
+        return [lsp.CompletionItem(v, kind=kinds.Value) for v in _values(document, line, KINDS.get(begun[1]))]
     return [lsp.CompletionItem(a.name, kind=kinds.Property, insert_text=f"{a.name}=",
                                detail=f"{a.kind.value}{'' if a.is_required else ', optional'}")
             for a in record.attributes]
@@ -331,6 +354,16 @@ def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp
 def _defined_at(before: str) -> int:
     """The column of the name that a line ends with: of what is being defined, which is no operand of itself."""
     return 1 + len(before.rstrip().rstrip(_OF_NAMES).rstrip().removesuffix("ROOT"))
+
+
+def _values(document: Document, line: int, kind: Kind | None) -> list[str]:
+    """What may stand as an attribute's value, where that is a list: computations above, true and false."""
+    if kind is Kind.BOOL:
+        return ["true", "false"]
+    place = document.at(line, 1)
+    if place is None or kind not in (Kind.COMPUTATION, Kind.COMPUTATIONS):
+        return []
+    return [c.name for c in place[0].module.computations if 0 <= c.offset < place[1]][:-1]
 
 
 def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:

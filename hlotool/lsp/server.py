@@ -24,6 +24,7 @@ from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import Places
 from hlotool.lsp.offered_fixes import OfferedFixes
+from hlotool.lsp.semantic_tokens import LEGEND, semantic_tokens
 from hlotool.lsp.transport import in_background, serve_port, serve_streams
 
 Answer = TypeVar("Answer")
@@ -225,6 +226,11 @@ def _answer_questions(server: HloServer) -> None:
         document = await server.read_document(uri)
         return answer(document, server.places(document, uri), *rest)
 
+    async def asked_aside(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
+        document = await server.read_document(uri)
+        found: Answer = await in_background(answer, document, server.places(document, uri), *rest)
+        return found
+
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(given: lsp.HoverParams) -> lsp.Hover | None:
         return await asked(given.text_document.uri, features.hover, given.position)
@@ -249,6 +255,14 @@ def _answer_questions(server: HloServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folding(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
         return await asked(given.text_document.uri, features.folding)
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    async def tokens(given: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
+        return await asked_aside(given.text_document.uri, semantic_tokens)
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+    async def tokens_of_range(given: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
+        return await asked_aside(given.text_document.uri, semantic_tokens, given.range)
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[" ", "(", "%"]))
     async def completion(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
@@ -282,4 +296,6 @@ def _answer_changes(server: HloServer) -> None:
     async def formatting(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         uri = given.text_document.uri
         document = await server.read_document(uri)
-        return features.formatting(document, server.places(document, uri))
+        found: list[lsp.TextEdit] | None = await in_background(
+            features.formatting, document, server.places(document, uri))
+        return found

@@ -182,6 +182,71 @@ def test_structure_formatting_and_completion():
         assert [i.label for i in operands][:2] == ["x", "zero"]
         attributes = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "zero),", 6))
         assert [i.label for i in attributes] == ["dimensions", "to_apply"]
+        callees = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "to_apply=sum", 9))
+        assert [i.label for i in callees] == ["sum"]
+
+    in_session(conversation)
+
+
+def test_formatting_changes_no_line_that_is_right():
+    text = str(parse(GOOD)).replace("%total = f32[4]", "%total  =   f32[4]").replace("  ROOT %s", "ROOT %s")
+
+    async def conversation(session):
+        await session.open(text)
+        edits = await session.client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(session.text, lsp.FormattingOptions(2, True)))
+        assert len(edits) == 2 and applied(text, edits) == str(parse(GOOD))
+
+    in_session(conversation)
+
+
+def colours(legend, text, tokens):
+    """Word, type and whether it is declared, of tokens in the protocol's relative encoding."""
+    found, lines, line, column = [], text.splitlines(), 0, 0
+    for at in range(0, len(tokens.data), 5):
+        down, right, length, kind, modifiers = tokens.data[at:at + 5]
+        line, column = line + down, right + (0 if down else column)
+        found.append((lines[line][column:column + length], legend.token_types[kind], bool(modifiers)))
+    return found
+
+
+def test_words_are_coloured_by_what_they_mean():
+    text = GOOD.replace("zero = f32[] constant(0)", "/* of two\n lines */ zero = f32[] constant(-0.5) // none")
+
+    async def conversation(session):
+        legend = session.answer.capabilities.semantic_tokens_provider.legend
+        await session.open(text)
+        whole = await session.client.text_document_semantic_tokens_full_async(lsp.SemanticTokensParams(session.text))
+        found = colours(legend, text, whole)
+        for word in (("sum", "function", True), ("sum", "function", False), ("x", "parameter", True),
+                     ("total", "variable", True), ("x", "parameter", False),
+                     ("total", "variable", False), ("reduce", "method", False),
+                     ("dimensions", "property", False), ("f32", "type", False), ("ROOT", "keyword", False),
+                     ("/* of two", "comment", False), (" lines */", "comment", False), ("// none", "comment", False),
+                     ('"train.py"', "string", False), ("42", "number", False), ("-0.5", "number", False)):
+            assert word in found, word
+        below = lsp.Range(place(text, " lines */"), lsp.Position(text.count("\n"), 0))
+        shown = await session.client.text_document_semantic_tokens_range_async(
+            lsp.SemanticTokensRangeParams(session.text, below))
+        assert colours(legend, text, shown) == found[found.index((" lines */", "comment", False)):]
+
+    in_session(conversation)
+
+
+def test_stablehlo_is_looked_at_too():
+    text = """module {
+  func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.negate %a : (tensor<2xf32>) -> tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+}
+"""
+
+    async def conversation(session):
+        found = await session.open(text, "file:///dumps/x.mlir")
+        assert found and {d.range.start.line for d in found} == {2}
+        right = text.replace("<3x", "<2x")
+        assert not [d for d in await session.open(right, "file:///dumps/y.mlir") if d.severity == 1]
 
     in_session(conversation)
 
