@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
-from hlotool.execution.codes import ARGUMENTS, MEMORY, UNSUPPORTED
+from hlotool.execution.codes import ARGUMENTS, MEMORY, TIMEOUT, UNSUPPORTED
 from hlotool.execution.manual_regions import is_border
+from hlotool.execution.run_limits import MOST_EXECUTED, endless_calls
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.isolation import available_memory
@@ -62,6 +63,10 @@ class Program:
 
     def __post_init__(self) -> None:
         self.module, _ = without_library_calls(legalized(self.module), lapack_targets)
+        if (call := endless_calls(self.module)) is not None:
+            raise HloError([located(self.module, call, TIMEOUT,
+                                    f"{call.opcode} {call.name} never ends: calls that call on multiply to more than "
+                                    f"{MOST_EXECUTED:.0e} instructions, which no executor comes to the end of")])
 
     @functools.cached_property
     def parameters(self) -> tuple[Shape, ...]:
