@@ -101,9 +101,9 @@ class _Loop:
             start = int(self.initial(lhs.place))
         except _UnknownError:
             return None
-        bits = test.operands[0].shape.dtype
-        return _steps(start + lhs.offset, rhs.offset, direction, update.offset,
-                      (1 << (bits.bits - bits.is_signed)) - 1)
+        kind = test.operands[0].shape.dtype
+        least = -(1 << (kind.bits - 1)) if kind.is_signed else 0
+        return _steps(start + lhs.offset, rhs.offset, direction, update.offset, range(least, least + (1 << kind.bits)))
 
     def line(self, instruction: HloInstruction, frame: _Frame, depth: int = 0) -> _Line:
         """A scalar as a line over one place of the state. Raises _UnknownError for anything else."""
@@ -253,8 +253,8 @@ def _places_read(instruction: HloInstruction, frame: _Frame) -> set[int]:
     return found
 
 
-def _steps(start: int, limit: int, direction: str, step: int, greatest: int) -> int | None:
-    """Iterations of `for (i = start; i direction limit; i += step)`; None where the counter would wrap."""
+def _steps(start: int, limit: int, direction: str, step: int, numbers: range) -> int | None:
+    """Iterations of `for (i = start; i direction limit; i += step)`; None where i would leave the type's numbers."""
     holds = {"LT": start < limit, "LE": start <= limit, "GT": start > limit, "GE": start >= limit,
              "EQ": start == limit, "NE": start != limit}[direction]
     if not holds:
@@ -268,4 +268,4 @@ def _steps(start: int, limit: int, direction: str, step: int, greatest: int) -> 
         return None
     reach = abs(limit - start) + (direction in ("LE", "GE"))
     count = math.ceil(reach / abs(step)) if reach < 1 << 52 else -(-reach // abs(step))
-    return count if abs(start + count * step) <= greatest + 1 else None
+    return count if start + count * step in numbers else None

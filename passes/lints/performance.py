@@ -291,6 +291,8 @@ def sort_then_slice(view: View, instruction: HloInstruction) -> Iterator[Finding
         XLA, topk_rewriter.cc
     """
     dimension = instruction.attributes["dimensions"][0]
+    if not instruction.operands[0].shape.dims:  # a scalar, which is sorted already
+        return
     users = [e for u in view.users(instruction) for e in (view.users(u) if u.opcode == "get-tuple-element" else [u])]
     whole = instruction.operands[0].shape.dims[dimension]
     kept = [u.attributes["slice"][dimension].limit for u in users if u.opcode == "slice"]

@@ -16,8 +16,9 @@ from verifier_checks import checks
 
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.lax import to_jax_code
 from hlotool.passes.cost import transfers
-from hlotool.passes.lints import RULES, run
+from hlotool.passes.lints import RULES, Rule, run
 from hlotool.passes.verify import verify
 
 
@@ -47,10 +48,32 @@ def of_operations() -> Iterator[str]:
 
 
 def of_rules() -> Iterator[str]:
-    """Of every rule's examples."""
+    """Of every rule's examples, and under which values of its options they are found."""
     for rule in RULES.values():
-        found = run(hlotool.parse(rule.bad), select=lambda r, wanted=rule: r is wanted)
-        yield from about(f"{rule.code}, bad", found)
+        yield from about(f"{rule.code}, bad", found_by(rule))
+        for option, default in rule.options.items():
+            if isinstance(default, int) and not isinstance(default, bool):
+                low, high = (at_the_end(rule, option, default, step) for step in (-1, 1))
+                yield f"found with {option} {low} to {'any' if high >= _MOST else high}; it is {default} by default"
+
+
+#: what is searched for the greatest value of an option
+_MOST = 1 << 34
+
+
+def found_by(rule: Rule, **options: int) -> list[Diagnostic]:
+    return run(hlotool.parse(rule.bad), select=lambda r: r is rule, options={rule.name: options} if options else None)
+
+
+def at_the_end(rule: Rule, option: str, value: int, step: int) -> int:
+    """The last value from one on, up or down, with which the bad example is found."""
+    while 0 <= value + step <= _MOST and found_by(rule, **{option: value + step}):
+        value, step = value + step, 2 * step
+    while abs(step) > 1:
+        step //= 2
+        if 0 <= value + step <= _MOST and found_by(rule, **{option: value + step}):
+            value += step
+    return value
 
 
 def of_the_verifier() -> Iterator[str]:
@@ -78,7 +101,21 @@ def of_costs() -> Iterator[str]:
                    f"{memory.temporaries} for a time{sent}")
 
 
-@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs], ids=lambda f: f.__name__)
+def of_jax_code() -> Iterator[str]:
+    """What the first good sample of each operation is in JAX, or why it is not."""
+    seen: set[str] = set()
+    for case in load_ops():
+        if case.is_bad or case.path.stem in seen:
+            continue
+        seen.add(case.path.stem)
+        try:
+            code = to_jax_code(hlotool.parse(case.text)).partition("\n\n\n")[2].strip()
+        except HloError as error:
+            code = "\n".join(line for d in error.diagnostics for line in shown(d))
+        yield f"// {case.path.stem}\n{code}\n"
+
+
+@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs, of_jax_code], ids=lambda f: f.__name__)
 def test_what_is_said(lines: Callable[[], Iterator[str]], update_golden: bool) -> None:
     path = GOLDEN / "said" / f"{lines.__name__.removeprefix('of_').removeprefix('the_')}.txt"
     found = "\n".join(lines())

@@ -66,9 +66,28 @@ def the_loop(module):
     ({"start": 1024, "limit": 1, "by": 2, "update": "divide", "direction": "GT"}, 10),
     ({"start": 10, "limit": 0, "by": 1, "update": "subtract", "direction": "GE"}, 11),
     ({"direction": "NE", "limit": 13, "by": 4}, None),  # steps over its limit and wraps
-    ({"by": 0}, None), ({"by": -1}, None), ({"direction": "EQ", "limit": 0}, 1)])
+    ({"by": 0}, None), ({"by": -1}, None), ({"direction": "EQ", "limit": 0}, 1),
+    # more than anybody would run, so nobody does; the counter comes to the end of its type, or would leave it
+    ({"limit": 2**31 - 1}, 2**31 - 1), ({"limit": 2**31 - 1, "direction": "LE"}, None),
+    ({"limit": 2**31 - 2, "direction": "LE"}, 2**31 - 1), ({"limit": 2**31 - 1, "by": 2}, None),
+    ({"limit": 2**31 - 2, "by": 2}, 2**30 - 1), ({"limit": -2**31, "by": -1, "direction": "GT"}, 2**31),
+    ({"limit": -2**31, "by": -1, "direction": "GE"}, None), ({"limit": 10**8, "direction": "GE", "start": 0}, 0)])
 def test_loops_run_as_often_as_their_counter_says(given, count):
     assert trip_count(the_loop(loop(**given))) == count
+
+
+@pytest.mark.parametrize(("limit", "direction", "update", "start", "count"), [
+    (255, "LT", "add", 0, 255), (255, "LE", "add", 0, None), (0, "GT", "subtract", 255, 255),
+    (0, "GE", "subtract", 255, None), (1, "GE", "subtract", 255, 255)])
+def test_counters_without_sign_count_down_to_zero(limit, direction, update, start, count):
+    text = LOOP.format(start=start, limit=limit, by=1, update=update, direction=direction).replace("s32[]", "u8[]")
+    assert trip_count(the_loop(hlotool.parse(text))) == count
+
+
+@pytest.mark.parametrize(("direction", "count"), [("GT", 10**7), ("GE", 10**7 + 1), ("LT", 0), ("NE", 10**7)])
+def test_the_counter_may_stand_on_either_side(direction, count):
+    text = LOOP.format(start=0, limit=10**7, by=1, update="add", direction=direction)
+    assert trip_count(the_loop(hlotool.parse(text.replace("compare(i, n)", "compare(n, i)")))) == count
 
 
 def test_a_loop_of_100_counts_100_times_and_its_condition_101_times():

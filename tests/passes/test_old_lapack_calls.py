@@ -120,3 +120,60 @@ def test_an_old_call_becomes_loops_in_the_end() -> None:
     legalize(module)
     assert not hlotool.verify(module)
     assert [c.target for c in lift_library_calls_recovering(module)] == ["lapack_dgetrf_ffi"]
+
+
+#: routine -> scalars, arrays, results that it had at least, those that today's call has, in its order
+ROUTINES = {
+    "lapack_dgetrf": ("1 4 4", 1, 3, [0, 1, 2]), "lapack_dgeqrf": ("1 4 4 64", 1, 4, [0, 1]),
+    "lapack_dorgqr": ("1 4 4 4 64", 2, 3, [0]), "lapack_zungqr": ("1 4 4 4 64", 2, 3, [0]),
+    "lapack_dpotrf": ("1 1 4", 1, 2, [0, 1]), "lapack_dgesdd": ("0 1 1 4 4 99", 1, 7, [0, 1, 2, 3, 4]),
+    "lapack_dsyevd": ("1 1 4", 1, 4, [0, 1, 2]), "lapack_zheevd": ("1 1 4", 1, 4, [0, 1, 2]),
+    "lapack_sgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]), "lapack_dgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]),
+    "lapack_cgeev": ("1 4 u8:78 u8:86", 1, 6, [2, 3, 4, 5]), "lapack_zgeev": ("1 4 u8:78 u8:86", 1, 6, [2, 3, 4, 5]),
+    "lapack_dgees": ("1 4 u8:86 u8:78", 1, 6, [0, 3, 1, 2, 4, 5]),
+    "lapack_zgees": ("1 4 u8:86 u8:78", 1, 6, [0, 3, 2, 4, 5]),
+    "lapack_dgehrd": ("4 1 4 4 1 64", 1, 4, [0, 1, 2]), "lapack_dsytrd": ("4 1 4 1 64", 1, 6, [0, 1, 2, 3, 4]),
+    "lapack_zhetrd": ("4 1 4 1 64", 1, 6, [0, 1, 2, 3, 4]),
+    "lapack_dgeqrf_ffi": ("", 1, 4, [0, 1]), "lapack_dorgqr_ffi": ("", 2, 3, [0]), "lapack_cungqr_ffi": ("", 2, 3, [0]),
+    "lapack_dgesdd_ffi": ("", 1, 7, [0, 1, 2, 3, 4]), "lapack_dsyevd_ffi": ("", 1, 5, [0, 1, 2]),
+    "lapack_zheevd_ffi": ("", 1, 5, [0, 1, 2]),
+}
+CONFIGS = {
+    "lapack_dgesdd": "mode = 83 : ui8", "lapack_dgees": "mode = 86 : ui8, sort = 78 : ui8",
+    "lapack_dgeev": "compute_left = 78 : ui8, compute_right = 86 : ui8", "lapack_dgehrd": "high = 4 : i32, low = 1 : i32",
+    "lapack_dpotrf": "uplo = 76 : ui8", "lapack_dsyevd": "mode = 86 : ui8, uplo = 76 : ui8",
+    "lapack_dsytrd": "uplo = 76 : ui8"}
+
+
+@pytest.mark.parametrize("target", ROUTINES)
+def test_results_stay_at_their_places(target: str) -> None:
+    """Of as many results as the call had at least, each of another size; with one less it is no such call."""
+    scalars, arrays, least, places = ROUTINES[target]
+    sizes = [f"f64[{n + 1}]{{0}}" for n in range(least)]
+    text = _text(target, scalars, " ".join([_SQUARE] * arrays), " ".join(sizes))
+    assert not needs_legalizing(hlotool.parse(_text(target, scalars, " ".join([_SQUARE] * arrays), " ".join(sizes[:-1]))))
+    assert not needs_legalizing(hlotool.parse(_text(target, scalars, " ".join([_SQUARE] * (arrays + 1)), " ".join(sizes))))
+    module = legalize(hlotool.parse(text.replace("}\n}", '}, frontend_attributes={a="b"}\n}')))
+    (call,) = module.entry.by_opcode("custom-call") if hasattr(module.entry, "by_opcode") else [
+        i for i in module.entry.instructions if i.opcode == "custom-call"]
+    whole = [call.shape] if not call.shape.is_tuple else list(call.shape.elements)
+    assert [s.dims[0] - 1 for s in whole] == places
+    assert call.attributes["custom_call_target"] == target.removesuffix("_ffi") + "_ffi"
+    assert len(call.operands) == arrays == len(call.attributes["operand_layout_constraints"])
+    assert [s.dims for s in module.entry.root.shape.elements] == [(n + 1,) for n in range(least)]
+    for number, element in enumerate(module.entry.root.operands):
+        is_ours = element is call or (element.opcode == "get-tuple-element" and element.operands[0] is call)
+        assert is_ours is (number in places)
+        if element.opcode == "get-tuple-element":
+            assert places[element.attributes["index"]] == number
+    if target in CONFIGS:
+        assert str(call.attributes["backend_config"].text) == f"{{{CONFIGS[target]}}}"
+    # What the call says of all its results holds for those of today only where they are the same.
+    assert ("frontend_attributes" in call.attributes) is (len(places) == least)
+
+
+@pytest.mark.parametrize(("full", "vectors", "mode"), [(0, 0, "N"), (1, 0, "N"), (0, 1, "S"), (1, 1, "A")])
+def test_which_singular_vectors(full: int, vectors: int, mode: str) -> None:
+    sizes = " ".join(f"f64[{n + 1}]{{0}}" for n in range(7))
+    module = legalize(hlotool.parse(_text("lapack_dgesdd", f"{full} {vectors} 1 4 4 99", _SQUARE, sizes)))
+    assert f"{{mode = {ord(mode)} : ui8}}" in str(module)

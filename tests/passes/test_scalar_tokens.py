@@ -55,3 +55,19 @@ def test_a_scalar_whose_value_counts_is_not_guessed() -> None:
 
 def test_lint_says_what_xla_says() -> None:
     assert "all-gather-c2" in [d.code for d in hlotool.verify(hlotool.parse(TEXT))]
+
+
+@pytest.mark.parametrize(("lines", "is_zero"), [
+    ("z = f32[] constant(0)", True), ("z = f32[] constant(1)", False), ("z = f32[] constant(-0)", True),
+    ("a = f32[] constant(0)  z = f32[] copy(a)", True), ("z = f32[] negate(x)", False), ("z = f32[] copy(x)", False),
+    ("a = f32[] constant(0)  z = f32[] multiply(x, a)", True), ("z = f32[] multiply(x, x)", False),
+    ("a = f32[] constant(0)  z = f32[] add(a, x)", False),
+    ("a = f32[] constant(0)  t = (f32[], f32[]) tuple(x, a)  z = f32[] get-tuple-element(t), index=1", True),
+    ("a = f32[] constant(0)  t = (f32[], f32[]) tuple(x, a)  z = f32[] get-tuple-element(t), index=0", False),
+    ("z = f32[] get-tuple-element(p), index=0", False)])
+def test_which_scalars_are_zero(lines: str, is_zero: bool) -> None:
+    from hlotool.passes.legalize.scalar_tokens import _is_zero
+
+    entry = hlotool.parse(f"ENTRY e {{ x = f32[] parameter(0)  p = (f32[], f32[]) parameter(1)  {lines}  "
+                          "ROOT r = f32[] negate(z) }").entry
+    assert _is_zero(entry.root.operands[0]) is is_zero

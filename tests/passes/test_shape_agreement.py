@@ -1,0 +1,39 @@
+"""Which shapes agree, which trees of origins fit a shape: both sides of each condition."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlotool
+from hlotool.ir import Shape
+from hlotool.passes.verify.profile_checks import fits_origin
+from hlotool.passes.verify.shape_checks import agrees
+
+
+def shape(text: str) -> Shape:
+    return hlotool.parse(f"ENTRY e {{ ROOT x = {text} parameter(0) }}").entry.root.shape
+
+
+@pytest.mark.parametrize(("written", "inferred", "do_agree"), [
+    ("f32[2]", "f32[2]", True), ("f32[2]", "f32[3]", False), ("f32[2]", "f64[2]", False), ("f32[2]", "f32[2,1]", False),
+    ("f32[2]", "f32[?]", True), ("f32[?]", "f32[7]", True), ("f32[?,3]", "f32[2,3]", True),
+    ("f32[?,3]", "f32[2,4]", False), ("f32[2,?]", "f32[3,?]", False), ("f32[<=2]", "f32[2]", True),
+    ("f32[2,3]{0,1}", "f32[2,3]{1,0}", True), ("(f32[2])", "(f32[2])", True), ("(f32[?])", "(f32[2])", True),
+    ("(f32[?], s32[])", "(f32[2], s32[])", True), ("(f32[?], s32[])", "(f32[2], u32[])", False),
+    ("(f32[?])", "(f32[2], f32[2])", False), ("(f32[?], (s8[?]))", "(f32[2], (s8[4]))", True),
+    ("(f32[?], (s8[?]))", "(f32[2], (s4[4]))", False), ("f32[2]", "(f32[2])", False), ("token[]", "token[]", True),
+    ("token[]", "f32[]", False), ("()", "()", True)])
+def test_which_shapes_agree(written: str, inferred: str, do_agree: bool) -> None:
+    assert agrees(shape(written), shape(inferred)) is do_agree
+    assert agrees(shape(inferred), shape(written)) is do_agree
+
+
+@pytest.mark.parametrize(("text", "given", "fits"), [
+    ('{{"a"}}', "f32[2]", True), ('{({"a"}, {"b"})}', "(f32[2], s32[])", True),
+    ('{({"a"}, {"b"})}', "(f32[2], s32[], s32[])", False), ('{({"a"}, {"b"})}', "f32[2]", False),
+    ('{({"a"}, ({"b"}))}', "(f32[2], (s32[]))", True), ('{({"a"}, ({"b"}))}', "(f32[2], s32[])", False),
+    ('{({"a"}, {"b"})}', "((f32[2]), s32[])", False), ('{({"a" {0}}, {})}', "(f32[2], s32[])", True),
+    ("{[synthetic_call]}", "(f32[2], s32[])", True), ("", "(f32[2])", True), ("{", "(f32[2])", True),
+    ('{"a"}', "(f32[2])", True)])
+def test_which_trees_of_origins_fit(text: str, given: str, fits: bool) -> None:
+    assert fits_origin(text, shape(given)) is fits
