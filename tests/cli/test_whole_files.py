@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import pathlib
@@ -277,3 +278,18 @@ def test_writing_beside_threads_warns_of_nothing(tmp_path: pathlib.Path) -> None
     done = subprocess.run([sys.executable, "-W", "error", "-c", code, str(file)], capture_output=True, text=True,
                           check=False)
     assert (done.returncode, done.stderr, file.read_text()) == (0, "", "after")
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EACCES, errno.EIO, errno.ENOSPC])
+def test_why_a_file_could_not_be_written_is_said(number: int, tmp_path: pathlib.Path,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text("before")
+
+    def refuse(*names: object, **rest: object) -> None:
+        raise OSError(number, "refused")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError) as raised:
+        write_whole(file, b"after")
+    assert raised.value.errno == number and file.read_text() == "before"

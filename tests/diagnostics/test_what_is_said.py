@@ -115,7 +115,8 @@ def of_jax_code() -> Iterator[str]:
         yield f"// {case.path.stem}\n{code}\n"
 
 
-@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs, of_jax_code], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs, of_jax_code],
+                         ids=lambda f: f.__name__)
 def test_what_is_said(lines: Callable[[], Iterator[str]], update_golden: bool) -> None:
     path = GOLDEN / "said" / f"{lines.__name__.removeprefix('of_').removeprefix('the_')}.txt"
     found = "\n".join(lines())

@@ -219,3 +219,45 @@ def test_every_operation_gives_the_same_values(path: Path) -> None:
             assert {d.code for d in error.diagnostics} <= {"J102", "E105", "E101"}, error
             continue
         assert found.verdict != "differ", (found.kind, found.findings)
+
+
+_KEYS = {
+    "one": ("ROOT r = pred[] compare(a, b), direction=LT", 1),
+    "down": ("ROOT r = pred[] compare(a, b), direction=GT", 0),
+    "turned": ("ROOT r = pred[] compare(b, a), direction=LT", 0),
+    "two": ("p = pred[] compare(a, b), direction=LT  e = pred[] compare(a, b), direction=EQ\n"
+            "q = pred[] compare(c, d), direction=LT  n = pred[] and(e, q)  ROOT r = pred[] or(p, n)", 2),
+    "the second first": ("p = pred[] compare(c, d), direction=LT  e = pred[] compare(c, d), direction=EQ\n"
+                         "q = pred[] compare(a, b), direction=LT  n = pred[] and(e, q)  ROOT r = pred[] or(p, n)", 0),
+    "not where equal": ("p = pred[] compare(a, b), direction=LT  e = pred[] compare(a, b), direction=NE\n"
+                        "q = pred[] compare(c, d), direction=LT  n = pred[] and(e, q)  ROOT r = pred[] or(p, n)", 0),
+    "both": ("p = pred[] compare(a, b), direction=LT  q = pred[] compare(c, d), direction=LT\n"
+             "ROOT r = pred[] and(p, q)", 0),
+    "either": ("p = pred[] compare(a, b), direction=LT  q = pred[] compare(c, d), direction=LT\n"
+               "ROOT r = pred[] or(p, q)", 0),
+}
+
+
+@pytest.mark.parametrize("name", _KEYS)
+def test_by_how_many_keys_a_comparison_sorts(name: str) -> None:
+    from hlotool.lax.sorting import _keys
+
+    body, count = _KEYS[name]
+    module = hlotool.parse("ENTRY e { a = s32[] parameter(0)  b = s32[] parameter(1)  c = s32[] parameter(2)\n"
+                           f"d = s32[] parameter(3)\n{body} }}")
+    assert _keys(module.entry.root) == count
+
+
+@pytest.mark.parametrize(("dims", "is_packed"), [
+    ("16", False), ("2,8", False), ("64", False), ("65", True), ("200", True)])
+def test_how_many_elements_are_written_out(dims: str, is_packed: bool) -> None:
+    from hlotool.lax.python_literals import _READABLE
+
+    assert _READABLE == 64
+    size = int(np.prod([int(d) for d in dims.split(",")]))
+    values_ = np.arange(size, dtype=np.int32).reshape([int(d) for d in dims.split(",")]).tolist()
+    text = str(values_).replace("[", "{").replace("]", "}")
+    code = to_jax_code(hlotool.parse(f"ENTRY e {{ ROOT c = s32[{dims}] constant({text}) }}"))
+    assert ("_unpacked(" in code) is is_packed
+    narrow = to_jax_code(hlotool.parse("ENTRY e { ROOT c = s4[2] constant({1,2}) }"))
+    assert "jnp.array([" not in narrow

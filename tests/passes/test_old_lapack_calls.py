@@ -128,7 +128,8 @@ ROUTINES = {
     "lapack_dorgqr": ("1 4 4 4 64", 2, 3, [0]), "lapack_zungqr": ("1 4 4 4 64", 2, 3, [0]),
     "lapack_dpotrf": ("1 1 4", 1, 2, [0, 1]), "lapack_dgesdd": ("0 1 1 4 4 99", 1, 7, [0, 1, 2, 3, 4]),
     "lapack_dsyevd": ("1 1 4", 1, 4, [0, 1, 2]), "lapack_zheevd": ("1 1 4", 1, 4, [0, 1, 2]),
-    "lapack_sgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]), "lapack_dgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]),
+    "lapack_sgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]),
+    "lapack_dgeev": ("1 4 u8:78 u8:86", 1, 8, [3, 4, 5, 6, 7]),
     "lapack_cgeev": ("1 4 u8:78 u8:86", 1, 6, [2, 3, 4, 5]), "lapack_zgeev": ("1 4 u8:78 u8:86", 1, 6, [2, 3, 4, 5]),
     "lapack_dgees": ("1 4 u8:86 u8:78", 1, 6, [0, 3, 1, 2, 4, 5]),
     "lapack_zgees": ("1 4 u8:86 u8:78", 1, 6, [0, 3, 2, 4, 5]),
@@ -140,7 +141,8 @@ ROUTINES = {
 }
 CONFIGS = {
     "lapack_dgesdd": "mode = 83 : ui8", "lapack_dgees": "mode = 86 : ui8, sort = 78 : ui8",
-    "lapack_dgeev": "compute_left = 78 : ui8, compute_right = 86 : ui8", "lapack_dgehrd": "high = 4 : i32, low = 1 : i32",
+    "lapack_dgeev": "compute_left = 78 : ui8, compute_right = 86 : ui8",
+    "lapack_dgehrd": "high = 4 : i32, low = 1 : i32",
     "lapack_dpotrf": "uplo = 76 : ui8", "lapack_dsyevd": "mode = 86 : ui8, uplo = 76 : ui8",
     "lapack_dsytrd": "uplo = 76 : ui8"}
 
@@ -149,13 +151,15 @@ CONFIGS = {
 def test_results_stay_at_their_places(target: str) -> None:
     """Of as many results as the call had at least, each of another size; with one less it is no such call."""
     scalars, arrays, least, places = ROUTINES[target]
-    sizes = [f"f64[{n + 1}]{{0}}" for n in range(least)]
-    text = _text(target, scalars, " ".join([_SQUARE] * arrays), " ".join(sizes))
-    assert not needs_legalizing(hlotool.parse(_text(target, scalars, " ".join([_SQUARE] * arrays), " ".join(sizes[:-1]))))
-    assert not needs_legalizing(hlotool.parse(_text(target, scalars, " ".join([_SQUARE] * (arrays + 1)), " ".join(sizes))))
-    module = legalize(hlotool.parse(text.replace("}\n}", '}, frontend_attributes={a="b"}\n}')))
-    (call,) = module.entry.by_opcode("custom-call") if hasattr(module.entry, "by_opcode") else [
-        i for i in module.entry.instructions if i.opcode == "custom-call"]
+
+    def given(operands: int, results: int) -> str:
+        sizes = [f"f64[{n + 1}]{{0}}" for n in range(results)]
+        return _text(target, scalars, " ".join([_SQUARE] * operands), " ".join(sizes))
+
+    assert not needs_legalizing(hlotool.parse(given(arrays, least - 1)))
+    assert not needs_legalizing(hlotool.parse(given(arrays + 1, least)))
+    module = legalize(hlotool.parse(given(arrays, least).replace("}\n}", '}, frontend_attributes={a="b"}\n}')))
+    (call,) = [i for i in module.entry.instructions if i.opcode == "custom-call"]
     whole = [call.shape] if not call.shape.is_tuple else list(call.shape.elements)
     assert [s.dims[0] - 1 for s in whole] == places
     assert call.attributes["custom_call_target"] == target.removesuffix("_ffi") + "_ffi"

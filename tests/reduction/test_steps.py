@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -20,6 +21,7 @@ from hlotool.reduction.entry_values import Values, _fitting, values_of
 from hlotool.reduction.pair_cutting import _Side
 from hlotool.reduction.plainness import _plainness, _renamed, _with_count, plainer_arrays
 from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
+from hlotool.reduction.steps import Work
 
 F32 = partial(np.array, dtype=np.float32)
 
@@ -183,3 +185,16 @@ def test_raw_bytes_take_a_type_of_their_size_only() -> None:
     assert _typed(raw, np.dtype(ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
     assert _typed(raw, np.dtype(np.float32)).dtype == raw.dtype
     assert _typed(F32([1]), np.dtype(np.int32)).dtype == np.float32
+
+
+def test_values_are_computed_once_for_what_was_cut_out_of_one_module() -> None:
+    base, other = (Candidate(hlotool.parse(SMALL), [[F32([1, n])]]) for n in (2, 3))
+    work = Work(SimpleNamespace(taken=set()), base)  # type: ignore[arg-type] # nobody is asked
+    first = work.values_of(base)
+    assert work.values_of(base) is first
+    work.accept(other, "cut", keeps_values=True)
+    assert work.values_of(other) is first
+    work.accept(base, "arguments", keeps_values=False)
+    again = work.values_of(base)
+    assert again is not first and shown(again.leaves(base.module.entry.instructions[1], 0) or []) == [[-1, -2]]
+    assert work.done == {"cut": 1, "arguments": 1}
