@@ -148,9 +148,21 @@ def test_structure() -> None:
 def test_a_formatted_text_is_left_alone() -> None:
     shown = str(parse(TEXT))
     assert features.formatting(*opened(shown)) == []
-    (edit,) = features.formatting(*opened(TEXT))
-    assert edit.new_text == shown and corners(edit.range) == (0, 0, 10, 0)
+    lines = TEXT.splitlines(keepends=True)
+    for edit in reversed(features.formatting(*opened(TEXT)) or []):
+        assert edit.range.start.character == edit.range.end.character == 0
+        lines[edit.range.start.line:edit.range.end.line] = edit.new_text.splitlines(keepends=True)
+    assert "".join(lines) == shown
     assert features.formatting(*opened(TEXT.replace("constant(0)", "constant("))) is None
+
+
+@pytest.mark.parametrize(("before", "after", "changed"), [
+    ("abc", "abc", []), ("abc", "axc", [(1, 2, ["x"])]), ("abc", "xabc", [(0, 0, ["x"])]),
+    ("abc", "abcx", [(3, 3, ["x"])]),
+    ("abc", "ac", [(1, 2, [])]), ("abc", "", [(0, 3, [])]), ("", "ab", [(0, 0, ["a", "b"])]), ("aa", "a", [(1, 2, [])]),
+    ("abcde", "xbcdy", [(0, 1, ["x"]), (4, 5, ["y"])])])
+def test_only_lines_that_differ_are_changed(before: str, after: str, changed: list[tuple[int, int, list[str]]]) -> None:
+    assert list(features._changed_lines([*before], [*after])) == changed
 
 
 @pytest.mark.parametrize(("before", "labels"), [
