@@ -27,6 +27,7 @@ GROUPS = {
         "conform": "run conformance cases on executors and report",
     },
     "look": {
+        "view": "a module as a page: its graph, folded, with the text beside it",
         "diff": "what differs between two modules, matched by structure",
         "cost": "flops, traffic, memory and communication of a module",
         "docs": "write or serve the manual",

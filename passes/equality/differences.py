@@ -67,6 +67,40 @@ class Diff:
     matched: int = 0
     #: dead instructions, and repetitions of pure ones, that only one side has
     immaterial: int = 0
+    #: pairs of instructions in computations that were compared
+    _partners: dict[HloInstruction, HloInstruction] = field(default_factory=dict)
+    _structure: Structure | None = None
+
+    def pairs(self) -> dict[HloInstruction, HloInstruction]:
+        """Which instruction of the right module stands for which of the left, changed ones included.
+
+        In computations that need no comparison, for they are equal, instructions of one structure are pairs, in order.
+        """
+        found = dict(self._partners)
+        if self._structure is None:
+            return found
+        numbers = self._structure.computations
+        compared = set(found)
+        equal: dict[int, HloComputation] = {}
+        for computation in self.right.computations:
+            if computation in numbers:
+                equal.setdefault(numbers[computation], computation)
+        for computation in self.left.computations:
+            partner = equal.get(numbers.get(computation, -1))
+            if partner is not None and not any(i in compared for i in computation.instructions):
+                found.update(self._equal_pairs(computation, partner))
+        return found
+
+    def _equal_pairs(self, left: HloComputation, right: HloComputation
+                     ) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+        assert self._structure is not None
+        numbers = self._structure.instructions
+        rows: dict[int, list[HloInstruction]] = {}
+        for instruction in reversed(right.instructions):
+            rows.setdefault(numbers[instruction], []).append(instruction)
+        for instruction in left.instructions:
+            if row := rows.get(numbers[instruction]):
+                yield instruction, row.pop() if len(row) > 1 else row[0]
 
     @property
     def is_equal(self) -> bool:
@@ -125,7 +159,7 @@ def diff(a: HloModule | str, b: HloModule | str, *, names: bool = False, layouts
     structure = Structure(Aspects(layouts, frozenset(ignore)))
     structure.add(left)
     structure.add(right)
-    found = Diff(left, right)
+    found = Diff(left, right, _structure=structure)
     _compare_headers(found, structure.aspects)
     _Comparison(found, structure, names).run()
     return found
@@ -215,6 +249,7 @@ class _Comparison:
 
     def _report(self, left: HloComputation, right: HloComputation, matching: Matching) -> None:
         changes = self.found.changes
+        self.found._partners.update(matching.partner)
         for x in left.instructions:
             y = matching.partner.get(x)
             if y is None:

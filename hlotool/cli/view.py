@@ -1,0 +1,116 @@
+"""A module as a page to look at: its graph, folded and opened by click, with the text beside it.
+
+    hlotool view step.hlo -o page.html             graph, text, findings, costs, shardings; search and links
+    hlotool view before.hlo after.hlo -o page.html     two modules side by side, with what `diff` matches
+    hlotool view DUMPS -o page.html                the passes of a folder of dumps as a time line
+    hlotool view step.hlo --values values.npz -o page.html    values of `run --trace`, or a record of `isolate`
+    hlotool view step.hlo --format dot             for Graphviz; svg: an image; json: for Model Explorer
+
+The page needs no other file and no network. page.html#add.3 opens it at an instruction. Exit code 0: written, 2: an
+input cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from hlotool.cli.console import complain, report
+from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.whole_files import note_read, require_beside, write_beside
+from hlotool.diagnostics import HloError, visible
+from hlotool.ir import HloModule, Source
+
+_FORMS = ("html", "dot", "svg", "json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_paths(parser, "a module, two modules, or a folder of dumps")
+    parser.add_argument("--output", "-o", metavar="FILE", help="where the page goes (default: standard output)")
+    parser.add_argument("--format", choices=_FORMS, default=None,
+                        help="html: the page; dot: for Graphviz; svg: an image of the entry computation; json: graphs "
+                             "for Model Explorer (default: by the suffix of --output, else html)")
+    parser.add_argument("--values", metavar="FILE", help="values to show: an .npz file of `run --trace`, or the JSON "
+                                                         "of `isolate`")
+    parser.add_argument("--boxes", type=int, default=None, metavar="N",
+                        help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all")
+    parser.add_argument("--lint", action=argparse.BooleanOptionalAction, default=None,
+                        help="mark findings (default: yes, but not in folders)")
+    parser.add_argument("--module", metavar="NAME", help="of a folder, only modules of that name (jit_step, jit_*)")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.output is not None:
+        require_beside(args.output)
+    form = args.format or _form_of(args.output)
+    if len(args.paths) == 1 and Path(args.paths[0]).is_dir():
+        return _folder(args.paths[0], form, args)
+    sources: dict[str, Source] = {}
+    wanted = list(load(args.paths, sources))
+    if len(wanted) not in (1, 2) or (len(wanted) == 2 and form != "html"):
+        complain(f"hlotool view shows one module{', or two as a page' if len(wanted) > 1 else ''}; {len(wanted)} given")
+        return 2
+    try:
+        _write(args, _drawn(wanted, form, args))
+    except HloError as error:
+        report(error.diagnostics, sources)
+        return 2
+    return 0
+
+
+def _form_of(output: str | None) -> str:
+    suffix = Path(output).suffix.removeprefix(".") if output is not None else ""
+    return {"gv": "dot"}.get(suffix, suffix if suffix in _FORMS else "html")
+
+
+def _drawn(wanted: list[Loaded], form: str, args: argparse.Namespace) -> str:
+    from hlotool.view import module_page, pair_page, read_values
+
+    modules = [w.module() for w in wanted]
+    if form != "html":
+        return _drawings()[form](modules[0], args)
+    if args.values is not None:
+        note_read(args.values)
+    values = read_values(args.values) if args.values is not None else None
+    lints = args.lint is not False
+    if len(modules) == 2:
+        return pair_page([w.name for w in wanted], modules, values, lints=lints)
+    return module_page(wanted[0].name, modules[0], values, lints=lints)
+
+
+def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:
+    from hlotool.view import DEFAULT_BOXES, as_dot, as_svg, model_explorer_text
+
+    def most(args: argparse.Namespace) -> int | None:
+        return DEFAULT_BOXES if args.boxes is None else args.boxes or None
+
+    return {"dot": lambda module, args: as_dot(module, most(args)),
+            "svg": lambda module, args: as_svg(module, most(args)),
+            "json": lambda module, _: model_explorer_text(module)}
+
+
+def _folder(path: str, form: str, args: argparse.Namespace) -> int:
+    from hlotool.bisect import Reader, read_folder
+    from hlotool.view import folder_page
+
+    if form != "html":
+        complain(f"hlotool view: of a folder there is a page, no {form}")
+        return 2
+    wanted = args.module
+    folder = read_folder(path, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
+    for chain in folder.chains:
+        for dump in chain.dumps:
+            note_read(dump.path)
+    _write(args, folder_page(path, folder.chains, Reader(), lints=bool(args.lint)))
+    return 0
+
+
+def _write(args: argparse.Namespace, text: str) -> None:
+    if args.output is None:
+        print(text, end="")
+        return
+    write_beside(Path(args.output), text.encode("utf-8", "backslashreplace"))
+    print(f"{visible(args.output)}", file=sys.stderr)

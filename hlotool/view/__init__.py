@@ -1,0 +1,18 @@
+"""Modules to look at: graphs folded by computation, Python scope and repeated layer, as a page or a drawing."""
+
+from hlotool.view.drawing_formats import (
+    DEFAULT_BOXES,
+    as_dot,
+    as_model_explorer,
+    as_svg,
+    model_explorer_text,
+)
+from hlotool.view.folding import Fold, fold_computation, opened
+from hlotool.view.overlays import Values, read_values
+from hlotool.view.page_data import ViewedModule, viewed
+from hlotool.view.view_page import folder_page, module_page, pair_page
+
+__all__ = [
+    "DEFAULT_BOXES", "Fold", "Values", "ViewedModule", "as_dot", "as_model_explorer", "as_svg", "fold_computation",
+    "folder_page", "model_explorer_text", "module_page", "opened", "pair_page", "read_values", "viewed",
+]

@@ -1,0 +1,321 @@
+"""A computation folded into a tree that opens a few boxes at a time, however large it is.
+
+    ENTRY main                                 parameters (120)
+      decoder_block_0 (213)                    embedding (4)
+      decoder_block_1 (213)           ->       decoder_block_{0…25} ×26
+      ...                                        decoder_block_0 (213)
+                                                   attention (101)
+
+Instructions are sorted by the Python scope that their `op_name` tells; those that have none go where they are used.
+Scopes that differ in a number alone are one repeated layer, and so are stretches of instructions that repeat. What is
+still too long is cut into ranges.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal, TypeAlias
+
+from hlotool.ir import HloComputation, HloInstruction, uses
+
+Kind: TypeAlias = Literal["computation", "scope", "layers", "layer", "range", "parameters", "constants"]
+Item: TypeAlias = "Fold | HloInstruction"
+
+#: boxes that one opened fold shows at most
+MOST_BOXES = 48
+#: computations of so many instructions are shown as they are
+_SMALL = 24
+#: parameters that stand by themselves
+_MOST_PARAMETERS = 8
+#: instructions between folds that make a range
+_FEWEST_IN_RUN = 6
+#: siblings that make a repeated layer
+_FEWEST_LAYERS = 3
+#: a stretch that repeats has so many instructions at least
+_SHORTEST_STRETCH = 3
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(eq=False, slots=True)
+class Fold:
+    """A box that opens: its label, what kind of box it is, and what it holds in the order of the text."""
+
+    label: str
+    kind: Kind
+    items: list[Item] = field(default_factory=list)
+
+    def instructions(self) -> Iterator[HloInstruction]:
+        """All instructions inside, at any depth."""
+        stack = [iter(self.items)]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+            elif isinstance(item, Fold):
+                stack.append(iter(item.items))
+            else:
+                yield item
+
+    def count(self) -> int:
+        """How many instructions are inside."""
+        return sum(1 for _ in self.instructions())
+
+    def folds(self) -> Iterator[Fold]:
+        """This fold and all folds inside, holders first."""
+        stack = [self]
+        while stack:
+            found = stack.pop()
+            yield found
+            stack += [i for i in reversed(found.items) if isinstance(i, Fold)]
+
+
+def fold_computation(computation: HloComputation) -> Fold:
+    """The tree of a computation."""
+    whole = Fold(computation.name, "computation")
+    if len(computation.instructions) <= _SMALL:
+        whole.items = list(computation.instructions)
+        return whole
+    scopes = _scopes(computation)
+    whole.items = _by_scope(computation.instructions, scopes, 0)
+    if sum(i.opcode == "parameter" for i in computation.instructions) > _MOST_PARAMETERS:
+        whole.items = _gathered(whole.items, "parameter", "parameters")
+    for fold in whole.folds():
+        fold.items = _within_limits(fold.items)
+    return whole
+
+
+def opened(whole: Fold, most: int) -> list[Fold]:
+    """The folds to open, holders first, so that a drawing of the tree has at most `most` boxes."""
+    found, boxes, queue = [whole], len(whole.items), [i for i in whole.items if isinstance(i, Fold)]
+    while queue:
+        fold = queue.pop(0)
+        if fold.kind not in ("parameters", "constants") and boxes + len(fold.items) <= most:
+            boxes += len(fold.items)
+            found.append(fold)
+            queue += [i for i in fold.items if isinstance(i, Fold)]
+    return found
+
+
+# Scopes.
+
+
+@cache
+def scope_of(op_name: str) -> tuple[str, ...]:
+    """The scopes of an operation's name, without the operation: `jit(f)/block_0/dot` is jit(f), block_0."""
+    parts, depth, begin = [], 0, 0
+    for n, character in enumerate(op_name):
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth = max(0, depth - 1)
+        elif character == "/" and not depth:
+            parts.append(op_name[begin:n])
+            begin = n + 1
+    return tuple(p for p in parts if p)
+
+
+def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]]:
+    """The scope of each instruction; one that names none stands where all of its users do."""
+    found: dict[HloInstruction, tuple[str, ...]] = {}
+    users = uses(computation)
+    for instruction in reversed(computation.instructions):
+        named = instruction.metadata.op_name if instruction.metadata is not None else ""
+        if named and instruction.opcode != "parameter":
+            found[instruction] = scope_of(named)
+            continue
+        if instruction.opcode == "parameter" or instruction is computation.root:
+            found[instruction] = ()
+            continue
+        found[instruction] = _common([found.get(u, ()) for u in users.get(instruction, ())])
+    return found
+
+
+def _common(scopes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The longest beginning that all scopes share."""
+    if not scopes:
+        return ()
+    low, high = min(scopes), max(scopes)
+    for n, part in enumerate(low):
+        if n >= len(high) or high[n] != part:
+            return low[:n]
+    return low
+
+
+def _by_scope(instructions: Sequence[HloInstruction], scopes: dict[HloInstruction, tuple[str, ...]], depth: int
+              ) -> list[Item]:
+    """Instructions sorted by the scope at a depth, those without one between them."""
+    found: list[Item] = []
+    inner: dict[str, list[HloInstruction]] = {}
+    folds: dict[str, Fold] = {}
+    for instruction in instructions:
+        scope = scopes[instruction]
+        if len(scope) <= depth:
+            found.append(instruction)
+            continue
+        name = scope[depth]
+        if name not in inner:
+            inner[name] = []
+            folds[name] = Fold(name, "scope")
+            found.append(folds[name])
+        inner[name].append(instruction)
+    for name, fold in folds.items():
+        fold.items = _by_scope(inner[name], scopes, depth + 1)
+        while len(fold.items) == 1 and isinstance(only := fold.items[0], Fold):
+            # A scope that holds one other scope is no step of its own.
+            fold.label, fold.kind = (f"{fold.label}/{only.label}", only.kind)
+            fold.items = only.items
+    flat: list[Item] = []
+    for item in found:
+        alone = isinstance(item, Fold) and len(item.items) == 1
+        flat.append(item.items[0] if isinstance(item, Fold) and alone else item)
+    return _with_layers(flat)
+
+
+# Layers.
+
+
+def _with_layers(items: list[Item]) -> list[Item]:
+    """Scopes whose names differ in one number, as one fold of layers."""
+    alike: dict[str, list[Fold]] = {}
+    for item in items:
+        if isinstance(item, Fold) and item.kind == "scope" and _NUMBER.search(item.label):
+            alike.setdefault(_NUMBER.sub("#", item.label), []).append(item)
+    rows = {pattern: folds for pattern, folds in alike.items() if len(folds) >= _FEWEST_LAYERS}
+    taken = {id(f): pattern for pattern, folds in rows.items() for f in folds}
+    found: list[Item] = []
+    made: set[str] = set()
+    for item in items:
+        pattern = taken.get(id(item))
+        if pattern is None:
+            found.append(item)
+        elif pattern not in made:
+            made.add(pattern)
+            found.append(_layers(pattern, rows[pattern]))
+    if len(found) == 1 and isinstance(only := found[0], Fold) and only.kind == "layers":
+        return only.items
+    return found
+
+
+def _layers(pattern: str, folds: list[Fold]) -> Fold:
+    numbers = [_NUMBER.findall(f.label) for f in folds]
+    columns = [[int(row[n]) if len(row[n]) < 19 else 0 for row in numbers] for n in range(len(numbers[0]))]
+    shown = [str(c[0]) if len(set(c)) == 1 else f"{{{min(c)}…{max(c)}}}" for c in columns]
+    pieces = pattern.split("#")
+    label = "".join(piece + (shown[n] if n < len(shown) else "") for n, piece in enumerate(pieces))
+    return Fold(f"{label} ×{len(folds)}", "layers", list(folds))
+
+
+def _repeats(items: list[Item]) -> list[Item]:
+    """Stretches of instructions that repeat one after the other, as folds of layers; the rest as it stands."""
+    words = [_word(i) for i in items]
+    found: list[Item] = []
+    at = 0
+    periods = _likely_periods(words)
+    while at < len(items):
+        best = max(((_times(words, at, period), period) for period in periods), default=(1, 1),
+                   key=lambda pair: (pair[0] - 1) * pair[1] if pair[0] >= _FEWEST_LAYERS else 0)
+        times, period = best
+        if times < _FEWEST_LAYERS:
+            found.append(items[at])
+            at += 1
+            continue
+        layers = [Fold(_range_label(items[n:n + period]), "layer", items[n:n + period])
+                  for n in range(at, at + times * period, period)]
+        found.append(Fold(f"{period} instructions ×{times}", "layers", list(layers)))
+        at += times * period
+    return found
+
+
+def _word(item: Item) -> Hashable:
+    """What two instructions of repeated stretches share."""
+    return (item.opcode, item.shape.without_layout()) if isinstance(item, HloInstruction) else id(item)
+
+
+def _likely_periods(words: list[Hashable]) -> list[int]:
+    """Distances at which the same instructions come again most often."""
+    last: dict[Hashable, int] = {}
+    gaps: Counter[int] = Counter()
+    for n, word in enumerate(words):
+        if word in last and n - last[word] >= _SHORTEST_STRETCH:
+            gaps[n - last[word]] += 1
+        last[word] = n
+    return [gap for gap, count in gaps.most_common(4) if count >= gap]
+
+
+def _times(words: list[Hashable], at: int, period: int) -> int:
+    """How often the stretch at a place follows upon itself, itself included."""
+    end = at + period
+    # The first word tells nearly always; the whole comparison is for the rest.
+    while end < len(words) and words[end] == words[at + (end - at) % period]:
+        end += 1
+    return (end - at) // period
+
+
+# Ranges.
+
+
+def _within_limits(items: list[Item]) -> list[Item]:
+    """The items, gathered so that few enough are left: parameters, constants, stretches that repeat, ranges."""
+    if len(items) <= MOST_BOXES:
+        return items
+    items = _gathered(_gathered(items, "parameter", "parameters"), "constant", "constants")
+    if len(items) > MOST_BOXES:
+        items = _repeats(items)
+    return _cut(items)
+
+
+def _gathered(items: list[Item], opcode: str, kind: Kind) -> list[Item]:
+    """The instructions of an opcode, where they are many, as one fold in the place of the first."""
+    chosen = [i for i in items if isinstance(i, HloInstruction) and i.opcode == opcode]
+    if len(chosen) < _FEWEST_LAYERS or len(chosen) == len(items):
+        return items
+    fold = Fold(kind, kind, list(chosen))
+    taken = set(map(id, chosen))
+    first = next(n for n, i in enumerate(items) if id(i) in taken)
+    rest: list[Item] = [i for i in items if id(i) not in taken]
+    return [*rest[:first], fold, *rest[first:]]
+
+
+def _cut(items: list[Item]) -> list[Item]:
+    """The items in ranges, and those in ranges again, until few are left; a few folds stay beside the ranges."""
+    folds = [i for i in items if isinstance(i, Fold)]
+    if 0 < len(folds) <= MOST_BOXES // 2 and len(items) > MOST_BOXES:
+        items = _runs(items)
+        if len(items) > MOST_BOXES:
+            plain = _in_ranges([i for i in items if not (isinstance(i, Fold) and i.kind != "range")], MOST_BOXES // 2)
+            items = [*folds, *plain]
+    return _in_ranges(items, MOST_BOXES)
+
+
+def _runs(items: list[Item]) -> list[Item]:
+    """Instructions between folds, where there are many, as ranges."""
+    found: list[Item] = []
+    for is_fold, group in itertools.groupby(items, lambda i: isinstance(i, Fold)):
+        run = list(group)
+        found += run if is_fold or len(run) < _FEWEST_IN_RUN else [Fold(_range_label(run), "range", run)]
+    return found
+
+
+def _in_ranges(items: list[Item], most: int) -> list[Item]:
+    while len(items) > most:
+        pieces = -(-len(items) // MOST_BOXES)
+        size = -(-len(items) // pieces)
+        parts = [items[n:n + size] for n in range(0, len(items), size)]
+        items = [Fold(_range_label(part), "range", part) if len(part) > 1 else part[0] for part in parts]
+    return items
+
+
+def _range_label(items: Sequence[Item]) -> str:
+    return f"{_edge(items[0], 0)} … {_edge(items[-1], -1)}"
+
+
+def _edge(item: Item, side: int) -> str:
+    """The name of the first or last thing in a range."""
+    while isinstance(item, Fold) and item.kind in ("range", "layer"):
+        item = item.items[side]
+    return item.name if isinstance(item, HloInstruction) else item.label

@@ -1,0 +1,262 @@
+/* The page: which modules are shown, what is chosen, search, colours, passes, and the address. */
+
+const MOST_HITS = 100;
+
+class App {
+  constructor(page) {
+    this.page = page;
+    this.panes = [];
+    this.details = new Details(this);
+    this.text = new TextPane(this);
+    this.colour = "operation";
+    this.hits = [];
+    this.listen();
+  }
+
+  async start() {
+    if (this.page.chains) await this.showChains();
+    else await this.showModules(this.page.modules, this.page.modules.length > 1 ? 0 : null);
+    await this.followAddress();
+    document.documentElement.dataset.ready = "yes";
+  }
+
+  /* Show one module, or two with their differences (the number of the block that holds these, or null). */
+  async showModules(numbers, differences) {
+    const turn = this.turn = (this.turn || 0) + 1;
+    const modules = await Promise.all(numbers.map(n => Module.number(n)));
+    const match = differences === null ? null : await this.match(differences);
+    if (turn !== this.turn) return;
+    while (this.panes.length > modules.length) this.panes.pop().element.remove();
+    while (this.panes.length < modules.length) {
+      const pane = new Pane(this.panes.length, this);
+      this.panes.push(pane);
+      byId("graphs").append(pane.element);
+    }
+    this.showColours(modules, match);
+    modules.forEach((module, side) => this.panes[side].show(module, match, `match ${differences}`));
+    this.panes.forEach(pane => pane.title.hidden = modules.length < 2);
+    byId("verdict").textContent = this.page.verdict || (match ? match.summary : "");
+    this.details.overview(this.panes);
+    this.showLegend();
+    this.text.show(modules.at(-1));
+  }
+
+  async match(number) {
+    this.matches ??= new Map();
+    if (!this.matches.has(number)) this.matches.set(number, unpacked(`match-${number}`).then(text => new Match(JSON.parse(text))));
+    return this.matches.get(number);
+  }
+
+  paneOf(module) { return this.panes.find(pane => pane.module === module) || this.panes[0]; }
+
+  // What is chosen.
+
+  choose(pane, n, { isInPlace = false, path = "", keepsText = false } = {}) {
+    if (n === null) {
+      for (const p of this.panes) { p.chosen = null; p.mark(); }
+      this.details.overview(this.panes);
+      this.address("");
+      return;
+    }
+    if (isInPlace) { pane.chosen = n; pane.chosenPath = path; pane.mark(); } else pane.reveal(n);
+    const m = pane.module, end = n + 1 < m.count && m.lines[n + 1] > m.lines[n] ? m.lines[n + 1] : m.lines[n] + 1;
+    const partner = pane.match?.partners[pane.side].get(n), other = this.panes[1 - pane.side];
+    if (other) { if (partner !== undefined) other.reveal(partner); else { other.chosen = null; other.mark(); } }
+    this.details.instruction(pane, n);
+    if (keepsText) { this.text.here = [m.lines[n], end - 1]; this.text.draw(); } else this.text.at(m, m.lines[n], end);
+    this.address((pane.side ? "@" : "") + m.names[n]);
+    byId("said").textContent = pane.describe({ instruction: n }, {});
+  }
+
+  /* A fold was opened or closed: the same is done with the fold of its partners on the other side. */
+  toggled(pane, fold, isOpen) {
+    const other = this.panes[1 - pane.side];
+    if (!other || !pane.match) return;
+    const label = pane.module.folds[fold][0];
+    const first = pane.module.inside(fold).find(n => pane.match.partners[pane.side].has(n));
+    if (first === undefined) return;
+    const partner = pane.match.partners[pane.side].get(first);
+    const chain = other.module.chain(partner), at = chain.findIndex((f, k) => k && other.module.folds[f][0] === label);
+    if (at < 0) return;
+    const steps = other.pathTo(partner), end = steps.indexOf(`f${chain[at]}`);
+    if (end < 0 || (isOpen && !other.boxes.has(steps.slice(0, end + 1).join("/")))) return;
+    const focus = document.activeElement;
+    other.toggle(steps.slice(0, end + 1).join("/"), isOpen);
+    focus?.focus?.({ preventScroll: true });
+  }
+
+  // The address: #name, and #@name on the right of two.
+
+  address(name) {
+    const wanted = name ? `#${encodeURIComponent(name)}` : location.pathname + location.search;
+    this.own = name;
+    try { history.replaceState(null, "", wanted); } catch { /* pages without an address have none to change */ }
+  }
+
+  async followAddress() {
+    let name;
+    try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+    if (!name || name === this.own) return;
+    const side = name.startsWith("@") && this.panes[1] ? 1 : 0, pane = this.panes[side];
+    if (!pane) return;
+    const plain = side ? name.slice(1) : name;
+    let n = pane.module.byName(plain);
+    if (n === undefined) n = pane.module.computations.find(row => row[0] === plain)?.[4];
+    if (n !== undefined) this.choose(pane, n);
+    else byId("said").textContent = `Nothing is called ${plain}`;
+  }
+
+  // Controls.
+
+  listen() {
+    const search = byId("search"), hits = byId("hits");
+    search.addEventListener("input", () => this.search(search.value));
+    search.addEventListener("keydown", event => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && this.hits.length) { event.preventDefault(); this.pickHit((this.picked + step + this.hits.length) % this.hits.length); }
+      else if (event.key === "Enter" && this.hits.length) this.takeHit(Math.max(0, this.picked));
+      else if (event.key === "Escape") this.closeHits();
+    });
+    hits.addEventListener("mousedown", event => event.preventDefault());
+    hits.addEventListener("click", event => {
+      const row = event.target.closest("[data-hit]");
+      if (row) this.takeHit(+row.dataset.hit);
+    });
+    search.addEventListener("blur", () => this.closeHits());
+    search.addEventListener("focus", () => { if (search.value) this.search(search.value); });
+    document.addEventListener("keydown", event => {
+      if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)) { event.preventDefault(); search.focus(); search.select(); }
+      if (event.key === "Escape" && document.activeElement?.tagName !== "INPUT" && this.panes[0]) this.choose(this.panes[0], null);
+    });
+    byId("colour").addEventListener("change", event => { this.colour = event.target.value; this.panes.forEach(pane => pane.draw()); this.showLegend(); });
+    byId("in").addEventListener("click", () => this.panes.forEach(pane => pane.zoom(pane.scale * 1.25)));
+    byId("out").addEventListener("click", () => this.panes.forEach(pane => pane.zoom(pane.scale / 1.25)));
+    byId("fit").addEventListener("click", () => this.panes.forEach(pane => pane.fit()));
+    byId("fold").addEventListener("click", () => this.panes.forEach(pane => { pane.root = pane.module.entry; pane.open.clear(); pane.draw(); pane.fit(); }));
+    addEventListener("hashchange", () => this.followAddress());
+  }
+
+  search(text) {
+    const hits = byId("hits"), rows = [];
+    this.hits = [];
+    let total = 0;
+    for (const pane of this.panes) {
+      const found = pane.module.search(text, MOST_HITS);
+      total += found.total;
+      this.hits.push(...found.hits.map(n => [pane, n]));
+    }
+    this.hits.length = Math.min(this.hits.length, MOST_HITS);
+    this.hits.forEach(([pane, n], k) => {
+      const m = pane.module, row = element("li"), rest = element("span", ` ${m.opcodes[m.opcode[n]]} ${m.shapes[m.shape[n]]} ${m.scopes[m.scope[n]]}`, "quiet");
+      row.id = `hit-${k}`;
+      row.dataset.hit = k;
+      row.setAttribute("role", "option");
+      row.setAttribute("aria-selected", "false");
+      row.append(m.names[n], rest);
+      rows.push(row);
+    });
+    const isOpen = rows.length > 0;
+    hits.replaceChildren(...rows);
+    hits.hidden = !isOpen;
+    byId("search").setAttribute("aria-expanded", String(isOpen));
+    byId("said").textContent = text ? `${total.toLocaleString("en")} found${total > rows.length ? `, ${rows.length} shown` : ""}` : "";
+    this.picked = -1;
+    if (isOpen) this.pickHit(0);
+    this.total = total;
+  }
+
+  pickHit(k) {
+    byId(`hit-${this.picked}`)?.setAttribute("aria-selected", "false");
+    this.picked = k;
+    const row = byId(`hit-${k}`);
+    row.setAttribute("aria-selected", "true");
+    row.scrollIntoView({ block: "nearest" });
+    byId("search").setAttribute("aria-activedescendant", row.id);
+  }
+
+  takeHit(k) {
+    const [pane, n] = this.hits[k];
+    this.closeHits();
+    this.choose(pane, n);
+  }
+
+  closeHits() {
+    byId("hits").hidden = true;
+    byId("search").setAttribute("aria-expanded", "false");
+    byId("search").removeAttribute("aria-activedescendant");
+  }
+
+  showColours(modules, match) {
+    const found = Object.entries(OVERLAYS).filter(([, overlay]) => modules.some(module => overlay.has(module, match)));
+    const wanted = match ? "differences" : modules.some(m => m.valueLines.size) && !this.wasSet ? "values" : this.colour;
+    this.wasSet = true;
+    this.colour = found.some(([name]) => name === wanted) ? wanted : found[0][0];
+    byId("colour").replaceChildren(...found.map(([name, overlay]) => {
+      const option = element("option", overlay.label);
+      option.value = name;
+      option.selected = name === this.colour;
+      return option;
+    }));
+  }
+
+  showLegend() {
+    byId("legend").replaceChildren(...OVERLAYS[this.colour].legend(this.panes.at(-1)).map(([kind, text]) => {
+      const row = element("li"), mark = element("i", undefined, kind);
+      mark.setAttribute("aria-hidden", "true");
+      row.append(mark, text);
+      return row;
+    }));
+  }
+
+  // A folder: the passes of each module in order.
+
+  showChains() {
+    const bar = byId("passes");
+    bar.hidden = false;
+    this.chain = element("select");
+    this.chain.setAttribute("aria-label", "Module");
+    this.page.chains.forEach((chain, k) => { const option = element("option", chain.name); option.value = k; this.chain.append(option); });
+    this.chain.hidden = this.page.chains.length < 2;
+    this.line = element("ol");
+    this.said = element("p");
+    bar.replaceChildren(this.chain, this.line, this.said);
+    this.chain.addEventListener("change", () => this.showChain(+this.chain.value));
+    this.line.addEventListener("keydown", event => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const buttons = [...this.line.querySelectorAll("button")], next = step && buttons[buttons.indexOf(document.activeElement) + step];
+      if (next) { next.focus(); next.click(); }
+    });
+    return this.showChain(0);
+  }
+
+  async showChain(k) {
+    const chain = this.page.chains[k];
+    this.line.setAttribute("aria-label", `Passes of ${chain.name}`);
+    this.line.replaceChildren(...chain.steps.map((step, n) => {
+      const row = element("li"), button = element("button"), size = step.size || 0;
+      button.style.height = `${Math.min(40, 6 + 5 * Math.log2(1 + size))}px`;
+      button.className = step.problem ? "broken" : size ? "changed" : "";
+      button.setAttribute("aria-label", `${n}: ${step.label}: ${step.said}`);
+      button.title = `${step.label}: ${step.said}`;
+      button.addEventListener("click", () => this.showStep(chain, n));
+      row.append(button);
+      return row;
+    }));
+    const first = chain.steps.findIndex(step => step.size);
+    await this.showStep(chain, first < 0 ? 0 : first);
+  }
+
+  async showStep(chain, n) {
+    const step = chain.steps[n];
+    this.line.querySelectorAll("button").forEach((button, k) => {
+      if (k === n) button.setAttribute("aria-current", "step"); else button.removeAttribute("aria-current");
+      button.tabIndex = k === n ? 0 : -1;
+    });
+    this.line.children[n].scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.said.textContent = `${n} of ${chain.steps.length - 1}: ${step.label}: ${step.said}`;
+    if (step.modules.length) await this.showModules(step.modules, step.match);
+  }
+}
+
+const app = new App(JSON.parse(byId("page").textContent));
+app.start().catch(error => { byId("verdict").textContent = `This page cannot be shown: ${error.message}`; throw error; });

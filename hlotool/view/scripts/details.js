@@ -1,0 +1,118 @@
+/* Beside the graph: an overview of the module, or all that is known of an instruction. */
+
+const MOST_ROWS = 60;
+
+function element(tag, text, className) {
+  const found = document.createElement(tag);
+  if (text !== undefined) found.textContent = text;
+  if (className) found.className = className;
+  return found;
+}
+
+class Details {
+  constructor(app) { this.app = app; }
+
+  /* A button that leads to an instruction. */
+  jump(pane, n, label) {
+    const button = element("button", label ?? pane.module.names[n], "jump");
+    button.addEventListener("click", () => this.app.choose(pane, n));
+    return button;
+  }
+
+  list(heading, rows, total = rows.length) {
+    if (!rows.length) return [];
+    const list = element("ul");
+    for (const row of rows.slice(0, MOST_ROWS)) {
+      const item = element("li");
+      item.append(...[row].flat());
+      list.append(item);
+    }
+    if (total > MOST_ROWS) list.append(element("li", `${(total - MOST_ROWS).toLocaleString("en")} more`, "quiet"));
+    return [element("h3", heading), list];
+  }
+
+  facts(pairs) {
+    const list = element("dl");
+    for (const [name, value] of pairs) if (value !== "" && value !== undefined) {
+      const cell = element("dd");
+      cell.append(...[value].flat());
+      list.append(element("dt", name), cell);
+    }
+    return list;
+  }
+
+  fill(heading, parts) {
+    byId("details-heading").textContent = heading;
+    byId("facts").replaceChildren(...parts);
+    byId("details").scrollTop = 0;
+  }
+
+  overview(panes) {
+    const pane = panes.at(-1), m = pane.module, parts = [];
+    const whole = m.column(2).whole, bytes = m.column(4).whole;
+    parts.push(this.facts([["module", m.module], ["instructions", m.count.toLocaleString("en")], ["computations", m.computations.length.toLocaleString("en")],
+      ["arithmetic", `${short.format(whole)} flops and functions`], ["bytes moved", short.format(bytes)]]));
+    if (pane.match) parts.push(...this.changes(panes));
+    const findings = (m.findings || []).toSorted((a, b) => SEVERITIES.indexOf(a[1]) - SEVERITIES.indexOf(b[1]));
+    parts.push(...this.list(`Findings (${findings.length})`, findings.slice(0, MOST_ROWS).map(f => this.finding(pane, f)), findings.length));
+    const named = [...m.valueLines].filter(([, v]) => v.state !== "finite");
+    parts.push(...this.list("Values that are not finite, or wrong", named.map(([n, v]) => [this.jump(pane, n), ` ${v.lines[0]}`])));
+    const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
+    parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
+      ` ${short.format(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${(100 * (row[2] + row[3]) / whole).toPrecision(2)} %)`])));
+    const reached = new Set([m.entry, ...m.callers().keys()]);
+    const loose = m.computations.map((row, c) => [row, c]).filter(([, c]) => !reached.has(c));
+    parts.push(...this.list("Computations that nothing calls", loose.map(([row]) => this.jump(pane, row[4], row[0]))));
+    parts.push(element("p", "Click a box to open or close it; Enter and the arrow keys do the same. / searches.", "quiet"));
+    this.fill("Overview", parts);
+  }
+
+  changes(panes) {
+    const match = panes[0].match, [left, right] = panes, parts = [element("p", match.summary)];
+    parts.push(...this.list("Header", match.header.map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)));
+    const rows = [...match.changed.map(([n, , p]) => [[this.jump(left, n), ` ~ ${p.map(([name]) => name).join(", ")}`]]),
+      ...match.removed.map(n => [[this.jump(left, n), " removed"]]), ...match.added.map(n => [[this.jump(right, n), " added"]])].map(([row]) => row);
+    parts.push(...this.list(`Differences (${rows.length})`, rows));
+    return parts;
+  }
+
+  finding(pane, [n, severity, code, message, line, link]) {
+    const name = element("b", `${code} `, severity), parts = [name];
+    if (link) {
+      const a = element("a", code);
+      a.href = link;
+      name.replaceChildren(a, " ");
+    }
+    parts.push(`${message} `);
+    if (n >= 0) parts.push(this.jump(pane, n, `line ${line}`));
+    return parts;
+  }
+
+  instruction(pane, n) {
+    const m = pane.module, cost = m.costOf.get(n), line = m.lines[n];
+    const computation = m.computations[m.computationOf(n)], caller = m.callers().get(m.computationOf(n));
+    const called = (m.called.get(n) || []).map(c => this.jump(pane, m.computations[c][4], m.computations[c][0]));
+    const between = called.flatMap((button, k) => k ? [", ", button] : [button]);
+    const parts = [this.facts([["operation", m.opcodes[m.opcode[n]]], ["shape", m.shapes[m.shape[n]]], ["scope", m.scopes[m.scope[n]]],
+      ["source", m.sources[m.source[n]]], ["computation", caller === undefined ? computation[0] : [`${computation[0]}, called by `, this.jump(pane, caller)]],
+      ["calls", called.length ? between : ""], ["line", String(line)], ["sharding", m.shardings.get(n)],
+      ["cost", cost ? `${short.format(cost[2])} flops, ${short.format(cost[3])} functions, ${short.format(cost[4])} B read, ${short.format(cost[5])} B written${cost[1] !== 1 ? `, in ${cost[1].toLocaleString("en")} runs` : ""}` : ""]])];
+    const state = pane.match?.state[pane.side].get(n), partner = pane.match?.partners[pane.side].get(n);
+    if (pane.match) {
+      const other = this.app.panes[1 - pane.side];
+      parts.push(...this.list(state ? `Difference: ${state}` : "No difference", [
+        ...(partner !== undefined ? [["stands for ", this.jump(other, partner)]] : []),
+        ...(pane.match.parts[pane.side].get(n) || []).map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)]));
+    }
+    parts.push(...this.list("Findings", (m.byInstruction.get(n) || []).map(f => this.finding(pane, f))));
+    parts.push(...this.list("Values", m.valueLines.get(n)?.lines || []));
+    const row = k => [this.jump(pane, k), ` ${m.opcodes[m.opcode[k]]} ${m.shapes[m.shape[k]]}`];
+    const operands = [...m.operands(n)], users = m.users(n);
+    parts.push(...this.list(`Operands (${operands.length})`, operands.slice(0, MOST_ROWS).map(row), operands.length));
+    parts.push(...this.list(`Users (${users.length})`, users.slice(0, MOST_ROWS).map(row), users.length));
+    const back = element("button", "Overview");
+    back.addEventListener("click", () => this.app.choose(pane, null));
+    parts.push(element("p"), back);
+    this.fill(m.names[n], parts);
+  }
+}

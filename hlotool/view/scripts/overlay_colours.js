@@ -1,0 +1,114 @@
+/* Colours of boxes: what an operation does, findings, costs, values, shardings, differences. */
+
+const FAMILIES = [
+  ["other", null],
+  ["products", /^(dot|convolution|ragged-dot|scaled-dot|triangular-solve|cholesky|fft)$/],
+  ["reductions and sorts", /^(reduce|reduce-window|select-and-scatter|sort|topk|reduce-precision|map|scan)$/],
+  ["data movement", /^(reshape|transpose|broadcast|bitcast|bitcast-convert|copy.*|slice|dynamic-slice|dynamic-update-slice|concatenate|pad|reverse|gather|scatter|iota|get-tuple-element|tuple|convert)$/],
+  ["control and calls", /^(while|conditional|call|fusion|async-.*|custom-call|opt-barrier)$/],
+  ["between devices", /^(all-.*|reduce-scatter.*|collective-.*|ragged-all.*|send.*|recv.*|partition-id|replica-id|infeed|outfeed|after-all)$/],
+  ["constants and random numbers", /^(constant|rng.*)$/],
+  ["parameters", /^parameter$/],
+];
+const SEVERITIES = ["error", "warning", "info"];
+
+function family(opcode) {
+  const found = FAMILIES.findIndex(([, pattern]) => pattern?.test(opcode));
+  return Math.max(0, found);
+}
+
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+
+/* Each overlay: whether the module has it, the look of an instruction and of a fold, and the legend. A look is
+   {kind: number of a colour, heat: 0 to 1, badge: text, badgeClass}. */
+const OVERLAYS = {
+  operation: {
+    label: "by operation", has: () => true,
+    instruction: (pane, n) => ({ kind: family(pane.module.opcodes[pane.module.opcode[n]]) }),
+    fold: () => ({}),
+    legend: () => FAMILIES.map(([name], n) => [`k${n}`, name]),
+  },
+  findings: {
+    label: "by findings", has: module => module.findings !== undefined,
+    instruction(pane, n) {
+      const rows = pane.module.byInstruction.get(n);
+      return rows ? severityLook(worst(rows), rows.length) : {};
+    },
+    fold(pane, f) {
+      for (const severity of SEVERITIES) {
+        const count = pane.module.counted(severity, n => worst(pane.module.byInstruction.get(n) || []) === severity)[f];
+        if (count) return severityLook(severity, count);
+      }
+      return {};
+    },
+    legend: () => [["k5", "error"], ["k6", "warning"], ["k1", "info"]],
+  },
+  flops: heat("by arithmetic", 2, "flops and functions, loops counted as often as they run"),
+  bytes: heat("by bytes moved", 4, "bytes read and written"),
+  values: {
+    label: "by values", has: module => module.valueLines.size > 0,
+    instruction(pane, n) { return valueLook(pane.module.valueLines.get(n)?.state); },
+    fold(pane, f) {
+      for (const state of ["wrong", "nan", "infinity", "finite"]) {
+        const count = pane.module.counted(`value ${state}`, n => pane.module.valueLines.get(n)?.state === state)[f];
+        if (count) return { ...valueLook(state), badge: state === "finite" ? "" : `${count} ${state}` };
+      }
+      return {};
+    },
+    legend: () => [["k5", "wrong, or the first NaN"], ["k2", "NaN or infinite"], ["k3", "finite"], ["k0", "not known"]],
+  },
+  sharding: {
+    label: "by sharding", has: module => module.shardings.size > 0,
+    instruction(pane, n) {
+      const text = pane.module.shardings.get(n);
+      return text === undefined ? {} : { kind: shardingKinds(pane.module).get(text) };
+    },
+    fold(pane, f) {
+      const count = pane.module.counted("sharding", n => pane.module.shardings.has(n))[f];
+      return count ? { badge: `${count} sharded` } : {};
+    },
+    legend: pane => [...shardingKinds(pane.module)].filter(([, kind]) => kind).slice(0, 7).map(([text, kind]) => [`k${kind}`, cut(text, 40)]),
+  },
+  differences: {
+    label: "by differences", has: (_, match) => Boolean(match),
+    instruction(pane, n) { return differenceLook(pane.match?.state[pane.side].get(n)); },
+    fold(pane, f) {
+      const counts = ["changed", "removed", "added"].map(state =>
+        [state, pane.module.counted(`${pane.matchKey} ${state}`, n => pane.match?.state[pane.side].get(n) === state)[f]])
+        .filter(([, count]) => count);
+      return counts.length ? { ...differenceLook(counts[0][0]), badge: counts.map(([s, c]) => `${{ changed: "~", removed: "−", added: "+" }[s]}${c}`).join(" ") } : {};
+    },
+    legend: () => [["k6", "changed (~)"], ["k5", "removed (−)"], ["k3", "added (+)"]],
+  },
+};
+
+function worst(rows) { return SEVERITIES.find(s => rows.some(row => row[1] === s)); }
+function severityLook(severity, count) {
+  return { kind: { error: 5, warning: 6, info: 1 }[severity], badge: `${count} ${severity}`, badgeClass: severity };
+}
+function valueLook(state) { return state ? { kind: { wrong: 5, nan: 2, infinity: 2, finite: 3 }[state], badge: state === "finite" ? "" : state } : {}; }
+function differenceLook(state) { return state ? { kind: { changed: 6, removed: 5, added: 3 }[state], badge: state } : {}; }
+
+function heat(label, index, meaning) {
+  const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${short.format(value)} (${(100 * value / (whole || 1)).toPrecision(2)} %)` } : {};
+  return {
+    label, has: module => module.costs.length > 0,
+    instruction: (pane, n) => { const c = pane.module.column(index); return look(c.own[n], c.whole); },
+    fold: (pane, f) => { const c = pane.module.column(index); return look(c.ofFold[f], c.whole); },
+    legend: () => [["hot", `${meaning}: more is darker`]],
+  };
+}
+
+function shardingKinds(module) {
+  if (!module.shardingKinds) {
+    const counts = new Map();
+    for (const text of module.shardings.values()) counts.set(text, (counts.get(text) || 0) + 1);
+    module.shardingKinds = new Map([...counts].sort((a, b) => b[1] - a[1]).map(([text], n) => [text, n < 7 ? n + 1 : 0]));
+  }
+  return module.shardingKinds;
+}
+
+function cut(text, most) {
+  const room = most - 1, front = Math.ceil(room * .6);
+  return text.length <= most ? text : `${text.slice(0, front)}…${text.slice(text.length - (room - front))}`;
+}
