@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.report_format import add_schema
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=_FORMS, default=None,
                         help="html: the page; dot: for Graphviz; svg: an image of the entry computation; json: graphs "
                              "for Model Explorer (default: by the suffix of --output, else html)")
+    add_schema(parser, "view.json")
     parser.add_argument("--values", metavar="FILE", help="values to show: an .npz file of `run --trace`, or the JSON "
                                                          "of `isolate`")
     parser.add_argument("--boxes", type=int, default=None, metavar="N",
@@ -113,4 +114,4 @@ def _write(args: argparse.Namespace, text: str) -> None:
         print(text, end="")
         return
     write_beside(Path(args.output), text.encode("utf-8", "backslashreplace"))
-    print(f"{visible(args.output)}", file=sys.stderr)
+    print(visible(args.output))

@@ -30,7 +30,7 @@ from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal
-from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_printer
+from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import (
     AxisRef,
@@ -63,5 +63,5 @@ __all__ = [
     "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
     "flaws", "foreign_operands", "is_sound", "kind_of", "mapped_attributes", "mesh_problem", "no_collection",
-    "post_order", "reachable", "set_printer", "unique_name", "uses",
+    "post_order", "reachable", "set_html_printer", "set_printer", "unique_name", "uses",
 ]

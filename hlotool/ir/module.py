@@ -197,6 +197,10 @@ class HloModule:
             raise RuntimeError("import hlotool.text to print modules")
         return _printer[0](self)
 
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows; None, and so the line of repr, as long as nobody printed."""
+        return _html_printer[0](self) if _html_printer else None
+
 
 def _unpickled(_order: Any, *fields: Any) -> HloModule:
     return HloModule(*fields)
@@ -210,3 +214,12 @@ _printer: list[Callable[[HloModule], str]] = []
 def set_printer(printer: Callable[[HloModule], str]) -> None:
     """Make str(module) print with `printer`."""
     _printer[:] = [printer]
+
+
+#: how a notebook shows a module, put here like _printer
+_html_printer: list[Callable[[HloModule], str]] = []
+
+
+def set_html_printer(printer: Callable[[HloModule], str]) -> None:
+    """Make notebooks show modules with `printer`."""
+    _html_printer[:] = [printer]

@@ -13,6 +13,7 @@ grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each gramm
 
 from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
+from hlotool.text.notebook import as_html
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
@@ -27,7 +28,7 @@ TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Cut", "CutError", "PhraseError", "PrintOptions",
-    "blank_start", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
+    "as_html", "blank_start", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
     "docstring_words", "is_one_value", "is_opcode", "is_table_row", "match_bracket", "parse", "parse_recovering",
     "print_instruction", "print_module", "print_value", "quote", "read_value", "skip_blank", "unquote",
 ]

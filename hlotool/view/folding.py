@@ -196,8 +196,6 @@ def _with_layers(items: list[Item]) -> list[Item]:
         elif pattern not in made:
             made.add(pattern)
             found.append(_layers(pattern, rows[pattern]))
-    if len(found) == 1 and isinstance(only := found[0], Fold) and only.kind == "layers":
-        return only.items
     return found
 
 

@@ -130,7 +130,7 @@ def _facts(array: Any) -> tuple[str, str]:
     import numpy as np
 
     shape = "x".join(map(str, array.shape)) or "scalar"
-    if array.dtype.kind == "V" or array.size > _MOST_ELEMENTS:
+    if array.dtype.type is np.void or array.size > _MOST_ELEMENTS:
         return f"{shape}, not looked at", "finite"
     if not array.size:
         return f"{shape}, empty", "finite"

@@ -47,7 +47,7 @@ def folder_page(path: str, chains: Sequence[Chain], reader: Reader, *, lints: bo
     """The page of a folder of dumps: the passes of each chain as a time line, each pass as two modules."""
     folder = _Folder(reader, lints)
     rows = []
-    for chain in chains:
+    for chain in sorted(chains, key=lambda c: -len(c.dumps)):
         progress(f"{chain.name}: {len(chain.dumps)} dumps")
         rows.append({"name": visible(chain.name), "steps": folder.steps(chain)})
     return _page(path, {"chains": rows, "verdict": _folder_verdict(rows)}, folder.blocks)

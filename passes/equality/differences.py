@@ -81,12 +81,13 @@ class Diff:
             return found
         numbers = self._structure.computations
         compared = set(found)
-        equal: dict[int, HloComputation] = {}
+        equal: dict[int, dict[str, HloComputation]] = {}
         for computation in self.right.computations:
             if computation in numbers:
-                equal.setdefault(numbers[computation], computation)
+                equal.setdefault(numbers[computation], {})[computation.name] = computation
         for computation in self.left.computations:
-            partner = equal.get(numbers.get(computation, -1))
+            partners = equal.get(numbers.get(computation, -1), {})
+            partner = partners.get(computation.name) or next(iter(partners.values()), None)
             if partner is not None and not any(i in compared for i in computation.instructions):
                 found.update(self._equal_pairs(computation, partner))
         return found

@@ -18,7 +18,7 @@ import hlotool.passes.lints.wasted_collectives
 import hlotool.passes.lints.portability
 import hlotool.passes.lints.style
 from hlotool.passes.lints.rule import CATEGORIES, RULES, Finding, Fixability, Rule, Scope, rule
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.opcode_index import run
 
 __all__ = ["CATEGORIES", "RULES", "Finding", "Fixability", "Rule", "Scope", "View", "rule", "run"]

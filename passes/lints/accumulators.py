@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
 from hlotool.ops import value_of
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.lints.view import View
 
 #: operations that give sums in a wide type
 _SUMS = frozenset({"dot", "convolution", "reduce", "reduce-window", "all-reduce", "reduce-scatter"})

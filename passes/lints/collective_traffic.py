@@ -8,8 +8,8 @@ from typing import Any
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.lints.collectives import COLLECTIVES, same_groups
+from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
-from hlotool.passes.lints.view import View, readable
 
 
 @rule("W505", "gather-then-slice", on=("all-gather",))

@@ -9,8 +9,8 @@ from typing import Any
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import bypassed, fix_of
+from hlotool.passes.lints.module_view import View, flagged
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
-from hlotool.passes.lints.view import View, flagged
 
 COLLECTIVES = flagged("collective")
 

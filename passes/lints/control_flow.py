@@ -11,8 +11,8 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
 from hlotool.passes.lints.effects import has_effect
 from hlotool.passes.lints.loop_work import invariant_places
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.lints.view import View
 from hlotool.passes.trip_counts import noted_trip_count
 
 #: a number of iterations without end

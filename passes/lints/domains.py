@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction
 from hlotool.passes.lints.guards import is_guarded
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
 from hlotool.passes.lints.signs import Sign, Signs
-from hlotool.passes.lints.view import View
 
 _WORDS = {Sign.NONNEGATIVE: "may be zero", Sign.SIGNED: "may be zero or negative"}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from hlotool.diagnostics import Edit, Fix
 from hlotool.ir import HloComputation, HloInstruction, Source
 from hlotool.passes.lints.effects import Effects, has_effect
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.module_view import View
 from hlotool.text import Cut, CutError, blank_start, cut_instruction
 
 #: an edit in offsets: from, to, by what

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
-from hlotool.passes.lints.view import FORWARDING, View
+from hlotool.passes.lints.module_view import FORWARDING, View
 
 #: instructions that are looked at on the way to a choice, or from one back
 _MOST = 300

@@ -9,8 +9,8 @@ from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import OPS, value_of
 from hlotool.passes.lints.edits import bypassed, fix_of
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
-from hlotool.passes.lints.view import View
 
 SIMPLIFIER = "XLA, algebraic_simplifier.cc"
 

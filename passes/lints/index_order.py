@@ -9,8 +9,8 @@ from hlotool.ir import HloInstruction
 from hlotool.ops import value_of
 from hlotool.passes.lints.edits import Change, fix_of, with_attribute
 from hlotool.passes.lints.known_arrays import known_array
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
-from hlotool.passes.lints.view import View
 
 #: what is known of a list of index vectors
 SORTED, UNIQUE, NONNEGATIVE = "indices_are_sorted", "unique_indices", "nonnegative"

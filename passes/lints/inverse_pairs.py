@@ -8,8 +8,8 @@ from hlotool.diagnostics import Severity
 from hlotool.ir import DType, HloInstruction
 from hlotool.passes.lints.edits import fix_of, rewritten
 from hlotool.passes.lints.identities import bypass, same_value
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
-from hlotool.passes.lints.view import View
 
 
 @rule("W121", "transpose-of-transpose", on=("transpose",), fix=Fixability.SAFE, tidied=True)

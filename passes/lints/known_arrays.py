@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction
 from hlotool.ops import OPS, value_of
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.module_view import View
 
 #: elements of the largest array that is computed
 _MOST = 4096

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.lints.view import View
 
 #: what is worth moving out of a loop
 _EXPENSIVE = frozenset({"dot", "convolution", "sort", "fft", "cholesky", "triangular-solve", "all-gather", "all-reduce",

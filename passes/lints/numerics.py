@@ -9,8 +9,8 @@ from hlotool.ir import DTYPES, HloInstruction
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.identities import same_value
 from hlotool.passes.lints.inverse_pairs import holds
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
-from hlotool.passes.lints.view import View
 
 
 def is_narrow(element_type: str) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, no_collection
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import RULES, Finding, Rule, Scope
-from hlotool.passes.lints.view import View
 
 Check = Callable[..., Iterable[Finding]]
 

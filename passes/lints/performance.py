@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import OPS
+from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
-from hlotool.passes.lints.view import View, readable
 
 _MIB = 1 << 20
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ops import OPS, TARGETS
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Scope, rule
-from hlotool.passes.lints.view import View
 
 #: beginnings of custom-call targets, and whose they are
 VENDORS = {

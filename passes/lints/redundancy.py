@@ -10,8 +10,8 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.effects import Effects, has_effect
+from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
-from hlotool.passes.lints.view import View, readable
 
 
 @rule("W101", "unused-computation", on=Scope.MODULE, fix=Fixability.SAFE, tidied=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Sharding
 from hlotool.passes.lints.collectives import is_partitioned
+from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
-from hlotool.passes.lints.view import View, readable
 
 
 @rule("W512", "replicated-parameter", on=Scope.MODULE, severity=Severity.INFO)

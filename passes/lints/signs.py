@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Iterable
 
 from hlotool.ir import HloInstruction
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.module_view import View
 
 
 class Sign(enum.IntEnum):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation
 from hlotool.ops import OPS
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Scope, rule
-from hlotool.passes.lints.view import View
 
 _NUMBER = re.compile(r"(?:[._\-]\d+)+$")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
 from hlotool.ops import OPS
 from hlotool.passes.lints.effects import has_effect
-from hlotool.passes.lints.view import View
+from hlotool.passes.lints.module_view import View
 
 #: devices that a collective joins, a set for each group
 Groups = frozenset[frozenset[int]]

@@ -9,9 +9,9 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.lints.collective_traffic import summed_before
 from hlotool.passes.lints.collectives import COLLECTIVES
 from hlotool.passes.lints.edits import bypassed, fix_of, removed
+from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.varying import Varying, groups_of
-from hlotool.passes.lints.view import View, readable
 
 _MOVING = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "all-reduce-start", "all-gather-start")
 

@@ -61,7 +61,7 @@ def product_files(root: Path) -> list[str]:
 
 
 def room(file: str) -> str:
-    """`passes/lints` of passes/lints/view.py, `ops` of hlotool/ops/control.py."""
+    """`passes/lints` of passes/lints/module_view.py, `ops` of hlotool/ops/control.py."""
     parts = Path(file).parts[:-1]
     return "/".join(parts[:2]) if parts[0] == "passes" else parts[1] if len(parts) > 1 else "hlotool"
 

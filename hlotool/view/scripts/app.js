@@ -254,7 +254,10 @@ class App {
     });
     this.line.children[n].scrollIntoView({ block: "nearest", inline: "nearest" });
     this.said.textContent = `${n} of ${chain.steps.length - 1}: ${step.label}: ${step.said}`;
-    if (step.modules.length) await this.showModules(step.modules, step.match);
+    if (!step.modules.length) return;
+    await this.showModules(step.modules, step.match);
+    // Passes that change nothing share a module, so its own name is that of the first of them.
+    this.panes.forEach((pane, k) => { pane.title.textContent = k < step.modules.length - 1 ? `Before ${step.label}` : step.label; });
   }
 }
 

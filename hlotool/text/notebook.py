@@ -1,0 +1,38 @@
+"""A module as a notebook shows it: what it is in a line, then the beginning of its text, coloured."""
+
+from __future__ import annotations
+
+import html
+
+from hlotool.diagnostics import HloError, visible
+from hlotool.ir import HloModule, set_html_printer
+from hlotool.text.print import PrintOptions, print_module
+
+_MOST_LINES = 200
+_LONGEST_LINE = 400
+_SHOWN = PrintOptions(metadata=False, backend_config=False, elide_above=16)
+
+
+def as_html(module: HloModule) -> str:
+    """The module as HTML without scripts; names and other strings from files are escaped."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+
+    from hlotool.text.highlight import HloLexer
+
+    count = sum(len(c.instructions) for c in module.computations)
+    head = f"{visible(module.name)}: {count:,} instructions in {len(module.computations):,} computations"
+    try:
+        lines = print_module(module, _SHOWN).splitlines()
+    except HloError as error:  # a module under construction; the reason helps more than an exception in the cell
+        return f"<code>{html.escape(head)}</code><p>{html.escape(visible(error.diagnostics[0].message))}</p>"
+    cut = (line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines[:_MOST_LINES])
+    shown = [visible(line) for line in cut]
+    formatter = HtmlFormatter(noclasses=True, nobackground=True, prestyles="overflow: auto; max-height: 30em")
+    text = highlight("\n".join(shown), HloLexer(), formatter)
+    rest = f"<p>{len(lines) - _MOST_LINES:,} more lines</p>" if len(lines) > _MOST_LINES else ""
+    is_open = " open" if len(lines) <= 40 else ""
+    return f"<details{is_open}><summary><code>{html.escape(head)}</code></summary>{text}{rest}</details>"
+
+
+set_html_printer(as_html)

@@ -1,0 +1,58 @@
+"""Pages in a real Chromium: the browser that is installed, driven by playwright. Tests skip where either is missing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    """A browser without a window. Skips the test where none can be started."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = os.environ.get("HLOTOOL_BROWSER") or next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium is installed")
+    with playwright.sync_playwright() as started:
+        # As root, and without user namespaces, Chromium starts only without its sandbox; the pages are ours
+        running = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+class Opened:
+    """A page from a file, with all that went wrong in it."""
+
+    def __init__(self, browser: Any, file: pathlib.Path, *, width: int = 1000, height: int = 800, scheme: str = "light",
+                 anchor: str = "") -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.page.set_default_timeout(5_000)
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("request", lambda asked: self.requests.append(asked.url))
+        self.page.goto(file.resolve().as_uri() + anchor)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the page's script has set data-ready on the root."""
+        self.page.wait_for_function("document.documentElement.dataset.ready", timeout=20_000)
+
+    def check_clean(self) -> None:
+        """No error, and nothing was asked for but the file itself."""
+        assert self.errors == []
+        assert len(self.requests) == 1
+
+    def check_fits(self) -> None:
+        """Nothing but what scrolls by itself is wider than the window."""
+        assert self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

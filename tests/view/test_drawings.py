@@ -1,0 +1,191 @@
+"""Drawings for other programs: dot, SVG, Model Explorer's graphs; the record of a page; values from files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pathlib
+import re
+from xml.etree import ElementTree
+
+import jsonschema
+import numpy as np
+import pytest
+from test_view_in_browser import HOSTILE, SCOPED
+
+import hlotool
+from hlotool.cli import main
+from hlotool.cli.report_format import schema_text
+from hlotool.diagnostics import HloError
+from hlotool.passes.equality import diff
+from hlotool.view import Values, as_dot, as_model_explorer, as_svg, module_page, read_values, viewed
+from hlotool.view.page_data import match_record, module_record
+
+MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
+STEP = MODELS / "mlp_train_step.optimized.hlo"
+
+
+def test_dot_holds_every_instruction_and_use_where_all_is_open() -> None:
+    module = hlotool.read(str(STEP))
+    text = as_dot(module, None)
+    boxes = re.findall(r"^ *(n[\d_]+) \[label=", text, re.M)
+    assert len(boxes) == len(set(boxes)) == sum(len(c.instructions) for c in module)
+    uses = {(o, i) for c in module for i in c for o in i.operands}
+    edges = re.findall(r"^ *(n[\d_]+) -> (n[\d_]+);", text, re.M)
+    assert len(edges) == len(uses)
+    assert {name for edge in edges for name in edge} <= set(boxes)
+    assert text.count("{") == text.count("}")
+
+
+def test_dot_folds_what_is_large() -> None:
+    text = as_dot(hlotool.parse(SCOPED), 5)
+    assert "8 instructions" in text or "×8" in text
+    assert "exponential.3.2" not in text
+
+
+def test_svg_is_xml_with_the_folds_of_the_entry() -> None:
+    root = ElementTree.fromstring(as_svg(hlotool.parse(SCOPED), 12))
+    texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [t for t in texts if t.startswith("block_")] == [f"block_{n}" for n in range(8)]
+
+
+def test_model_explorer_gets_what_its_schema_says() -> None:
+    module = hlotool.read(str(STEP))
+    found = as_model_explorer(module)
+    jsonschema.validate(found, json.loads(schema_text("view.json")))
+    assert found["graphs"][0]["id"] == module.entry.name
+    for graph, computation in zip(found["graphs"][1:], [c for c in module if c is not module.entry], strict=True):
+        assert [n["id"] for n in graph["nodes"]] == [i.name for i in computation]
+        ids = {n["id"] for n in graph["nodes"]}
+        assert {e["sourceNodeId"] for n in graph["nodes"] for e in n["incomingEdges"]} <= ids
+    ids = {g["id"] for g in found["graphs"]}
+    assert {c for g in found["graphs"] for n in g["nodes"] for c in n.get("subgraphIds", ())} <= ids
+
+
+def hostile() -> hlotool.HloModule:
+    module = hlotool.parse(SCOPED)
+    module.name = HOSTILE
+    module.entry.instructions[5].name = HOSTILE
+    return module
+
+
+def test_hostile_names_are_escaped_in_every_drawing() -> None:
+    ElementTree.fromstring(as_svg(hostile(), 200))
+    assert "<img" not in as_svg(hostile(), 200)
+    dot = as_dot(hostile(), None)
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", dot)
+    assert "onerror" in dot
+    assert "onerror" not in outside
+    json.dumps(as_model_explorer(hostile()))
+
+
+def test_a_page_names_its_scripts_by_their_hashes_and_allows_nothing_else() -> None:
+    page = module_page("x", hlotool.parse(SCOPED))
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    assert "unsafe" not in policy[1]
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[1]
+    assert not re.findall(r"""(?:src|href)\s*=\s*["']?https?:""", page)
+    assert "innerHTML" not in scripts[1]
+
+
+def test_pairs_of_a_diff_cover_what_it_matched() -> None:
+    left = viewed("a", hlotool.parse(SCOPED))
+    right = viewed("b", hlotool.parse(SCOPED.replace("%exponential", "%e").replace("negate(", "cosine(")))
+    found = diff(left.module, right.module)
+    names = {a.name: b.name for a, b in found.pairs().items()}
+    assert names["exponential.3.4"] == "e.3.4"
+    assert names["last"] == "last"
+    assert names["sum"] == "sum"
+    record = match_record(left, right, found)
+    for n, step in enumerate(record["partner"]):
+        partner = n + step if step >= 0 else n + step + 1
+        assert right.instructions[partner].name == names[left.instructions[n].name]
+    assert [[p[0] for p in parts] for _, _, parts in record["changed"]] == [["opcode"]]
+
+
+def test_pairs_of_equal_modules_are_in_order() -> None:
+    module, other = hlotool.read(str(STEP)), hlotool.read(str(STEP))
+    pairs = diff(module, other).pairs()
+    assert len(pairs) == sum(len(c.instructions) for c in module)
+    assert all(a.name == b.name for a, b in pairs.items() if a.opcode not in ("constant", "parameter"))
+
+
+def test_a_module_that_was_not_read_from_text_gets_one() -> None:
+    module = hlotool.parse(SCOPED)
+    module.source = None
+    shown = viewed("made", module)
+    assert shown.text.startswith("HloModule scoped")
+    assert shown.text.splitlines()[shown.lines[3] - 1].strip().startswith(("%x", "x"))
+
+
+def test_values_of_a_trace_and_of_isolate(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, traced, page = tmp_path / "m.hlo", tmp_path / "v.npz", tmp_path / "p.html"
+    module.write_text("ENTRY e { a = f32[3] parameter(0)  b = f32[3] log(a)  c = bf16[3] convert(b)  "
+                      "ROOT d = f32[3] negate(b) }")
+    given = tmp_path / "a.npy"
+    np.save(given, np.array([-1, 0, 1], np.float32))
+    words = ["--executor", "reference", "--trace", "*", "--args", str(given), "-o", str(traced)]
+    assert main(["run", str(module), *words]) == 0
+    shown = viewed("m", hlotool.read(str(module)))
+    record = module_record(shown, read_values(str(traced)))
+    states = {shown.instructions[n].name: (state, lines) for n, state, lines in record["values"]}
+    assert states["a"][0] == "finite"
+    assert states["b"] == ("nan", ["b: 3, 1 NaN, 1 infinite, 0 to 0, mean 0"])
+    assert states["c"][0] == "nan"
+    capsys.readouterr()
+    assert main(["isolate", str(module), "--nan", "--args", str(given), "--format", "json"]) == 1
+    blamed = tmp_path / "b.json"
+    blamed.write_text(capsys.readouterr().out)
+    found = module_record(shown, read_values(str(blamed)))["values"]
+    assert [(shown.instructions[n].name, state) for n, state, _ in found] == [("b", "nan")]
+    assert main(["view", str(module), "--values", str(blamed), "-o", str(page)]) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"a": 1}', b"\x93NUMPY", b"PK\x03\x04", b"[" * 100_000])
+def test_files_of_values_that_are_none(content: bytes, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "values"
+    file.write_bytes(content)
+    with pytest.raises(HloError) as error:
+        read_values(str(file))
+    assert error.value.diagnostics[0].code in ("R110", "R150")
+
+
+def test_values_under_names_that_no_instruction_has_are_passed_over() -> None:
+    shown = viewed("m", hlotool.parse(SCOPED))
+    record = module_record(shown, Values({"nobody": np.zeros(2), "x": np.zeros((0,))}, [{"instruction": None}]))
+    assert [shown.instructions[n].name for n, _, _ in record["values"]] == ["x"]
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["one.hlo", "two.hlo", "--format", "svg"]])
+def test_what_view_refuses(words: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.hlo", "two.hlo"):
+        (tmp_path / name).write_text(SCOPED)
+    assert main(["view", *words]) == 2
+
+
+def test_view_never_writes_over_what_it_reads(tmp_path: pathlib.Path) -> None:
+    module = tmp_path / "m.hlo"
+    module.write_text(SCOPED)
+    assert main(["view", str(module), "-o", str(module)]) == 2
+    assert module.read_text() == SCOPED
+
+
+def test_notebooks_show_escaped_text() -> None:
+    shown = hlotool.parse(SCOPED.replace(
+        "negate(%exponential.7.5)", f"custom-call(), custom_call_target={json.dumps(HOSTILE)}"))._repr_html_()
+    assert shown is not None
+    assert "<img" not in shown
+    assert "onerror" in shown
+    assert "exponential.5.5" in shown
+    broken = hostile()._repr_html_()  # its names cannot be printed
+    assert broken is not None
+    assert "<img" not in broken
+    assert "no name" in broken
