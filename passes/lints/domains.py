@@ -249,8 +249,8 @@ def start_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
         numbers: Sequence[int | None] = given or [None] * len(sizes)
     else:
         numbers = [_whole(view, s) for s in starts]
-    for dimension, (start, size) in enumerate(zip(numbers, sizes, strict=False)):
-        whole = instruction.operands[0].shape.dims[dimension]
+    dims = instruction.operands[0].shape.dims  # none where a buffer is written to
+    for dimension, (start, size, whole) in enumerate(zip(numbers, sizes, dims, strict=False)):
         if start is not None and whole >= 0 and not 0 <= start <= whole - size:
             yield Finding(instruction, f"dimension {dimension} starts at {start}, but only 0 to {whole - size} "
                           f"leave room for {size} of {whole}",

@@ -7,17 +7,22 @@ them.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 
 import pytest
-from cases import GOLDEN, load_ops
+from cases import GOLDEN, SAMPLES, load_ops
 from verifier_checks import checks
 
 import hlotool
+from hlotool.cli.main import main
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.lax import to_jax_code
-from hlotool.passes.cost import transfers
+from hlotool.mlir import LossReport
+from hlotool.passes.cost import GROUPINGS, transfers
 from hlotool.passes.lints import RULES, Rule, run
 from hlotool.passes.verify import verify
 
@@ -76,6 +81,27 @@ def at_the_end(rule: Rule, option: str, value: int, step: int) -> int:
     return value
 
 
+def of_rules_in_modules() -> Iterator[str]:
+    """What all rules find in whatever the project has that verifies, however small it is."""
+    small = {rule.name: {option: True if isinstance(default, bool) else 0
+                         for option, default in rule.options.items() if isinstance(default, int)}
+             for rule in RULES.values() if rule.options}
+    texts = {path.stem: path.read_text("utf-8") for path in sorted((SAMPLES / "models").glob("*.hlo"))}
+    numbers: dict[str, Iterator[int]] = {}
+    texts |= {f"{case.path.stem} {next(numbers.setdefault(case.path.stem, count(1)))}": case.text
+              for case in load_ops() if not case.is_bad}
+    texts |= {check.id: check.module("+") for check in checks()
+              if check.code != "none" and not check.built and not check.call("-")}
+    for name, text in texts.items():
+        found = run(hlotool.parse(text), select=lambda r: True, options=small, named=lambda r: True)
+        lines = [f"{d.line}:{d.column} {d.code}: {d.message}" for d in found if d.code not in _NEARLY_EVERYWHERE]
+        yield from [f"// {name}", *lines, ""] if lines else []
+
+
+#: in programs of any size most parameters, constants and results are findings of these
+_NEARLY_EVERYWHERE = frozenset({"W105", "W205", "W209", "W702"})
+
+
 def of_the_verifier() -> Iterator[str]:
     """Of every check's bad sample that is a text."""
     for check in checks():
@@ -115,8 +141,47 @@ def of_jax_code() -> Iterator[str]:
         yield f"// {case.path.stem}\n{code}\n"
 
 
-@pytest.mark.parametrize("lines", [of_operations, of_rules, of_the_verifier, of_costs, of_jax_code],
-                         ids=lambda f: f.__name__)
+def of_differences() -> Iterator[str]:
+    """What every rule's bad example has that the good one has not."""
+    for rule in RULES.values():
+        yield f"// {rule.code}\n{hlotool.diff(rule.bad, rule.good)}\n"
+
+
+def of_losses() -> Iterator[str]:
+    """What StableHLO does not hold of models and of the first good sample of each operation."""
+    texts = {case.path.stem: case.text for case in reversed(load_ops()) if not case.is_bad}
+    texts |= {path.stem: path.read_text("utf-8") for path in (SAMPLES / "models").glob("*.optimized.hlo")}
+    for name, text in sorted(texts.items()):
+        report = LossReport()
+        try:
+            hlotool.to_stablehlo(hlotool.parse(text, f"{name}.hlo"), losses=report)
+        except HloError as error:
+            yield f"// {name}\n" + "\n".join(line for d in error.diagnostics for line in shown(d)) + "\n"
+            continue
+        if len(report):
+            yield f"// {name}\n{report.text()}\n"
+
+
+def of_reports() -> Iterator[str]:
+    """What `hlotool cost` says of models, for programs, and what it sums up for its tables."""
+    for name in ("sharded_collectives.optimized.hlo", "attention_kv_cache.hlo"):
+        path = SAMPLES / "models" / name
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            assert main(["cost", "--memory", "--communication", "--device", "h100", "--format", "json", str(path)]) == 0
+        (record,) = json.loads(out.getvalue())["modules"]
+        yield f"// {name}"
+        for key, value in record.items():
+            if key != "name":
+                yield from [f"{key}: {one}" for one in (value[:24] if isinstance(value, list) else [value])]
+        cost = hlotool.module_cost(hlotool.parse(path.read_text("utf-8")))
+        for grouping in GROUPINGS:
+            yield from (f"by {grouping}: {what} {sum_}" for what, sum_ in list(cost.by(grouping).items())[:12])
+        yield ""
+
+
+@pytest.mark.parametrize("lines", [
+    of_operations, of_rules, of_rules_in_modules, of_the_verifier, of_costs, of_jax_code, of_differences, of_losses,
+    of_reports], ids=lambda f: f.__name__)
 def test_what_is_said(lines: Callable[[], Iterator[str]], update_golden: bool) -> None:
     path = GOLDEN / "said" / f"{lines.__name__.removeprefix('of_').removeprefix('the_')}.txt"
     found = "\n".join(lines())

@@ -317,3 +317,28 @@ ENTRY e { x = f32[4] parameter(0)  u = f32[4] fusion(x), kind=kLoop, calls=f
     view = View(module)
     (parameter, _) = next(pair for pair in view.with_opcode("parameter") if pair[0].name == "a")
     assert view.origin(parameter) is parameter
+
+
+@pytest.mark.parametrize(("rule", "body", "found"), [
+    # what is written into a buffer has no dimensions of its own
+    ("W326", "x = f32[2] parameter(0)  u = f32[1] slice(x), slice={[0:1]}  n = s32[] constant(7)\n"
+     'b = b(f32[2]) custom-call(x), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}\n'
+     "c = b(f32[2]) dynamic-update-slice(b, u, n)\n"
+     'ROOT r = f32[2] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}', 0),
+    *[("W326", f"x = f32[8] parameter(0)  n = s32[] constant({n})  "
+       "ROOT r = f32[4] dynamic-slice(x, n), dynamic_slice_sizes={4}", found)
+      for n, found in ((-1, 1), (0, 0), (4, 0), (5, 1))],
+    *[("W329", f"x = u8[4] parameter(0)  n = u8[] constant({n})  a = u8[4] broadcast(n), dimensions={{}}  "
+       "ROOT r = u8[4] shift-left(x, a)", found) for n, found in ((0, 0), (7, 0), (8, 1), (200, 1))],
+    ("W329", "x = s8[] constant(1)  n = s8[] constant(9)  ROOT r = s8[] shift-left(x, n)", 0),
+    ("W329", "x = s8[] parameter(0)  n = s8[] constant(-1)  ROOT r = s8[] shift-left(x, n)", 1),
+    *[("W208", f"x = f32[{size}] parameter(0)  s = f32[{size}] sort(x), dimensions={{0}}, to_apply=lt  "
+       f"ROOT r = f32[{kept}] slice(s), slice={{[0:{kept}]}}", found)
+      for size, kept, found in ((64, 8, 1), (63, 7, 0), (64, 9, 0), (1024, 128, 1), (1024, 129, 0))],
+    ("W208", "x = f32[] parameter(0)  s = f32[] sort(x), dimensions={0}, to_apply=lt  ROOT r = f32[] negate(s)", 0),
+    ("W208", "x = f32[64] parameter(0)  ROOT s = f32[64] sort(x), dimensions={0}, to_apply=lt", 0)])
+def test_the_first_that_is_found_and_the_last_that_is_not(rule: str, body: str, found: int) -> None:
+    text = ("lt { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT p = pred[] compare(a, b), direction=LT }\n"
+            f"ENTRY main {{ {body} }}")
+    given = run(hlotool.parse(text), select=lambda r: True, named=lambda r: True)
+    assert [d.code for d in given].count(rule) == found
