@@ -13,9 +13,11 @@ from hlotool.mlir.kernel_payloads import with_readable_kernels
 from hlotool.mlir.loss_report import Loss, LossReport
 from hlotool.mlir.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.mlir.options import LiftOptions
+from hlotool.mlir.simpler_operations import in_simpler_operations
 
 __all__ = [
-    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "is_dictionary",
+    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "in_simpler_operations",
+    "is_dictionary",
     "module_of_input", "program_bytes", "program_text", "read", "read_all", "read_artifact", "read_program",
     "read_unverified", "refined", "to_stablehlo", "with_readable_kernels", "without_chlo",
     "write_artifact",

@@ -33,7 +33,8 @@ SIMPLIFICATIONS = {
     "folded": "whether operations on constants, and what constants decide, are carried out, or their result is written "
               "down",
     "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
-               "bits set, whole slices, reversals of nothing, padding by nothing, folding one element",
+               "bits set, whole slices, reversals of nothing, padding by nothing, folding one element, parts of a complex "
+               "number that was put together of them",
     "loop-order": "the order of what a loop carries",
     "topk": "whether a topk says that it is stable: StableHLO's is, and so is what every executor makes of HLO's",
 }
@@ -451,6 +452,12 @@ class Simplified(Expressions):
         own = ("topk", tuple(s.without_layout() for _, s in i.shape.leaves()), attributes, 0)
         return Expressions._node(self, own, operands, i, computation)
 
+    def part(self, i: HloInstruction, operands: tuple[int, ...], computation: HloComputation | None) -> int | None:
+        """The real or imaginary part of what was just put together of two."""
+        own = self.nodes[operands[0]].own
+        is_made = isinstance(own, tuple) and own[0] == "complex"
+        return self._neutral(self.nodes[operands[0]].operands[i.opcode == "imag"] if is_made else 0, is_made)
+
     def _neutral(self, operand: int, is_neutral: bool) -> int | None:
         if not is_neutral:
             return None
@@ -502,7 +509,7 @@ _STEPS: dict[str, _Step] = {
     "pad": Simplified.pad, "dynamic-slice": Simplified.dynamic_slice,
     "transpose": Simplified.transpose, "concatenate": Simplified.concatenate,
     "topk": Simplified.topk, "reduce": Simplified.reduce, "select": Simplified.select,
-    "conditional": Simplified.conditional,
+    "conditional": Simplified.conditional, "real": Simplified.part, "imag": Simplified.part,
 }
 #: operations whose values are exact, so that every executor folds them to the same bits
 _FOLDABLE = frozenset({"add", "subtract", "multiply", "divide", "negate", "abs", "sign", "and", "or", "xor", "not",

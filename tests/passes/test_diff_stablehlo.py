@@ -1,6 +1,8 @@
 """`hlotool diff` of HLO, its StableHLO, and its optimised form."""
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from hlotool.cli.main import main
@@ -265,3 +267,28 @@ def test_fates():
         "kept": 1, "fused": 2, "rewritten": 1, "inlined": 0, "not found": 1}
     assert found.rewritten == {"power -> multiply": 1} and found.new == {"copy": 1} and found.fusions == 1
     assert found.fates.keys() == FATES.keys()
+
+
+#: functions that XLA's import of StableHLO writes in simpler operations
+WRITTEN_OUT = {
+    "exp": jnp.exp, "log": jnp.log, "sqrt": jnp.sqrt, "log1p": jnp.log1p, "sinh": jnp.sinh, "cosh": jnp.cosh,
+    "arcsin": jnp.arcsin, "arccosh": jnp.arccosh, "log10": jnp.log10, "logistic": jax.nn.sigmoid,
+    "dct": lambda x: jax.scipy.fft.dct(x.real), "largest": lambda x: jax.lax.approx_max_k(x.real, 2),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_OUT)
+def test_what_xla_writes_in_simpler_operations_is_the_same(name, tmp_path, capsys):
+    made = jax.jit(WRITTEN_OUT[name]).lower(np.ones((3, 4), np.complex64))
+    (tmp_path / "a.hlo").write_text(made.compiler_ir("hlo").as_hlo_text(True))
+    (tmp_path / "a.mlir").write_text(str(made.compiler_ir("stablehlo")))
+    assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "a.mlir")]) == 0
+    assert "written-out: functions of complex numbers" in capsys.readouterr().out
+
+
+def test_another_function_of_complex_numbers_is_different(tmp_path, capsys):
+    for name, function in (("a", jnp.exp), ("b", jnp.sqrt)):
+        made = jax.jit(function).lower(np.ones((3, 4), np.complex64))
+        text = made.compiler_ir("hlo").as_hlo_text(True) if name == "a" else str(made.compiler_ir("stablehlo"))
+        (tmp_path / (name + (".hlo" if name == "a" else ".mlir"))).write_text(text)
+    assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "b.mlir")]) == 1
