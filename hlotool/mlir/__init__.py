@@ -16,9 +16,8 @@ from hlotool.mlir.options import LiftOptions
 from hlotool.mlir.simpler_operations import in_simpler_operations
 
 __all__ = [
-    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file", "in_simpler_operations",
-    "is_dictionary",
-    "module_of_input", "program_bytes", "program_text", "read", "read_all", "read_artifact", "read_program",
-    "read_unverified", "refined", "to_stablehlo", "with_readable_kernels", "without_chlo",
-    "write_artifact",
+    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file",
+    "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes", "program_text", "read", "read_all",
+    "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo", "with_readable_kernels",
+    "without_chlo", "write_artifact",
 ]

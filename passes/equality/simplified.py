@@ -33,8 +33,8 @@ SIMPLIFICATIONS = {
     "folded": "whether operations on constants, and what constants decide, are carried out, or their result is written "
               "down",
     "neutral": "operations that leave an operand as it is: conversions to its type, times one, less zero, and with all "
-               "bits set, whole slices, reversals of nothing, padding by nothing, folding one element, parts of a complex "
-               "number that was put together of them",
+               "bits set, whole slices, reversals of nothing, padding by nothing, folding one element, parts of a "
+               "complex number that was put together of them",
     "loop-order": "the order of what a loop carries",
     "topk": "whether a topk says that it is stable: StableHLO's is, and so is what every executor makes of HLO's",
 }

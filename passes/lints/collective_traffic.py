@@ -8,6 +8,7 @@ from typing import Any
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.lints.collectives import COLLECTIVES, same_groups
+from hlotool.passes.lints.loop_work import HOST_MEMORY
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
@@ -87,8 +88,8 @@ def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int
     """An asynchronous operation that is awaited at once.
 
     What it does
-        Finds starts of collectives and copies in a schedule, of at least `bytes` bytes, between which and their
-        completion nothing is computed.
+        Finds starts of collectives, and of copies from and to the host's memory, in a schedule, of at least `bytes`
+        bytes, between which and their completion nothing is computed.
 
     Why
         The point of starting early is to work meanwhile. Here the device waits for the network or the memory.
@@ -118,6 +119,9 @@ def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int
     if instruction.opcode == "async-start" and not any(
             i.opcode in COLLECTIVES for c in instruction.called_computations() for i in c.instructions):
         return
+    if instruction.opcode == "copy-start" and not any(
+            s.layout is not None and s.layout.memory_space == HOST_MEMORY for _, s in instruction.shape.leaves()):
+        return  # what a compiler fetches into a fast memory is its own affair
     order = _order(view)
     done = view.users(instruction)
     if len(done) != 1 or not done[0].opcode.endswith("-done"):

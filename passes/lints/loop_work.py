@@ -71,11 +71,11 @@ def _crosses(copy: HloInstruction) -> bool:
         return False
     result = copy.shape if copy.shape.is_array else copy.shape.elements[0]
     places = [s.layout.memory_space if s.layout else 0 for s in (copy.operands[0].shape, result)]
-    return places[0] != places[1] and _HOST in places
+    return places[0] != places[1] and HOST_MEMORY in places
 
 
 #: the memory space of the host; XLA: Layout::kHostMemorySpace
-_HOST = 5
+HOST_MEMORY = 5
 
 
 def invariant_places(body: HloComputation) -> set[int]:

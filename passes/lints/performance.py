@@ -19,7 +19,8 @@ def layout_copy(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -
     """A large array that is copied to change its layout.
 
     What it does
-        Finds copies of at least `bytes` bytes whose operand and result differ in the order of dimensions.
+        Finds copies of at least `bytes` bytes whose operand and result differ in the order of dimensions. Of copies
+        within a fast memory of the device, which its compiler placed there, it says nothing.
 
     Why
         Such a copy is a transpose: it reads and writes the whole array, badly. It comes from two operations, a
@@ -42,6 +43,8 @@ def layout_copy(view: View, instruction: HloInstruction, *, bytes: int = _MIB) -
     """
     old, new = instruction.operands[0].shape, instruction.shape
     if old.layout is None or new.layout is None or old.layout.minor_to_major == new.layout.minor_to_major:
+        return
+    if old.layout.memory_space and old.layout.memory_space == new.layout.memory_space:
         return
     size = view.bytes(new)
     moved = sum(d != 1 for d in new.dims)

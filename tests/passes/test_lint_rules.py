@@ -342,3 +342,22 @@ def test_the_first_that_is_found_and_the_last_that_is_not(rule: str, body: str, 
             f"ENTRY main {{ {body} }}")
     given = run(hlotool.parse(text), select=lambda r: True, named=lambda r: True)
     assert [d.code for d in given].count(rule) == found
+
+
+@pytest.mark.parametrize(("source", "target", "code"), [
+    ("{1,0}", "{0,1}", ["W201"]), ("{1,0}", "{0,1:S(1)}", ["W201"]), ("{1,0:S(1)}", "{0,1:S(1)}", []),
+])
+def test_copies_within_a_fast_memory_are_its_compilers_affair(source: str, target: str, code: list[str]) -> None:
+    text = f"""ENTRY main {{ x = f32[1024,1024]{source} parameter(0)
+  ROOT c = f32[1024,1024]{target} copy(x) }}"""
+    assert [d.code for d in run(hlotool.parse(text)) if d.code == "W201"] == code
+
+
+@pytest.mark.parametrize(("space", "code"), [(5, ["W508"]), (1, [])])
+def test_waiting_for_the_host_counts_and_for_a_fast_memory_does_not(space: int, code: list[str]) -> None:
+    there = f"f32[65536]{{0:S({space})}}"
+    text = f"""HloModule m, is_scheduled=true
+ENTRY main {{ x = f32[65536]{{0}} parameter(0)
+  s = ({there}, f32[65536]{{0}}, u32[]) copy-start(x)
+  ROOT d = {there} copy-done(s) }}"""
+    assert [d.code for d in run(hlotool.parse(text)) if d.code == "W508"] == code
