@@ -16,5 +16,5 @@ def test_counts_have_no_unit_below_a_thousand() -> None:
 
 
 def test_times_go_from_nanoseconds_to_seconds() -> None:
-    assert [format_seconds(t) for t in (3e-9, 0.9999e-6, 2e-3, 1, 999.9, 86_400)] == [
-        "3 ns", "1 us", "2 ms", "1 s", "999.9 s", "8.64e+04 s"]
+    assert [format_seconds(t) for t in (3e-9, 0.9999e-6, 2e-3, 1, 999.4, 999.5, 999.9, 86_400)] == [
+        "3 ns", "1 us", "2 ms", "1 s", "999 s", "999.5 s", "999.9 s", "8.64e+04 s"]

@@ -3,6 +3,8 @@
 import os
 import pathlib
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 from hlotool.folds import Rule, evaluated, folds_page, known_outcomes, rules
@@ -73,3 +75,22 @@ def test_a_condition_leaves_only_what_it_allows():
     whole, allowed = evaluated(Rule("sqrt(x) * sqrt(x)", "x", when="x >= 0"), "bf16")
     assert whole.nan_made == 0 < whole.nan_lost + whole.zero_signs + whole.nan_made + whole.different
     assert not allowed.nan_lost and allowed.tried < whole.tried
+
+
+@pytest.mark.parametrize("name", ["f32", "bf16", "f16", "f64", "f8e5m2", "s8", "u16", "s32"])
+def test_values_of_a_type_are_those_at_its_ends(name: str) -> None:
+    from hlotool.folds.type_values import _boundaries
+    from hlotool.ir import DTYPES
+
+    kind, found = DTYPES[name], _boundaries(name)
+    assert len(found) <= 240 and found.dtype == kind.numpy
+    numbers = set(found.astype(np.float64).tolist())
+    if kind.is_floating:
+        tiny = 2.0 ** (2 - (1 << (kind.bits - kind.mantissa_bits - 2)))
+        assert {0.0, 1.0, 2.0, 0.5, 3.0, 10.0, np.inf, -np.inf, -1.0, -10.0} <= numbers
+        assert {tiny * 2.0 ** -kind.mantissa_bits, float(ml_dtypes.finfo(kind.numpy).max)} <= numbers
+        assert np.isnan(found.astype(np.float64)).any() and np.signbit(found[found == 0]).any()
+        assert any(0 < abs(v) < tiny for v in numbers if not np.isnan(v))
+    else:
+        ends = np.iinfo(kind.numpy)
+        assert {ends.min, ends.max, 0, 1, 2, 3, 127} <= numbers

@@ -327,3 +327,11 @@ ENTRY e { x = f32[8,8] parameter(0)  ROOT r = f32[8,8] fusion(x), kind=kOutput, 
     device = devices()["h100"]
     found = roofline(module_cost(module), device)
     assert found.compute_seconds == pytest.approx(2 * (2 * 8 ** 3) / device.matrix_flops("f32"), rel=0.2)
+
+
+@pytest.mark.parametrize(("limit", "count"), [(10, 10), (2.5, 3), (0, 0)])
+def test_a_counter_may_be_converted_before_it_is_compared(limit, count):
+    text = LOOP.format(start=0, limit=1, by=1, update="add", direction="LT")
+    text = text.replace("n = s32[] constant(1)\n  ROOT p = pred[] compare(i, n)",
+                        f"n = f32[] constant({limit})\n  f = f32[] convert(i)\n  ROOT p = pred[] compare(f, n)")
+    assert "convert(i)" in text and trip_count(the_loop(hlotool.parse(text))) == count

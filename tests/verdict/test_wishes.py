@@ -1,0 +1,38 @@
+"""What a program asks of its arguments: how far indices go, in which order they stand, what counts."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlotool
+from hlotool.execution import Program
+from hlotool.verdict.wishes import Wishes
+
+GATHER = ("f32[4,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+          "slice_sizes={1,2}")
+SCATTER = ("f32[8,2] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+           "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second")
+
+
+def wishes(root: str) -> Wishes:
+    return Wishes(Program(hlotool.parse(
+        "second { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }\n"
+        "ENTRY e { x = f32[8,2] parameter(0)  i = s32[4,1] parameter(1)  u = f32[4,2] parameter(2)  "
+        f"n = s32[] parameter(3)  z = s32[] constant(0)  ROOT r = {root} }}")))
+
+
+@pytest.mark.parametrize(("root", "sorted_", "unique"), [
+    (GATHER, False, False), (f"{GATHER}, indices_are_sorted=true", True, False),
+    (f"{SCATTER}, unique_indices=true", False, True), (SCATTER, False, False),
+    (f"{SCATTER}, indices_are_sorted=true, unique_indices=true", True, True),
+    (f"{SCATTER}, indices_are_sorted=false, unique_indices=false", False, False)])
+def test_the_order_of_indices(root: str, sorted_: bool, unique: bool) -> None:
+    found = wishes(root)
+    assert (1 in found.sorted, 1 in found.unique) == (sorted_, unique)
+    assert not {0, 2} & {*found.sorted, *found.unique, *found.bounds}
+
+
+@pytest.mark.parametrize(("root", "leaf", "bound"), [
+    (GATHER, 1, 7), (SCATTER, 1, 7)])
+def test_how_far_indices_go(root: str, leaf: int, bound: int) -> None:
+    assert wishes(root).bounds == {leaf: bound}
