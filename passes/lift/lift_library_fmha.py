@@ -31,7 +31,7 @@ def lift_library_fmha(module: HloModule) -> HloModule:
 
 @on_target("__cudnn$fmhaSoftmax", "__cudnn$fmhaScaleBiasSoftmax")
 def forward(call: Call) -> tuple[HloInstruction, ...]:
-    """softmax(scale * q k^T + bias, masked) v, and the logarithms of the sums of the softmax where they are asked for."""
+    """softmax(scale * q k^T + bias, masked) v, and the logarithms of the sums of the softmax if asked for."""
     config = call.config("cudnn_fmha_backend_config")
     has_bias = "Bias" in call.target
     mask = str(config.get("mask_type", "NO_MASK"))
