@@ -97,6 +97,17 @@ def test_exact_operations_are_those_that_round_nothing() -> None:
         assert "exact" not in OPS[name].flags, name
 
 
+@pytest.mark.parametrize("opcode", [
+    "cbrt", "cosine", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "rsqrt", "sine",
+    "sqrt", "tan", "tanh"])
+def test_an_accuracy_may_be_asked_of_what_rounds(opcode: str) -> None:
+    for accuracy in ("mode=highest", "tolerance={atol=0,rtol=0,ulps=2}"):
+        text = f"ENTRY e {{ x = f32[2] parameter(0)  ROOT r = f32[2] {opcode}(x), result_accuracy={{{accuracy}}} }}"
+        module = hlotool.parse(text)
+        assert hlotool.verify(module) == []
+        assert f"result_accuracy={{{accuracy}}}" in str(module)
+
+
 @pytest.mark.parametrize(("attributes", "shapes", "flops"), [
     # every row of lhs meets its group's matrix
     ("lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,6 +101,11 @@ def test_shardings(fields: dict[str, Any], text: str) -> None:
 def test_shardings_that_contradict_themselves(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(ProtoError, match=said):
         values.sharding(message("OpSharding", **fields))
+
+
+@pytest.mark.parametrize(("index", "text"), [([], '{"x"}'), ([1], '{"x" {1}}'), ([0, 2], '{"x" {0,2}}')])
+def test_origins_of_arrays(index: list[int], text: str) -> None:
+    assert values.original_array(SimpleNamespace(instruction_name=b"x", shape_index=index)) == text
 
 
 @pytest.mark.parametrize(("tree", "text"), [

@@ -191,6 +191,9 @@ def test_values_are_computed_once_for_what_was_cut_out_of_one_module() -> None:
     base, other = (Candidate(hlotool.parse(SMALL), [[F32([1, n])]]) for n in (2, 3))
     work = Work(SimpleNamespace(taken=set()), base)  # type: ignore[arg-type] # nobody is asked
     first = work.values_of(base)
+    work.best = other
+    assert work.values_of(base) is first
+    work.best = base
     assert work.values_of(base) is first
     work.accept(other, "cut", keeps_values=True)
     assert work.values_of(other) is first
