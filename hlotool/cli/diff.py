@@ -6,6 +6,7 @@
     hlotool diff a.hlo b.hlo --passes=dce          after passes on both sides
     hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
     hlotool diff before.hlo after.hlo --values         the same by the values computed; --all: each operation
+    hlotool diff host0/ host1/ host2/              dump folders: modules that are not the same in all of them
     hlotool diff a.hlo b.hlo --format json
 
 Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
@@ -20,14 +21,16 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
-from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.inputs import Loaded, add_paths, load, module_of
 from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
+from hlotool.text.input_files import inputs_of
 
 if TYPE_CHECKING:
     from hlotool.passes.equality import Diff
@@ -36,7 +39,7 @@ _STYLES = {"-": "31", "+": "32", "~": "33", "head": "1", "part": "2"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_paths(parser, "the two modules")
+    add_paths(parser, "the two modules, or two and more dump folders of several hosts or versions")
     parser.add_argument("--names", action="store_true", help="match by names first; other names are differences")
     parser.add_argument("--layouts", action="store_true", help="layouts count")
     parser.add_argument("--ignore", nargs="+", default=(), metavar="ATTRIBUTE", help="attributes that do not count")
@@ -55,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
+    if len(args.paths) > 1 and all(path != "-" and Path(path).is_dir() for path in args.paths):
+        return _folders(args)
     wanted = list(load(args.paths, sources))
     if len(wanted) != 2:
         complain(f"hlotool diff takes two modules; {len(wanted)} given")
@@ -74,6 +79,34 @@ def run(args: argparse.Namespace) -> int:
     found = diff(left, right, names=args.names, layouts=args.layouts, ignore=args.ignore)
     _show(found, given, wanted, args)
     return 0 if found.is_equal else 1
+
+
+def _folders(args: argparse.Namespace) -> int:
+    """Dump folders, whose modules are paired by name and fingerprint."""
+    from hlotool.bisect import diff_folders
+
+    if args.names or args.ignore or args.passes or args.values:
+        complain("hlotool diff of folders takes no --names, --ignore, --passes and --values")
+        return 2
+    try:
+        found = diff_folders(args.paths, _modules_of, layouts=args.layouts)
+    except HloError as error:
+        report(error.diagnostics, {})
+        return 2
+    if args.format == "json":
+        import json
+
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        print(found.summary())
+        if not args.quiet:
+            _print_lines(found.lines(), wants_color(sys.stdout, args.color))
+    return 0 if found else 1
+
+
+def _modules_of(data: bytes, filename: str) -> list[HloModule]:
+    """The modules that the bytes of a file hold. Raises HloError."""
+    return [module_of(given) for given in inputs_of(data, filename)]
 
 
 def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> int:

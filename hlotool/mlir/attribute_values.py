@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from hlotool.mlir.context import make_context
-from hlotool.mlir.strings import attribute_of
+from hlotool.mlir.strings import attribute_of, string_of
 
 #: elements up to which an array that repeats one number is written out
 _MOST_REPEATED = 1 << 16
@@ -43,7 +43,9 @@ class AttributeValues:
                 return attribute
             case list() | tuple() | ir.ArrayAttr():
                 return tuple(self.read(item) for item in attribute)
-            case ir.BoolAttr() | ir.IntegerAttr() | ir.FloatAttr() | ir.StringAttr() | ir.FlatSymbolRefAttr():
+            case ir.StringAttr():
+                return string_of(attribute)
+            case ir.BoolAttr() | ir.IntegerAttr() | ir.FloatAttr() | ir.FlatSymbolRefAttr():
                 return attribute.value
             case ir.DictAttr():
                 return {entry.name: self.read(entry.attr) for entry in attribute}

@@ -19,6 +19,7 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import UNBOUNDED, Shape
 from hlotool.mlir import codes
+from hlotool.mlir.strings import string_of
 from hlotool.mlir.types import DYNAMIC, NoType, Types
 
 #: how the target of a custom call begins that stands for an operation while a pass runs
@@ -82,7 +83,7 @@ def encoded_operation(operation: Any) -> str:
     """The CHLO operation that a custom call stands for: chlo.cosh for @mhlo.cosh; '' for other operations."""
     if operation.name != "stablehlo.custom_call":
         return ""
-    target = operation.attributes["call_target_name"].value
+    target = string_of(operation.attributes["call_target_name"])
     if not target.startswith(_ENCODED):
         return ""
     plain = target[len(_ENCODED[0]):]

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from hlotool.mlir.expansion import KEPT
+from hlotool.mlir.strings import string_of
 from hlotool.ops import OPS
 from hlotool.ops.lowering import Lift
 
@@ -24,7 +25,7 @@ def lift_of(operation: Any) -> Lift | None:
     known, name = lifts(), operation.name
     if name != CUSTOM_CALL:
         return known.get(name)
-    target = operation.attributes["call_target_name"].value
+    target = string_of(operation.attributes["call_target_name"])
     if target.startswith(KEPT):
         return known.get(target.removeprefix(KEPT))
     return known.get(f"{name} @{target}") or known.get(name)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Kind, Metadata
+from hlotool.mlir.strings import string_attribute, string_of
 from hlotool.text import PhraseError, quote, read_value, unquote
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
@@ -61,10 +62,10 @@ class Locations:
         fields = metadata.fields
         location = self._place_of(fields)
         if op_name := fields.get("op_name"):
-            location = self._name(_plain(op_name), location)
+            location = self._name(_encodable(_plain(op_name)), location)
         if not set(fields) <= set(_PLAIN) or _facts(fields) != self._facts_of(location):
             # What is above says less than the metadata does.
-            return self._ir.Location.fused([location], self._ir.StringAttr.get(_encodable(metadata.text)))
+            return self._ir.Location.fused([location], string_attribute(self._ir, metadata.text))
         return location
 
     def _facts_of(self, location: Any) -> dict[str, str | int]:
@@ -81,7 +82,7 @@ class Locations:
             return self._ir.Location.unknown()
         line, column, end_line, end_column = (min(max(int(fields.get(name, "0")), 0), _LAST) for name in (
             "source_line", "source_column", "source_end_line", "source_end_column"))
-        file = _plain(fields["source_file"])
+        file = _encodable(_plain(fields["source_file"]))
         if end_line < line or (end_line, end_column) == (line, column):
             return self._ir.Location.file(file, line, column)
         return self._ir.Location.file(file, line, column, end_line, end_column)
@@ -131,7 +132,7 @@ class Locations:
 
     def _string(self, table: str, number: int) -> str:
         rows = self._tables.get(table, ())
-        return unquote(rows[number - 1].partition(" ")[2].strip()) if 0 < number <= len(rows) else ""
+        return _encodable(unquote(rows[number - 1].partition(" ")[2].strip())) if 0 < number <= len(rows) else ""
 
     def name_in(self, location: Any) -> str | None:
         """The instruction's name in a location that `of` made."""
@@ -162,7 +163,7 @@ class Locations:
         if not isinstance(location, self._ir.FusedLoc):
             return None
         try:
-            text = self._ir.StringAttr(location.metadata).value
+            text = string_of(self._ir.StringAttr(location.metadata))
         except (TypeError, ValueError):
             return None
         if not (text.startswith("{") and text.endswith("}")):
@@ -214,12 +215,12 @@ def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
 
 def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
     """What fields of metadata say, however they are written; nothing and zero say nothing."""
-    facts = {name: int(text) if name == "source_line" else _encodable(_plain(text)) for name, text in fields.items()}
+    facts = {name: int(text) if name == "source_line" else _plain(text) for name, text in fields.items()}
     return {name: fact for name, fact in facts.items() if fact}
 
 
 def _encodable(text: str) -> str:
-    """Text that MLIR can hold: bytes that were no UTF-8 become question marks."""
+    """Text for a name or a file of a location, which is UTF-8: other bytes become question marks."""
     return text.encode(errors="replace").decode()
 
 

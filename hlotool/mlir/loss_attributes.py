@@ -30,6 +30,7 @@ from hlotool.ir import (
 )
 from hlotool.mlir.codes import REFUSED
 from hlotool.mlir.loss_report import layout_losses
+from hlotool.mlir.strings import string_of
 from hlotool.ops.lowering import string
 from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.text import TABLE_NAMES, PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
@@ -171,7 +172,7 @@ def _texts(attribute: Any) -> dict[str, str]:
 
     if not isinstance(attribute, ir.DictAttr):
         return {}
-    return {entry.name: entry.attr.value for entry in attribute if isinstance(entry.attr, ir.StringAttr)}
+    return {entry.name: string_of(entry.attr) for entry in attribute if isinstance(entry.attr, ir.StringAttr)}
 
 
 def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
@@ -184,9 +185,9 @@ def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
     for name in (n for n in TABLE_NAMES if n in attribute):
         rows = attribute[name]
         if not isinstance(rows, ir.ArrayAttr) or not all(
-                isinstance(row, ir.StringAttr) and is_table_row(row.value) for row in rows):
+                isinstance(row, ir.StringAttr) and is_table_row(string_of(row)) for row in rows):
             return {}
-        found[name] = tuple(row.value for row in rows)
+        found[name] = tuple(string_of(row) for row in rows)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.mlir.dense_elements import read_dense
+from hlotool.mlir.strings import string_of
 
 if TYPE_CHECKING:
     from hlotool.mlir.importer import Importer, Scope
@@ -76,7 +77,9 @@ class OperationReader:
     def string(self, attribute: str, default: str = "") -> str:
         """The contents of a string."""
         found = self._get(attribute)
-        return default if found is None else str(found.value)
+        if found is None:
+            return default
+        return string_of(found) if hasattr(found, "value_bytes") else str(found.value)
 
     def word(self, attribute: str, default: str = "") -> str:
         """The value of an enum attribute."""

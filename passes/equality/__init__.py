@@ -1,6 +1,6 @@
 """Equality of modules: one normal form, matching by structure, and the differences that remain."""
 
-from hlotool.passes.equality.differences import Diff, diff
+from hlotool.passes.equality.differences import Change, Diff, diff
 from hlotool.passes.equality.fates import FATES, Became, became, is_optimised
 from hlotool.passes.equality.fingerprints import fingerprint
 from hlotool.passes.equality.matching import Matching
@@ -18,7 +18,7 @@ from hlotool.passes.equality.simplified import CONVERSIONS, SIMPLIFICATIONS, Sim
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
-    "CONVERSIONS", "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Diff", "Expressions", "Matching",
-    "Node", "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff", "fingerprint",
-    "gone", "is_optimised", "leaf_numbers", "merged", "same_up_to", "split",
+    "CONVERSIONS", "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Change", "Diff", "Expressions",
+    "Matching", "Node", "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff",
+    "fingerprint", "gone", "is_optimised", "leaf_numbers", "merged", "same_up_to", "split",
 ]

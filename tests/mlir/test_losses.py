@@ -468,3 +468,30 @@ def test_what_a_header_loses_has_no_place_in_the_program() -> None:
         assert ("is_scheduled" in str(program)) == carry
     plain = hlotool.to_stablehlo(hlotool.parse("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }"))
     assert "hlotool" not in str(plain)
+
+
+def test_what_is_no_utf8_goes_there_and_back() -> None:
+    """Bytes stand in frontend attributes, metadata, stack frames and configurations."""
+    text = r"""HloModule m, frontend_attributes={k="\377\376x"}
+
+FileNames
+1 "\203.py"
+FunctionNames
+1 "\204"
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+ENTRY e {
+  x = f32[2] parameter(0), metadata={op_name="x" source_file="\205" source_line=3}
+  w = f32[2] negate(x), metadata={op_name="w" stack_frame_id=1}
+  ROOT y = f32[2] custom-call(w), custom_call_target="f\377", metadata={op_name="\202"}, backend_config="\201",
+    frontend_attributes={a="\200"}
+}
+"""
+    module = hlotool.parse(text)
+    again = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    assert str(again.attributes["frontend_attributes"]) == str(module.attributes["frontend_attributes"])
+    for one, two in zip(module.entry.instructions, again.entry.instructions, strict=True):
+        assert {n: str(v) for n, v in two.attributes.items()} == {n: str(v) for n, v in one.attributes.items()}

@@ -1,0 +1,275 @@
+"""The modules of dump folders of several hosts or versions, held against each other: which are not the same, and where.
+
+Files are known by what their names say of a module and a pass (dump_names.py), whatever its number and the host; other
+files by their path below the folder. Files of equal bytes are read once, files of equal name that are not are parsed
+and told apart by fingerprint, and of modules of different fingerprints the first instruction that differs is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hlotool.bisect.dump_names import dump_name, is_beside
+from hlotool.diagnostics import HloError, visible
+from hlotool.ir import HloInstruction, HloModule
+from hlotool.passes.equality import Change, Diff, diff, fingerprint
+from hlotool.passes.origins import origin_of
+from hlotool.text.input_files import bytes_of, files_of
+
+#: gives the modules of a file's bytes and its name; raises HloError
+Read: TypeAlias = Callable[[bytes, str], list[HloModule]]
+#: names of folders that a line lists
+_LISTED = 4
+
+
+@dataclass(frozen=True)
+class Version:
+    """What one or several folders have under a name: the same module. `difference` tells it from the first version."""
+
+    folders: tuple[str, ...]
+    file: str
+    difference: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A module of the folders: its versions, most folders first, and the folders that lack it."""
+
+    name: str
+    versions: tuple[Version, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every folder has the same module."""
+        return len(self.versions) == 1 and not self.missing
+
+
+@dataclass
+class FoldersDiff:
+    """What `diff_folders` found. True where all folders hold the same modules."""
+
+    folders: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return all(row.is_same for row in self.rows)
+
+    @property
+    def different(self) -> list[Row]:
+        """The modules that are not the same everywhere."""
+        return [row for row in self.rows if not row.is_same]
+
+    def summary(self) -> str:
+        """The verdict in a sentence."""
+        same = len(self.rows) - len(self.different)
+        return f"{len(self.folders)} folders, {len(self.rows)} modules: {same} the same everywhere" + (
+            "" if self else f", {len(self.different)} not")
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """The report line by line, each with its kind as those of Diff."""
+        for row in self.different:
+            yield "head", f"{row.name}: {_counted(row, len(self.folders))}"
+            for version in row.versions[1:]:
+                yield "~", f"  {_listed(version.folders)}: {version.difference}"
+            if row.missing:
+                yield "-", f"  {_listed(row.missing)}: no such module"
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {"folders": list(self.folders), "modules": len(self.rows), "equal": bool(self), "different": [
+            {"name": row.name, "missing": list(row.missing), "versions": [
+                {"folders": list(v.folders), "file": v.file, "difference": v.difference} for v in row.versions]}
+            for row in self.different]}
+
+
+def diff_folders(folders: Sequence[str | Path], read: Read, *, layouts: bool = True) -> FoldersDiff:
+    """The modules of two and more folders, held against each other. Raises HloError for a folder without modules."""
+    names = tuple(str(f) for f in folders)
+    held = [_files(Path(f)) for f in folders]
+    digests = _digests(path for files in held for paths in files.values() for path in paths)
+    versions = _Versions(read, digests, layouts)
+    found = FoldersDiff(names)
+    for name in sorted({name for files in held for name in files}):
+        found.rows.extend(_rows(name, names, [files.get(name, []) for files in held], versions))
+    return found
+
+
+def _files(folder: Path) -> dict[str, list[Path]]:
+    """The files of modules below a folder by what they are known by, in their order."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in files_of(folder):
+        if not is_beside(path.name.removesuffix(".gz")):
+            found[_known_by(path.relative_to(folder))].append(path)
+    return found
+
+
+def _known_by(path: Path) -> str:
+    """`jit_f, after algsimp` of a dump; of any other file its path."""
+    name = dump_name(path.name)
+    if name is None:
+        return str(path)
+    place = "" if path.parent == Path() else f"{path.parent}/"
+    number = f" ({'.'.join(map(str, name.rank[1:]))})" if name.rank[0] == 1 else ""
+    stage = name.after if "optimizations" in name.after else f"after {name.after}{number}"
+    return f"{place}{name.module or 'module'}, {stage}"
+
+
+def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:
+    """The digest of each file; empty for one that cannot be read."""
+    def digest(path: Path) -> bytes:
+        try:
+            return hashlib.sha256(bytes_of(path)).digest()
+        except HloError:
+            return b""
+
+    listed = list(paths)
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(listed, pool.map(digest, listed, chunksize=64), strict=True))
+
+
+class _Versions:
+    """What each file holds, read once for each content, and what tells two contents apart."""
+
+    def __init__(self, read: Read, digests: dict[Path, bytes], layouts: bool) -> None:
+        self.read, self.digests, self.layouts = read, digests, layouts
+        #: digest -> fingerprint, or what is wrong with the file
+        self._marks: dict[bytes, str] = {}
+        self._differences: dict[tuple[str, str], str] = {}
+
+    def mark(self, path: Path, is_alone: bool) -> str:
+        """What files of one module share. Without others that differ (`is_alone`) nothing need be read."""
+        digest = self.digests[path]
+        if is_alone and digest:
+            return digest.hex()
+        if digest not in self._marks or not digest:
+            self._marks[digest] = self._read_mark(path)
+        return self._marks[digest]
+
+    def _read_mark(self, path: Path) -> str:
+        try:
+            return " ".join(fingerprint(m, layouts=self.layouts) for m in self.read(bytes_of(path), str(path)))
+        except HloError as error:
+            return f"cannot be read: {error.diagnostics[0].message}"
+
+    def difference(self, most: Path, other: Path) -> str:
+        """What tells the module of one file from the one that most folders have."""
+        marks = self.mark(most, False), self.mark(other, False)
+        if marks not in self._differences:
+            self._differences[marks] = self._told(most, other, *marks)
+        return self._differences[marks]
+
+    def _told(self, most: Path, other: Path, most_mark: str, other_mark: str) -> str:
+        if other_mark.startswith("cannot be read"):
+            return other_mark
+        if most_mark.startswith("cannot be read"):
+            return f"can be read; {most} {most_mark}"
+        one, two = self.read(bytes_of(most), str(most)), self.read(bytes_of(other), str(other))
+        if len(one) != len(two):
+            return f"{len(two)} modules in the file, {len(one)} elsewhere"
+        for left, right in zip(one, two, strict=True):
+            if not (found := diff(left, right, layouts=self.layouts)):
+                return _first(found)
+        return "the same instructions in another order"
+
+
+def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions) -> Iterator[Row]:
+    """The modules of one name. Where folders have several, those of one fingerprint belong together, then in order."""
+    is_alone = len({versions.digests[p] for paths in held for p in paths}) == 1
+    marks = [[(versions.mark(p, is_alone), p) for p in paths] for paths in held]
+    count = max(map(len, held))
+    for number, row in enumerate(_paired(marks, count)):
+        groups: dict[str, list[tuple[str, Path]]] = defaultdict(list)
+        for folder, entry in zip(folders, row, strict=True):
+            if entry is not None:
+                groups[entry[0]].append((folder, entry[1]))
+        ordered = sorted(groups.values(), key=lambda g: -len(g))
+        first = ordered[0][0][1]
+        yield Row(name if count == 1 else f"{name} ({number + 1} of {count})", tuple(
+            Version(tuple(f for f, _ in group), str(group[0][1]),
+                    versions.difference(first, group[0][1]) if group is not ordered[0] else "") for group in ordered),
+            tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
+
+
+def _paired(marks: Sequence[list[tuple[str, Path]]], count: int) -> list[list[tuple[str, Path] | None]]:
+    """Of each folder's files of one name, which belong to which row."""
+    if count == 1:
+        return [[of_folder[0] if of_folder else None for of_folder in marks]]
+    fullest = max(marks, key=len)
+    seats = [mark for mark, _ in fullest]
+    return [list(row) for row in zip(*(_seated(of_folder, seats) for of_folder in marks), strict=True)]
+
+
+def _seated(entries: list[tuple[str, Path]], seats: Sequence[str]) -> list[tuple[str, Path] | None]:
+    """One folder's entries by the row that has their fingerprint; the others take what is free, in order."""
+    row: list[tuple[str, Path] | None] = [None] * len(seats)
+    waiting = []
+    wanted = Counter(seats)
+    for entry in entries:
+        if wanted[entry[0]] > 0:
+            wanted[entry[0]] -= 1
+            row[next(n for n, seat in enumerate(seats) if seat == entry[0] and row[n] is None)] = entry
+        else:
+            waiting.append(entry)
+    free = (n for n, entry in enumerate(row) if entry is None)
+    for entry, number in zip(waiting, free, strict=False):
+        row[number] = entry
+    return row
+
+
+# What is said
+
+def _first(found: Diff) -> str:
+    """The first difference of two modules, with where both sides come from."""
+    if found.header and not found.changes:
+        part = found.header[0]
+        return f"header {part.name} is {visible(part.right) or 'absent'}, elsewhere {visible(part.left) or 'absent'}"
+    changes = sorted(found.changes, key=_place)
+    change = changes[0]
+    rest = f"; {len(changes) - 1} more differ" if len(changes) > 1 else ""
+    return f"{_change(change, found)}{rest}"
+
+
+def _place(change: Change) -> tuple[int, int]:
+    """Where a change stands in the text: instructions first, by the side that has one."""
+    item = change.right or change.left
+    return (0, item.offset) if item is not None else (1, 0)
+
+
+def _change(change: Change, found: Diff) -> str:
+    if change.left is None and change.right is None:
+        side = change.left_computation or change.right_computation
+        return f"computation {side.name if side else ''} is {'absent' if change.right_computation is None else 'new'}"
+    if change.left is None and change.right is not None:
+        return f"{_told_of(change.right, found.right)} is new"
+    if change.right is None and change.left is not None:
+        return f"{_told_of(change.left, found.left)} is absent"
+    assert change.left is not None and change.right is not None
+    parts = ", ".join(f"{p.name} {p.right or 'absent'} instead of {p.left or 'absent'}" for p in change.parts)
+    return f"{_told_of(change.right, found.right)}: {parts}; elsewhere {_told_of(change.left, found.left)}"
+
+
+def _told_of(instruction: HloInstruction, module: HloModule) -> str:
+    """`add %x (train.py:12)`, by the operation's name in the program where no file is known."""
+    origin = origin_of(module, instruction)
+    where = (f"{origin.file}:{origin.line}" if origin.file else origin.op_name) if origin is not None else ""
+    return f"{instruction.opcode} %{instruction.name}" + (f" ({where})" if where else "")
+
+
+def _counted(row: Row, folders: int) -> str:
+    if len(row.versions) == 1:
+        return f"{len(row.missing)} of {folders} folders lack it"
+    others = sum(len(v.folders) for v in row.versions[1:])
+    return (f"{len(row.versions)} versions; {_listed(row.versions[0].folders)} "
+            f"{'has' if len(row.versions[0].folders) == 1 else 'have'} one, {others} of {folders} another")
+
+
+def _listed(folders: Sequence[str]) -> str:
+    shown = ", ".join(folders[:_LISTED])
+    return shown if len(folders) <= _LISTED else f"{shown} and {len(folders) - _LISTED} more"

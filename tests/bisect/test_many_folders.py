@@ -1,0 +1,103 @@
+"""Dump folders of several hosts: which modules are not the same, where they part, and what one host lacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from hlotool.bisect import diff_folders
+from hlotool.cli import main
+from hlotool.cli.report_format import schema_text
+from hlotool.mlir import module_of_input
+from hlotool.text.input_files import inputs_of
+
+MODULE = """HloModule jit_f
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] negate(x), metadata={op_name="jit(f)/neg" source_file="model.py" source_line=3}
+  z = f32[4] exponential(x)
+  ROOT s = f32[4] add(y, z), metadata={op_name="jit(f)/add" source_file="model.py" source_line=5}
+}
+"""
+DIFFERENT = MODULE.replace("add(y", "multiply(y").replace("source_line=5", "source_line=6")
+RENAMED = MODULE.replace("y", "why").replace("jit_f", "jit_g").replace("model.pwhy", "model.py")
+REORDERED = "\n".join(MODULE.split("\n")[n] for n in (0, 1, 2, 3, 5, 4, 6, 7, 8))
+BEFORE, AFTER = "module_{:04}.jit_f.before_optimizations.txt", "module_{:04}.jit_f.cl_5.cpu_after_optimizations.txt"
+
+
+def folder(root: Path, name: str, files: dict[str, str]) -> str:
+    (root / name).mkdir()
+    for file, text in files.items():
+        (root / name / file).write_text(text)
+    return str(root / name)
+
+
+def read(data, name):
+    return [module_of_input(i) for i in inputs_of(data, name)]
+
+
+def test_what_is_the_same_under_other_names_numbers_and_in_another_order(tmp_path: Path) -> None:
+    one = folder(tmp_path, "a", {BEFORE.format(3): MODULE, AFTER.format(3): MODULE, "module_0003.jit_f.ll": ""})
+    two = folder(tmp_path, "b", {BEFORE.format(71): MODULE, AFTER.format(71): RENAMED})
+    found = diff_folders([one, two], read)
+    assert found and [r.name for r in found.rows] == ["jit_f, before_optimizations", "jit_f, cpu_after_optimizations"]
+    assert found.summary() == "2 folders, 2 modules: 2 the same everywhere" and not list(found.lines())
+    three = folder(tmp_path, "c", {BEFORE.format(1): REORDERED, AFTER.format(1): MODULE})
+    (row,) = diff_folders([one, two, three], read).different
+    assert row.versions[1].difference == "the same instructions in another order"
+
+
+def test_the_first_instruction_that_differs_from_what_most_have_is_named(tmp_path: Path) -> None:
+    folders = [folder(tmp_path, f"host{n}", {AFTER.format(n): DIFFERENT if n == 0 else MODULE}) for n in range(6)]
+    found = diff_folders(folders, read)
+    assert not found and found.summary() == "6 folders, 1 modules: 0 the same everywhere, 1 not"
+    (row,) = found.rows
+    assert [v.folders for v in row.versions] == [tuple(folders[1:]), (folders[0],)]
+    assert row.versions[1].difference == ("multiply %s (model.py:6): opcode multiply instead of add; elsewhere add %s "
+                                          "(model.py:5)")
+    lines = [text for _, text in found.lines()]
+    assert lines[0] == (f"jit_f, cpu_after_optimizations: 2 versions; {', '.join(folders[1:5])} and 1 more have one, "
+                        "1 of 6 another")
+    assert lines[1] == f"  {folders[0]}: {row.versions[1].difference}"
+
+
+def test_modules_of_one_name_are_paired_by_what_they_are_and_then_in_order(tmp_path: Path) -> None:
+    other = MODULE.replace("negate", "sine")
+    one = folder(tmp_path, "a", {BEFORE.format(1): MODULE, BEFORE.format(2): other, BEFORE.format(3): MODULE})
+    two = folder(tmp_path, "b", {BEFORE.format(1): other, BEFORE.format(2): MODULE, BEFORE.format(3): DIFFERENT})
+    found = diff_folders([one, two], read)
+    assert [r.is_same for r in found.rows] == [True, True, False]
+    assert "multiply instead of add" in found.rows[2].versions[1].difference
+
+
+def test_what_a_folder_lacks_and_what_cannot_be_read(tmp_path: Path) -> None:
+    one = folder(tmp_path, "a", {BEFORE.format(1): MODULE, "x.hlo": MODULE})
+    two = folder(tmp_path, "b", {BEFORE.format(1): "HloModule broken\nENTRY e {", "y.hlo": MODULE})
+    found = diff_folders([one, two], read)
+    rows = {r.name: r for r in found.different}
+    assert rows["x.hlo"].missing == (two,) and rows["y.hlo"].missing == (one,)
+    assert "cannot be read: " in rows["jit_f, before_optimizations"].versions[1].difference
+    assert [text for kind, text in found.lines() if kind == "-"] == [f"  {f}: no such module" for f in (two, one)]
+
+
+@pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], same: bool, code: int) -> None:
+    folders = [folder(tmp_path, "a", {BEFORE.format(1): MODULE}),
+               folder(tmp_path, "b", {BEFORE.format(1): MODULE if same else DIFFERENT})]
+    assert main(["diff", *folders]) == code
+    assert f"{int(same)} the same everywhere" in capsys.readouterr().out
+    assert main(["diff", *folders, "--json"]) == code
+    record = json.loads(capsys.readouterr().out)
+    jsonschema.validate(record, json.loads(schema_text("diff.json")))
+    assert (record["equal"], record["modules"], len(record["different"])) == (same, 1, int(not same))
+
+
+def test_folders_without_modules_and_options_of_two_modules_are_refused(tmp_path: Path,
+                                                                        capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [folder(tmp_path, "a", {BEFORE.format(1): MODULE}), folder(tmp_path, "b", {})]
+    assert main(["diff", *folders]) == 2 and "R002" in capsys.readouterr().err
+    assert main(["diff", folders[0], folders[0], "--values"]) == 2 and "--values" in capsys.readouterr().err
