@@ -246,8 +246,8 @@ def _read_sharding(attribute: Any) -> Any:
     """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
     data = attribute.value_bytes
     try:
-        return read_value(Kind.SHARDING, data.decode())
-    except (PhraseError, UnicodeDecodeError):
+        return read_value(Kind.SHARDING, string_of(attribute))
+    except PhraseError:
         pass
     found = read_sharding(data)
     if found is None:

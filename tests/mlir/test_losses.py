@@ -493,5 +493,9 @@ ENTRY e {
     module = hlotool.parse(text)
     again = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
     assert str(again.attributes["frontend_attributes"]) == str(module.attributes["frontend_attributes"])
+    raw = hlotool.parse(text.replace('op_name="w"', 'op_name="\udcff"').replace(
+        'source_line=3}', 'source_line=3}, sharding={replicated metadata={op_name="\udcff"}}'))
+    assert str(hlotool.from_stablehlo(hlotool.to_stablehlo(raw)).entry.parameters()[0].attributes["sharding"]) == str(
+        raw.entry.parameters()[0].attributes["sharding"])
     for one, two in zip(module.entry.instructions, again.entry.instructions, strict=True):
         assert {n: str(v) for n, v in two.attributes.items()} == {n: str(v) for n, v in one.attributes.items()}
