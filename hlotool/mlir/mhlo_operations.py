@@ -55,7 +55,7 @@ def written_out(text: str, dialect_of: Callable[[str], str | None]) -> str:
             dialect = dialect_of(name)
             if _PREFIX + name in WITH_REGIONS:
                 pass
-            elif _is_kept(name, dialect, text[end:]):
+            elif _is_kept(name, dialect, text, end):
                 end, written = _kept(name, found, text)
             elif dialect == "chlo" and found["values"]:
                 end, written = _generic(name, found, text)
@@ -68,9 +68,10 @@ def written_out(text: str, dialect_of: Callable[[str], str | None]) -> str:
     return "".join(parts) + text[at:]
 
 
-def _is_kept(name: str, dialect: str | None, rest: str) -> bool:
+def _is_kept(name: str, dialect: str | None, text: str, end: int) -> bool:
+    """Whether a custom call is to stand for an operation, whose operands end at a place in the text."""
     if name == _WITHOUT_DIMENSIONS[0]:
-        return _WITHOUT_DIMENSIONS[1] not in rest[:rest.find(": (")]
+        return text.find(_WITHOUT_DIMENSIONS[1], end, text.find(": (", end)) < 0
     return (dialect is None or name in _OTHERWISE) and any(_PREFIX + name in op.lowering.names for op in OPS.values())
 
 

@@ -25,6 +25,9 @@ _LISTS = (
     "slice_sizes", "start_indices", "strides", "window_dilations", "window_dimensions", "window_reversal",
     "window_strides")
 
+#: an operation, attribute or type of MHLO: StableHLO's programs have only names of attributes, such as mhlo.sharding
+_WRITTEN = re.compile(r'"mhlo\.|(?:=|^)\s*mhlo\.|[#!]mhlo\b', re.M)
+
 #: elements up to which such a list is written out: as many as an array has dimensions, so a few
 _MOST = 1 << 10
 
@@ -64,7 +67,7 @@ def in_stablehlo(text: str, context: Any) -> str:
         dialect = dialect_of(found["name"])
         return f"{dialect}.{found['name']}" if dialect and found["dot"] else found[0]
 
-    return _WORD.sub(written, written_out(text, dialect_of))
+    return _WORD.sub(written, written_out(text, dialect_of)) if _WRITTEN.search(text) else text
 
 
 def _enumeration(kind: str, word: str, context: Any) -> str:
