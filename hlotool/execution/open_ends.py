@@ -194,7 +194,7 @@ def plain_opcode(computation: HloComputation) -> str:
 
 
 @dataclass(frozen=True)
-class _Plain:
+class Plain:
     """An operation of NumPy in the place of a reducer."""
 
     computation: HloComputation
@@ -206,4 +206,4 @@ class _Plain:
 
 def _folded(function: Function, keywords: dict[str, Any], combine: Function, values: Array, initial: Array) -> Array:
     """The fold of other numbers by another operation."""
-    return function(values, initial, **keywords | {"to_apply": _Plain(keywords["to_apply"].computation, combine)})
+    return function(values, initial, **keywords | {"to_apply": Plain(keywords["to_apply"].computation, combine)})

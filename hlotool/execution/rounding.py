@@ -38,6 +38,7 @@ from typing import Any, TypeAlias
 from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
+from hlotool.execution.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
@@ -150,6 +151,8 @@ class RandomRounding:
                 keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
         """The function that computes a sample of an instruction from samples of its operands."""
         record, shape = OPS.get(instruction.opcode), instruction.shape
+        if has_integral_sums(instruction):
+            return with_open_last_places(instruction, function, self._seed), keywords
         if self._holds_narrow:
             function, keywords = HELD_AS_F32.rebinding(instruction, function, keywords)
             if _adds_narrow(instruction):
@@ -166,7 +169,8 @@ class RandomRounding:
         if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
             return self._moved(instruction, function), keywords
         if instruction.opcode == "scatter":
-            return scattered_otherwise(instruction, function, self._random, self._turn, self._flushes), keywords
+            return scattered_otherwise(instruction, function, self._random, self._turn, self._flushes,
+                                       self._anything), keywords
         if instruction.opcode == "sort":
             return self._sorted(function), keywords
         if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):

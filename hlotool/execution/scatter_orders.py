@@ -1,26 +1,35 @@
 """What scatters leave open: the order of updates, which shows where indices are equal, and windows partly outside.
 
-Who splits a scatter that adds sums the updates up first, and adds the operand at the end.
+Who splits a scatter that adds sums the updates up first, and adds the operand at the end. A reducer whose result hangs
+on the order of the updates, and that is no assignment, leaves open what meets several of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.open_ends import plain_opcode
+from hlotool.execution.open_ends import Plain, plain_opcode
 from hlotool.ir import HloInstruction
+from hlotool.ops.values import apply, as_tuple
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
+#: numbers on which a reducer is tried
+_TRIED = 32
+
 
 def scattered_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
-                        drops_windows: bool) -> Function:
-    """A scatter with its updates in another order; `drops_windows` says that what lies partly outside is left out."""
+                        drops_windows: bool, fill: Function) -> Function:
+    """A scatter with its updates in another order; `drops_windows` says that what lies partly outside is left out.
+
+    `fill` makes what stands for anything of an array.
+    """
     import numpy as np
 
     adds_last = turn % 3 == 1 and _adds(instruction)
+    is_plain = len(instruction.operands) == 3 and bool(plain_opcode(instruction.called_computations()[0]))
 
     def call(*operands: Array, **keywords: Any) -> Any:
         count = len(operands) // 2
@@ -37,9 +46,39 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
         if adds_last:
             with np.errstate(all="ignore"):
                 return operands[0] + function(np.zeros_like(operands[0]), indices, *updates, **keywords)
-        return function(*operands[:count], indices, *updates, **keywords)
+        found = function(*operands[:count], indices, *updates, **keywords)
+        if is_plain or is_order_free(keywords["to_apply"], operands[:count]):
+            return found
+        counted = Plain(keywords["to_apply"].computation, np.add)
+        open_ = function(np.zeros(operands[0].shape, np.int64), indices, np.ones(updates[0].shape, np.int64),
+                         **keywords | {"to_apply": counted}) > 1
+        made = tuple(np.where(open_, fill(a), a).astype(a.dtype) for a in as_tuple(found)) if open_.any() else found
+        return made[0] if count == 1 and isinstance(made, tuple) else made
 
     return call
+
+
+def is_order_free(reducer: Any, operands: Sequence[Array]) -> bool:
+    """Whether two updates may be exchanged, or the last one is simply assigned, tried on a few numbers."""
+    import numpy as np
+
+    drawn = np.random.default_rng(0x5CA7)
+    # All different: of equal keys a sound reducer may take either.
+    sides = [np.split(drawn.permutation(3 * _TRIED).astype(o.dtype), 3) for o in operands]
+    state, one, other = zip(*sides, strict=True)
+    with np.errstate(all="ignore"):
+        first = as_tuple(apply(reducer, *state, *one))
+        there, back = apply(reducer, *first, *other), apply(reducer, *apply(reducer, *state, *other), *one)
+    return all(map(np.array_equal, first, one)) or all(map(_alike, there, back))
+
+
+def _alike(left: Array, right: Array) -> bool:
+    import numpy as np
+
+    if left.dtype.kind in "biu":
+        return np.array_equal(left, right)
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    return np.allclose(left.astype(wide), right.astype(wide), rtol=0.3, equal_nan=True)
 
 
 def _adds(instruction: HloInstruction) -> bool:

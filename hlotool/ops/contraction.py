@@ -12,7 +12,7 @@ from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
-from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
+from hlotool.ops.numbers import Array, converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import (
@@ -223,8 +223,9 @@ def _lift_einsum(r: Reader) -> HloInstruction:
 
 def contract(lhs: Array, rhs: Array, contracting: tuple[Ints, Ints], batch: tuple[Ints, Ints], target: Any) -> Array:
     """The dot product in a wide type, converted to `target`; dimensions batch, lhs free, rhs free."""
-    wide = wide_dtype(np.dtype(target), precise=True)
-    lhs, rhs = (converted(converted(np.asarray(a), target), wide) for a in (lhs, rhs))
+    kind = product_dtype(target, lhs, rhs)
+    wide = wide_dtype(kind, precise=True)
+    lhs, rhs = (converted(converted(np.asarray(a), kind), wide) for a in (lhs, rhs))
     free = (free_dims(lhs.ndim, contracting[0], batch[0]), free_dims(rhs.ndim, contracting[1], batch[1]))
     left = lhs.transpose([*batch[0], *free[0], *contracting[0]])
     right = rhs.transpose([*batch[1], *contracting[1], *free[1]])
@@ -235,7 +236,7 @@ def contract(lhs: Array, rhs: Array, contracting: tuple[Ints, Ints], batch: tupl
     b = right.reshape(math.prod(outer), inner, math.prod(columns))
     with np.errstate(all="ignore"):
         product = np.matmul(a, b) if wide != np.bool_ else np.matmul(a.astype(np.int64), b.astype(np.int64)) != 0
-        return narrow(product.reshape([*outer, *rows, *columns]), np.dtype(target))
+        return converted(narrow(product.reshape([*outer, *rows, *columns]), kind), np.dtype(target))
 
 
 def _drawn_sides(d: Draw) -> tuple[list[Drawn], dict[str, Any]]:
@@ -281,8 +282,8 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
         algorithm: str = "", shape: Shape) -> Array:
     """Sum of products over the contracting dimensions, for each batch index.
 
-    Both operands are converted to the result's element type first. The result's dimensions are the batch ones,
-    then those of lhs that are left, then those of rhs.
+    Both operands are converted to the result's element type first; of floats with integral results the sum is. The
+    result's dimensions are the batch ones, then those of lhs that are left, then those of rhs.
 
     C1  lhs and rhs are arrays.
     C2  Contracting and batch dimensions are dimensions of their operand.

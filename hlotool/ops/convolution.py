@@ -25,7 +25,7 @@ from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
-from hlotool.ops.numbers import Array, converted, narrow, wide_dtype
+from hlotool.ops.numbers import Array, converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import NUMERIC, require_array, same_dims, same_size
@@ -211,6 +211,13 @@ def _letters(labels: str) -> str:
     return "[" + ", ".join(labels) + "]"
 
 
+def _product_type(instruction: HloInstruction) -> str:
+    """The element type that operands of several types are multiplied in: floats stay floats."""
+    widest = max((o.shape.dtype for o in instruction.operands), key=lambda d: (d.is_complex, d.is_floating, d.bits))
+    real = instruction.shape.dtype
+    return widest.name if real.is_integral and not widest.is_integral else real.name
+
+
 def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes = instruction.attributes
     if len(operands) > 2:
@@ -223,7 +230,7 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
     padding = i64_tensor([(d.pad_low, d.pad_high) for d in rows]) if rows else "dense<> : tensor<0x2xi64>"
     if len({o.shape.element_type for o in instruction.operands}) > 1:
         # HLO multiplies as wide as the result is; StableHLO wants operands of one type.
-        wide = instruction.shape.element_type
+        wide = _product_type(instruction)
         operands = [e.op("stablehlo.convert", [v], Shape.array(wide, o.shape.dims, None, o.shape.dynamic))
                     for o, v in zip(instruction.operands, operands, strict=True)]
     return e.op("stablehlo.convolution", operands, instruction.shape, {
@@ -367,7 +374,8 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
                 convolution_kind: str = "fprop", shape: Shape) -> Array:
     """Slide the kernel over the image and sum the products at each place.
 
-    Padding may be negative: it cuts off elements after lhs dilation. Holes of padding and dilation are zero.
+    Padding may be negative: it cuts off elements after lhs dilation. Holes of padding and dilation are zero. Sums of
+    floats are converted to an integral result at the end.
 
     C1   lhs and rhs are arrays.
     C2   Further operands, which describe sparsity, need sparsity_config.
@@ -400,19 +408,21 @@ def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None 
     lhs, rhs = dense_operands((lhs, rhs, *sparsity), sparsity_config)
     rows = (window or NO_WINDOW).dimensions
     target = shape.dtype.numpy
-    wide = wide_dtype(np.dtype(target), precise=True)
+    kind = product_dtype(target, lhs, rhs)
+    wide = wide_dtype(kind, precise=True)
     image, kernel, out = (Roles.of(text, *letters) for text, letters in (
         (dim_labels.lhs, "bf"), (dim_labels.rhs, "io"), (dim_labels.output, "bf")))
     assert image and kernel and out
-    base = converted(converted(lhs, target), wide).transpose(image.first, image.second, *image.spatial)
-    taps = converted(converted(rhs, target), wide).transpose(kernel.second, kernel.first, *kernel.spatial)
+    base = converted(converted(lhs, kind), wide).transpose(image.first, image.second, *image.spatial)
+    taps = converted(converted(rhs, kind), wide).transpose(kernel.second, kernel.first, *kernel.spatial)
     for i, row in enumerate(rows):
         base = _spread(base, i + 2, row)
         taps = np.flip(taps, i + 2) if row.reversal else taps
     groups = (feature_group_count, batch_group_count)
     parts = _slide(base, taps, rows, _places(shape, out.spatial, base, taps, rows), groups)
     places = (out.first, out.second, *out.spatial)
-    return np.asarray(narrow(parts, np.dtype(target)).transpose(np.argsort(places)), order="C")
+    found = converted(narrow(parts, kind), np.dtype(target))
+    return np.asarray(found.transpose(np.argsort(places)), order="C")
 
 
 def _places(shape: Shape, spatial: Ints, base: Array, taps: Array, rows: Sequence[WindowDimension]) -> list[int]:

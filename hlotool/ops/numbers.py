@@ -58,6 +58,20 @@ def narrow(array: Any, dtype: Any) -> Array:
         return np.asarray(array.astype(dtype))
 
 
+def product_dtype(target: Any, *operands: Array) -> Any:
+    """The dtype in which products of arrays are added up for a result of dtype `target`.
+
+    The result's own; but floats and complex numbers with an integral result stay what they are until the sum is
+    converted, as XLA's ConvolutionTypeCanonicalizer and its CPU compiler have it.
+    """
+    if not (dtype_of(target).is_integral or dtype_of(target).family == "pred"):
+        return np.dtype(target)
+    kinds = [dtype_of(np.asarray(o).dtype) for o in operands]
+    if any(k.is_complex for k in kinds):
+        return np.dtype(np.complex128)
+    return np.dtype(np.float64 if any(k.is_floating for k in kinds) else target)
+
+
 def computed(function: Callable[..., Any], *arrays: Array, result: Any = None, precise: bool = False) -> Array:
     """`function` applied in the wide type of the first array and rounded to `result` (default: its own type)."""
     dtype = arrays[0].dtype
