@@ -7,6 +7,7 @@ from hlotool.execution.codes import (
     CRASH,
     DIFFERENCE,
     FAILURES,
+    MEMORY,
     NO_VALUE,
     NOT_FIXED_POINT,
     TIMEOUT,
@@ -28,7 +29,7 @@ from hlotool.execution.last_places import LEAST_ULPS, ulp_of
 from hlotool.execution.product_precision import mantissa_bits
 from hlotool.execution.program import Program, fitted, flat, located, nested
 from hlotool.execution.rounding import RandomRounding, Samples, sample_program
-from hlotool.execution.run_limits import OutOfTime, run_limit
+from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves
 from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
@@ -40,6 +41,7 @@ __all__ = [
     "DIFFERENCE",
     "FAILURES",
     "LEAST_ULPS",
+    "MEMORY",
     "MOST_DEVICES",
     "NOT_FIXED_POINT",
     "NO_VALUE",
@@ -58,6 +60,7 @@ __all__ = [
     "Rebinding",
     "Samples",
     "arguments_for",
+    "arguments_problem",
     "ask_each",
     "bytes_of",
     "describe_executor",

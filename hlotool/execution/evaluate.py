@@ -250,6 +250,8 @@ class _Evaluation:
         self.borders = borders
         self.limits = limits
         self.world = world
+        #: how many run the same beside this one, and itself
+        self.devices = world.meeting.replicas * world.meeting.partitions
         self.observer = observer
         self.rebind = rebind
         self.plans: dict[HloComputation, _Plan] = {}
@@ -300,7 +302,7 @@ class _Evaluation:
     def _check_large(self, step: _Step) -> None:
         """Raise OutOfTime, and HloError for a value that finds no room; the shadow's are twice as wide."""
         self.limits.check_time()
-        if problem := memory_problem(step.instruction, 1 if self.rebind is None else 2):
+        if problem := memory_problem(step.instruction, 1 if self.rebind is None else 2, self.devices):
             raise HloError([self._refused(step, problem, MEMORY)])
 
     def _size_of(self, step: _Step) -> str:
@@ -336,7 +338,7 @@ class _Evaluation:
                                                                            f"{problem}")])
             self.limits.check_work(instruction)
         return _Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
-                     is_large(instruction))
+                     is_large(instruction, self.devices))
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""

@@ -16,7 +16,7 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -171,9 +171,9 @@ class _EachInstruction:
         return 1
 
 
-def is_large(instruction: HloInstruction) -> bool:
-    """Whether making the value of an instruction is worth a look at time and memory."""
-    return sum(map(bytes_of, leaves(instruction.shape))) + _bytes_of_places(instruction) >= _WORTH_LOOKING
+def is_large(instruction: HloInstruction, devices: int = 1) -> bool:
+    """Whether making the value of an instruction, on all devices, is worth a look at time and memory."""
+    return devices * (sum(map(bytes_of, leaves(instruction.shape))) + _bytes_of_places(instruction)) >= _WORTH_LOOKING
 
 
 def _bytes_of_places(instruction: HloInstruction) -> int:
@@ -196,16 +196,32 @@ def room_problem(instruction: HloInstruction) -> str:
             f"take {format_bytes(places)}, and {format_bytes(available_memory())} may be taken")
 
 
-def memory_problem(instruction: HloInstruction, widening: int = 1) -> str:
-    """Why the value of an instruction finds no room beside what the process holds; empty where it does."""
-    size, places = widening * sum(map(bytes_of, leaves(instruction.shape))), _bytes_of_places(instruction)
+def arguments_problem(devices: int, shapes: Iterable[Shape]) -> str:
+    """Why arguments and results of those shapes, on so many devices, find no room; empty where they do.
+
+    They are held here and in the executor's process, and on the way as bytes on both sides.
+    """
+    size = 4 * devices * sum(map(bytes_of, shapes))
+    room = min(available_memory() - taken_memory(), free_memory())
+    if size < _WORTH_LOOKING or size <= room:
+        return ""
+    return (f"arguments and results of {devices} {'device' if devices == 1 else 'devices'}, and their copies for an executor, take "
+            f"{format_bytes(size)}, and {format_bytes(max(0, room))} are left")
+
+
+def memory_problem(instruction: HloInstruction, widening: int = 1, devices: int = 1) -> str:
+    """Why the value of an instruction, on all devices, finds no room beside what the process holds; empty where it
+    does."""
+    size = devices * widening * sum(map(bytes_of, leaves(instruction.shape)))
+    places = devices * _bytes_of_places(instruction)
     taken, available = taken_memory(), available_memory()
     is_free = size + places < _WORTH_LOOKING or size + places <= (free := free_memory())
     if taken + size + places <= available and is_free:
         return ""
     working = f", the places of its indices take {format_bytes(places)}" if places else ""
+    each = f", on all of {devices} devices," if devices > 1 else ""
     if not is_free:
-        return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)}{working}, and "
+        return (f"its value, {instruction.shape.text(layout=False)}, takes{each} {format_bytes(size)}{working}, and "
                 f"{format_bytes(free)} are free on this machine")
-    return (f"its value, {instruction.shape.text(layout=False)}, takes {format_bytes(size)}{working}, beside the "
+    return (f"its value, {instruction.shape.text(layout=False)}, takes{each} {format_bytes(size)}{working}, beside the "
             f"{format_bytes(taken)} that are taken, and {format_bytes(available)} may be taken")

@@ -20,11 +20,13 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
     ARGUMENTS,
+    MEMORY,
     TIMEOUT,
     UNSUPPORTED,
     Executor,
     OutOfTime,
     Program,
+    arguments_problem,
     bytes_of,
     executor_named,
     fitted,
@@ -171,8 +173,11 @@ class _Work:
         if drawn is not None:
             said = f"{drawn.opcode} {drawn.name} draws random numbers of an executor's own: there is nothing to compare"
             raise HloError([Diagnostic(UNSUPPORTED, said)])
+        shapes = [s for s in (*self.one.parameters, *self.one.results) if s.is_array]
+        if problem := arguments_problem(self.one.devices, shapes):
+            raise HloError([Diagnostic(MEMORY, problem, filename=self.one.filename)])
         numbered = itertools.islice(enumerate(sets), _most_sets(self.one, self.other))
-        held = self.one.devices * sum(bytes_of(s) for s in (*self.one.parameters, *self.one.results) if s.is_array)
+        held = self.one.devices * sum(map(bytes_of, shapes))
         most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))
         at_a_time = min(_FIRST_BATCH, most)
         begun = time.monotonic()
