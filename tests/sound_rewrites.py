@@ -306,4 +306,18 @@ SOUND = {
         "ROOT s = f32[2,4] " + WINDOW.format("l"),
         "x = f32[2,4] parameter(0)\nj = s32[1] parameter(1)\nu = f32[2] parameter(2)\nz = s32[1] constant({0})\n",
         computations=reducer("add", "add")),
+    "a running sum in blocks": Pair(
+        "z = f32[] constant(0)\nROOT r = f32[16] reduce-window(x, z), window={size=16 pad=15_0}, to_apply=add",
+        "m = f32[4,4] reshape(x)\nz = f32[] constant(0)\n"
+        "c = f32[4,4] reduce-window(m, z), window={size=1x4 pad=0_0x3_0}, to_apply=add\n"
+        "t = f32[4] reduce(m, z), dimensions={1}, to_apply=add\n"
+        "q = f32[4] reduce-window(t, z), window={size=4 pad=3_0}, to_apply=add\nh = f32[3] slice(q), slice={[0:3]}\n"
+        "w = f32[4] pad(h, z), padding=1_0\nb = f32[4,4] broadcast(w), dimensions={0}\nv = f32[4,4] add(c, b)\n"
+        "ROOT r = f32[16] reshape(v)",
+        "x = f32[16] parameter(0)\n", computations=reducer("add", "add")),
+    "two sums as the sum of sums": Pair(
+        "z = f32[] constant(0)\na = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "b = f32[4] reduce(y, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
+        "z = f32[] constant(0)\na = f32[4,8] add(x, y)\nROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
+        "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n", computations=reducer("add", "add")),
 }

@@ -431,4 +431,19 @@ UNSOUND = {
         full("16777216") + full("-16777216", name="c") + "a = f32[4] add(x, b)\nROOT r = f32[4] add(a, c)",
         "ROOT r = f32[4] copy(x)",
         named=("r",)),
+    "a running sum as the whole less the rest": Pair(
+        "z = f32[] constant(0)\nROOT r = f32[16] reduce-window(x, z), window={size=16 pad=15_0}, to_apply=add",
+        "z = f32[] constant(0)\nt = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
+        "b = f32[16] broadcast(t), dimensions={}\n"
+        "s = f32[16] reduce-window(x, z), window={size=16 pad=0_15}, to_apply=add\nd = f32[16] subtract(b, s)\n"
+        "ROOT r = f32[16] add(d, x)",
+        "x = f32[16] parameter(0)\n",
+        named=("r",), computations=reducer("add", "add")),
+    "two sums as the sum of differences": Pair(
+        "z = f32[] constant(0)\na = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "b = f32[4] reduce(y, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
+        "z = f32[] constant(0)\na = f32[4,8] subtract(x, y)\n"
+        "ROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
+        "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n",
+        named=("a", "r"), computations=reducer("add", "add")),
 }

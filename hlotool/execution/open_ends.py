@@ -103,7 +103,9 @@ class OpenEnds:
         with np.errstate(all="ignore"):
             wide = [(w := widened(v, shape), np.abs(w)) if k is None else k for k, v in zip(known, values, strict=True)]
             exact, size = function(*(w[0] for w in wide)), sum(w[1] for w in wide)
-            where = (size > largest(shape.dtype)) & np.isfinite(size)
+            # One that overflows alone stays open beside an infinity, too: together they may be that infinity.
+            where = np.logical_or.reduce([(w > largest(shape.dtype)) & np.isfinite(w)
+                                          for w in (size, *(k[1] for k in wide))])
             most = np.minimum(size * unit_of(shape.dtype), largest(shape.dtype) / 4)
             off = self._random.uniform(-1.0, 1.0, exact.shape) * most
             return self.ends(found, where, [own(exact + off, shape)]) if where.any() else found

@@ -1,15 +1,29 @@
-"""What reductions leave open: the order of their elements, and where among them the initial values stand."""
+"""What reductions leave open: the order of their elements, and where among them the initial values stand.
+
+    sums in windows     are the sums of two random halves of the elements
+    x + sum of ys       where a sum of many numbers is a part of another sum (sum(x) + sum(y), or the sum of x + y), over
+                        elements or over devices, compilers draw the two together: each may be off by the last place of
+                        the sum of magnitudes
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.open_ends import OpenEnds
-from hlotool.ir import HloInstruction
+from hlotool.execution.higher_precision import own, widened
+from hlotool.execution.last_places import ulp_of
+from hlotool.execution.open_ends import OpenEnds, Plain, fold_of, plain_opcode
+from hlotool.execution.product_precision import unit_of
+from hlotool.ir import HloInstruction, HloModule
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
+
+#: sums over devices, of which each operand has a result of its own
+_ACROSS = frozenset(("all-reduce", "reduce-scatter"))
+#: what hands on sums as they are
+_MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "get-tuple-element"))
 
 
 def reduced_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
@@ -40,3 +54,75 @@ def _with_slice(array: Array, value: Array, dimension: int) -> Array:
 
     dims = [1 if d == dimension else n for d, n in enumerate(array.shape)]
     return np.concatenate([array, np.broadcast_to(value, dims).astype(array.dtype)], axis=dimension)
+
+
+def windows_otherwise(instruction: HloInstruction, function: Function, random: Any) -> Function:
+    """The sums in windows as sums of two halves of their elements; other operations as they are."""
+    import numpy as np
+
+    if fold_of(instruction) != "add":
+        return function
+
+    def call(values: Array, initial: Array, **keywords: Any) -> Any:
+        nothing = np.zeros((), values.dtype)
+        is_first = random.integers(0, 2, values.shape) > 0
+        first = function(np.where(is_first, values, nothing), initial, **keywords)
+        second = function(np.where(is_first, nothing, values), np.zeros_like(initial), **keywords)
+        with np.errstate(all="ignore"):
+            return np.asarray(first + second).astype(first.dtype, copy=False)
+
+    return call
+
+
+def sums_in_sums(module: HloModule) -> frozenset[HloInstruction]:
+    """The sums of many floats that are parts of other sums."""
+    found: set[HloInstruction] = set()
+    for computation in module.computations:
+        many = [i for i in computation.instructions if _sums_up(i)]
+        if many:
+            users = computation.users()
+            found.update(i for i in many if any(map(_is_sum, i.operands)) or _is_added(i, users))
+    return frozenset(found)
+
+
+def _sums_up(instruction: HloInstruction) -> bool:
+    if instruction.opcode == "reduce":
+        return fold_of(instruction) == "add"
+    return (instruction.opcode in _ACROSS and instruction.shape.is_array and instruction.shape.dtype.is_floating
+            and plain_opcode(instruction.called_computations()[0]) == "add")
+
+
+def _is_sum(instruction: HloInstruction) -> bool:
+    while instruction.opcode in _MOVES:
+        instruction = instruction.operands[0]
+    return instruction.opcode in ("add", "subtract") or _sums_up(instruction)
+
+
+def _is_added(instruction: HloInstruction, users: Mapping[HloInstruction, Sequence[HloInstruction]]) -> bool:
+    return any(u.opcode in ("add", "subtract") or (u.opcode in _MOVES and _is_added(u, users))
+               for u in users.get(instruction, ()))
+
+
+def off_by_magnitudes(instruction: HloInstruction, function: Function, random: Any, ends: OpenEnds | None) -> Function:
+    """The sum, off by up to the last place of the sum of its terms' magnitudes; sums of whole numbers that fit not.
+
+    `ends` hears of sums that may overflow.
+    """
+    import numpy as np
+
+    shape, kind = instruction.shape, instruction.shape.dtype
+
+    def call(*operands: Array, **keywords: Any) -> Any:
+        found = function(*operands, **keywords)
+        plain = keywords | {"to_apply": Plain(keywords["to_apply"].computation, np.add)}
+        with np.errstate(all="ignore"):
+            wide = [widened(a, o.shape) for a, o in zip(operands, instruction.operands, strict=True)]
+            size = function(*map(np.abs, wide), **plain)
+            is_whole = (size * unit_of(kind) <= 0.5) & (size == np.rint(size))
+            error = np.where(is_whole | ~np.isfinite(size), 0.0, ulp_of(np.where(np.isfinite(size), size, 0), kind))
+            moved = own(widened(found, shape) + random.uniform(-1.0, 1.0, error.shape) * error, shape)
+        if ends is not None:
+            ends.note_sum(moved, function(*wide, **plain), size, shape)
+        return moved
+
+    return call

@@ -43,7 +43,7 @@ from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_e
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
 from hlotool.execution.program import Program
-from hlotool.execution.reduction_orders import reduced_otherwise
+from hlotool.execution.reduction_orders import off_by_magnitudes, reduced_otherwise, sums_in_sums, windows_otherwise
 from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
@@ -114,6 +114,7 @@ class RandomRounding:
         self._strict = strict
         self._reducers = frozenset(_reducers(module))
         self._sum_orders = SumOrders(module)
+        self._sums_in_sums = sums_in_sums(module)
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
         is_narrow = not strict and any(
             HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
@@ -162,10 +163,16 @@ class RandomRounding:
             return function, keywords
         if record is None:
             return function, keywords
+        if instruction in self._sums_in_sums:
+            plain, ends = function, None if self._strict else self._ends
+            if instruction.opcode == "reduce":
+                plain = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
+            return off_by_magnitudes(instruction, plain, self._random, ends), keywords
         if instruction.opcode == "reduce":
             return reduced_otherwise(instruction, function, self._random, self._turn, self._ends), keywords
-        if instruction.opcode == "reduce-window" and not self._strict:
-            return self._folded(instruction, function), keywords
+        if instruction.opcode == "reduce-window":
+            function = windows_otherwise(instruction, function, self._random)
+            return function if self._strict else self._folded(instruction, function), keywords
         if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
             return self._moved(instruction, function), keywords
         if instruction.opcode == "scatter":

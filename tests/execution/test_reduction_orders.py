@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import hlotool
 from hlotool.execution import Program, sample_program
@@ -63,3 +64,38 @@ def test_updates_of_a_scatter_may_be_summed_before_they_are_added() -> None:
     row = [np.float32([-3e38]), np.float32([3e38, 3e38])]
     found = {float(sample_program(program, [row], seed)[0][0][0]) for seed in range(6)}
     assert np.inf in found and any(2.9e38 < f < 3.1e38 for f in found)
+
+
+ACROSS = """HloModule m, replica_count=2
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  a = f32[1] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+  b = f32[1] all-reduce(y), replica_groups={{0,1}}, to_apply=add
+  ROOT s = f32[1] add(a, b)
+}
+"""
+
+
+def test_sums_over_devices_that_are_added_may_be_one() -> None:
+    program = Program(hlotool.parse(ACROSS))
+    rows = [[np.float32([value]), np.float32([0.001])] for value in (1e8, -1e8)]
+    found = [sample_program(program, rows, seed) for seed in range(8)]
+    assert max(abs(float(f[0][0][0]) - 0.002) for f in found) > 0.5  # (1e8 + 0.001) - 1e8 loses it
+    assert all(f[0][0] == f[1][0] for f in found)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_sums_in_windows_are_taken_in_other_orders(strict: bool) -> None:
+    text = ("HloModule m\nadd {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q)\n}\n"
+            "ENTRY e {\n  x = f32[3] parameter(0)\n  z = f32[] constant(0)\n"
+            "  ROOT s = f32[3] reduce-window(x, z), window={size=3 pad=2_0}, to_apply=add\n}\n")
+    program = Program(hlotool.parse(text))
+    found = {float(sample_program(program, [[np.float32([1e30, -1e30, 1])]], seed, strict=strict)[0][0][2])
+             for seed in range(16)}
+    assert {0.0, 1.0} <= found
