@@ -1,9 +1,9 @@
 """What reductions leave open: the order of their elements, and where among them the initial values stand.
 
     sums in windows     are the sums of two random halves of the elements
-    x + sum of ys       where a sum of many numbers is a part of another sum (sum(x) + sum(y), or the sum of x + y), over
-                        elements or over devices, compilers draw the two together: each may be off by the last place of
-                        the sum of magnitudes
+    x + sum of ys       where a sum of many numbers is a part of another sum (sum(x) + sum(y), or the sum of x + y),
+                        over elements or over devices, compilers draw the two together: each may be off by the last
+                        place of the sum of magnitudes
 """
 
 from __future__ import annotations

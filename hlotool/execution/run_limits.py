@@ -205,8 +205,8 @@ def arguments_problem(devices: int, shapes: Iterable[Shape]) -> str:
     room = min(available_memory() - taken_memory(), free_memory())
     if size < _WORTH_LOOKING or size <= room:
         return ""
-    return (f"arguments and results of {devices} {'device' if devices == 1 else 'devices'}, and their copies for an executor, take "
-            f"{format_bytes(size)}, and {format_bytes(max(0, room))} are left")
+    return (f"arguments and results of {devices} {'device' if devices == 1 else 'devices'}, and their copies for an "
+            f"executor, take {format_bytes(size)}, and {format_bytes(max(0, room))} are left")
 
 
 def memory_problem(instruction: HloInstruction, widening: int = 1, devices: int = 1) -> str:

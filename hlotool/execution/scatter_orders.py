@@ -52,8 +52,8 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
         counted = Plain(keywords["to_apply"].computation, np.add)
         open_ = function(np.zeros(operands[0].shape, np.int64), indices, np.ones(updates[0].shape, np.int64),
                          **keywords | {"to_apply": counted}) > 1
-        made = tuple(np.where(open_, fill(a), a).astype(a.dtype) for a in as_tuple(found)) if open_.any() else found
-        return made[0] if count == 1 and isinstance(made, tuple) else made
+        made = [np.asarray(np.where(open_, fill(a), a)).astype(a.dtype) for a in as_tuple(found)]
+        return made[0] if count == 1 else tuple(made)
 
     return call
 
