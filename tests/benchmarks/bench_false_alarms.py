@@ -56,7 +56,7 @@ XLA_IS_WRONG: dict[tuple[str, str], str] = {
     ("service_dynamic_padder_test.cc.10.hlo", "transpose.4181"):
         "through the product of arrays the dynamic size is forgotten: the result has all of its rows",
     ("recognize_reduce_window_test.cc.14.hlo", "add"):
-        "x * y + z * w is contracted: where the products are each other's negatives, what one's rounding left comes out",
+        "x * y + z * w is contracted: of products that are opposites, what the rounding of one left comes out",
     ("spmd_partitioner_test.cc.278.hlo", "scatter"): _LOSES_NAN,
     ("spmd_partitioner_test.cc.281.hlo", "scatter"): _LOSES_NAN,
     ("spmd_partitioner_test.cc.269.hlo", "scatter"):
