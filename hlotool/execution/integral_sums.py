@@ -9,7 +9,6 @@ from hlotool.execution.higher_precision import WideShape, is_real
 from hlotool.execution.product_precision import unit_of
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops import OPS
-from hlotool.ops.numbers import converted
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -43,6 +42,6 @@ def with_open_last_places(instruction: HloInstruction, function: Function, seed:
             size = function(*map(np.abs, held), *values[2:], **keywords | {"shape": wide})
             is_whole = (size == np.rint(size)) & (exact == np.rint(exact)) & (size * unit <= 0.5)
             error = np.where(is_whole | ~np.isfinite(size), 0.0, 2 * size * unit * terms)
-            return converted(exact + error if seed % 2 else exact - error, shape.dtype.numpy)
+            return OPS["convert"].evaluate(exact + error if seed % 2 else exact - error, shape=shape)
 
     return call
