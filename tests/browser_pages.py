@@ -56,3 +56,14 @@ class Opened:
     def check_fits(self) -> None:
         """Nothing but what scrolls by itself is wider than the window."""
         assert self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds wrong with a page, as rule and elements. Skips the test where axe is not installed."""
+    found = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    script = pathlib.Path(found.__file__).with_name("axe.min.js").read_text("utf-8")
+    # Evaluated from outside: the page's own policy lets no script in.
+    page.evaluate(f"() => {{ {script} }}")
+    rows = page.evaluate("""axe.run().then(found =>
+        found.violations.map(v => [v.id, v.nodes.map(n => n.html).slice(0, 3)]))""")
+    return [f"{rule}: {'; '.join(nodes)}" for rule, nodes in rows]

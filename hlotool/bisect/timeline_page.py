@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import importlib.resources
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from hlotool.bisect.pass_report import MARKS, counted, folder_verdict, guilty_facts, sentence
 from hlotool.bisect.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.diagnostics import visible
+from hlotool.pages import filled
 
 _MEANING = {"equal": "equal, proved by structure", "agrees": "agrees on all arguments that were tried",
             "wrong": "computes something else", "none": "no verdict"}
@@ -29,7 +29,7 @@ def folder_page(path: str, found: Sequence[ChainVerdict]) -> str:
         "SUMMARY": _summary(path, found),
         "LEGEND": "".join(f'<li><i class="{v}" aria-hidden="true">{m}</i>{_MEANING[v]}</li>' for v, m in MARKS.items()),
         "MODULES": "\n".join(_module(c, n) for n, c in enumerate(order))}
-    return re.sub(r"\{\{(\w+)\}\}", lambda m: parts[m[1]], template)
+    return filled(template, parts)
 
 
 def _summary(path: str, found: Sequence[ChainVerdict]) -> str:
@@ -49,7 +49,7 @@ def _module(chain: ChainVerdict, number: int) -> str:
             f"{len(chain.passes)} passes: {counted(counts)}</p>{faults}"
             f'<ol class="line" aria-label="passes in order">{cells}</ol>{whole}{unread}'
             f"<details{' open' if number == 0 else ''}><summary>All passes</summary><table><thead><tr><th>dump</th>"
-            f"<th></th><th>pass</th><th>verdict</th></tr></thead><tbody>{rows}</tbody></table></details></section>")
+            f"<td></td><th>pass</th><th>verdict</th></tr></thead><tbody>{rows}</tbody></table></details></section>")
 
 
 def _cell(verdict: PassVerdict, place: str) -> str:

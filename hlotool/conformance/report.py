@@ -18,6 +18,7 @@ from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, Verdict
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.samples import written
+from hlotool.pages import CSP, style, with_policy
 
 #: what JSON holds of a case on an executor; report.schema.json says what
 Record: TypeAlias = dict[str, Any]
@@ -129,12 +130,27 @@ def write_html(run: Run, path: pathlib.Path) -> None:
 def page(report: dict[str, Any]) -> str:
     """The page of a report, such as one read from JSON."""
     import jinja2
+    from markupsafe import Markup
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("hlotool.conformance", "."), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template("report.html").render(report=report, tables=list(_tables(report["cases"])),
-                                                          failures=_failures(report["cases"]))
+    text = environment.get_template("report.html").render(
+        report=report, tables=list(_tables(report["cases"])), failures=_failures(report["cases"]),
+        heading=_heading(report), csp=Markup(CSP), style=Markup(style()))
+    return with_policy(text)
+
+
+def _heading(report: dict[str, Any]) -> str:
+    """The verdict in a sentence."""
+    totals = report["totals"]
+    unexplained = totals["verdicts"].get(str(Verdict.UNEXPLAINED), 0)
+    missing = totals["collected"] - totals["finished"]
+    if unexplained:
+        return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
+    if missing > 0:
+        return f"{missing} cases have no result"
+    return f"{totals['finished']} cases: nothing fails that was not expected to"
 
 
 def _failures(records: Iterable[Record]) -> list[Record]:

@@ -6,9 +6,7 @@ megabytes scrolls like a small one.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
+from html import escape
 from importlib import resources
 from typing import Any
 
@@ -17,16 +15,14 @@ from hlotool.diagnostics.diagnostic import Diagnostic
 from hlotool.diagnostics.formats import Findings
 from hlotool.diagnostics.links import link
 from hlotool.diagnostics.render import summary
-
-_DATA = "/*DATA*/"
+from hlotool.pages import filled, packed, script_data
 
 
 def write(findings: Findings) -> str:
     """The page; it needs no other file and no network."""
     page = resources.files("hlotool.diagnostics").joinpath("page.html").read_text("utf-8")
-    data = json.dumps(_data(findings), separators=(",", ":"))
-    # "</script>" or "<!--" in a text must not end the element that holds the data.
-    return page.replace(_DATA, data.replace("<", "\\u003c"))
+    data = _data(findings)
+    return filled(page, {"DATA": script_data(data), "TITLE": escape(data["summary"])})
 
 
 def _data(findings: Findings) -> dict[str, Any]:
@@ -47,8 +43,7 @@ def _text(findings: Findings, file: str) -> dict[str, Any]:
     source = findings.sources.get(file)
     if source is None:
         return {}
-    packed = gzip.compress(source.text.encode("utf-8", "replace"), 6, mtime=0)
-    return {"first": source.first_line, "text": base64.b64encode(packed).decode("ascii")}
+    return {"first": source.first_line, "text": packed(source.text)}
 
 
 def _rule(code: str) -> dict[str, str]:

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool.pages import filled
+
 #: the guide, in the order in which it is read; a page that is not named here comes after
 _ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library", "editors",
           "configuration", "speed")
@@ -62,7 +64,7 @@ def _filled(template: str, page: Page, pages: Sequence[Page], index: str) -> str
     up = "../" * page.place.count("/")
     parts = {"TITLE": html.escape(page.title), "MENU": _menu(page, pages, up), "BODY": _rendered(page.text),
              "UP": up, "INDEX": index, "COLORS": _colors()}
-    return re.sub(r"\{\{(\w+)\}\}", lambda m: parts[m[1]], template)
+    return filled(template, parts)
 
 
 def _menu(page: Page, pages: Iterable[Page], up: str) -> str:
@@ -79,6 +81,7 @@ def _rendered(text: str) -> str:
     found: str = _markdown().render(re.sub(r"<!--.*?-->\n?", "", text, flags=re.S))
     found = re.sub(r'href="(?!\w+:)([^"#]+)\.md(#[^"]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', found)
     found = re.sub(r"<h([23])>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor(m[2])}">{m[2]}</h{m[1]}>', found)
+    found = found.replace("<pre>", '<pre tabindex="0">')  # wide ones scroll, by keyboard as well
     return found.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
 
 

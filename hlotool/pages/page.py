@@ -35,7 +35,11 @@ def filled(template: str, parts: Mapping[str, str]) -> str:
     not given.
     """
     given = {"STYLE": style(), "CSP": CSP, **parts}
-    page = _PART.sub(lambda found: given[found[1]], template)
+    return with_policy(_PART.sub(lambda found: given[found[1]], template))
+
+
+def with_policy(page: str) -> str:
+    """A page with its policy in the place of the first `{{CSP}}`."""
     return page.replace(CSP, _policy(page), 1)
 
 

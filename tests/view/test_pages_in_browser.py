@@ -1,0 +1,130 @@
+"""Every page in a real browser: no error, nothing from elsewhere, fits 360 to 2,560 pixels, and axe finds nothing."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from browser_pages import Opened, browser, violations
+from test_view_in_browser import SCOPED
+
+import hlotool
+from hlotool.bisect import Options, judge_chain, read_folder
+from hlotool.bisect import folder_page as bisect_page
+from hlotool.cli import main
+from hlotool.conformance.report import page as conformance_page
+from hlotool.diagnostics.formats import Findings, written
+from hlotool.ir import Source
+from hlotool.view import module_page, pair_page
+
+BROKEN = """HloModule m
+ENTRY e {
+  a = f32[2,3] parameter(0), metadata={op_name="jit(f)/<b>x</b>" source_file="train.py" source_line=7}
+  b = f32[2,3] transpose(a), dimensions={1,0}
+  c = f32[2,3] copy(a)
+  ROOT d = f32[2,3] add(a, c)
+}
+"""
+
+
+def lint() -> str:
+    files = {"one.hlo": BROKEN, "a/rather/long/path/to/another<file>.hlo": BROKEN.replace("ROOT d", "ROOT other")}
+    found = [d for name, text in files.items() for d in hlotool.lint(text, filename=name)]
+    return written("html", Findings(found, list(files), {n: Source(t, n) for n, t in files.items()}, "1"))
+
+
+def conformance() -> str:
+    record = {"suite": "s", "operation": "add", "edge": "", "source": "", "executor": "reference", "detail": "<i>",
+              "seconds": 0.0, "agreement": "wrong", "worst": None, "reason": "", "right": "", "expectation": "",
+              "text": "ENTRY e { a = f32[] parameter(0) }"}
+    cases = [{**record, "case": f"{op}/{t}", "operation": op, "element_type": t, "verdict": verdict, "status": status}
+             for op in ("add", "multiply", "dot") for t, verdict, status in (
+                 ("f32", "passed", "pass"), ("bf16", "unexplained", "mismatch"), ("s32", "explained", "mismatch"))]
+    return conformance_page({
+        "tool": "hlotool", "version": "1", "started": "today", "seconds": 1.0,
+        "executors": {"reference": {"numpy": "2"}}, "missing": [], "cases": cases, "totals": {
+            "collected": 9, "finished": 9, "statuses": {"pass": 3, "mismatch": 6},
+            "verdicts": {"passed": 3, "unexplained": 3, "explained": 3}}})
+
+
+def bisect() -> str:
+    chain, = read_folder(pathlib.Path(__file__).parents[2] / "samples" / "dumps" / "scaled_softmax_wrong").chains
+    return bisect_page("dumps", [judge_chain(chain, Options())])
+
+
+def view() -> str:
+    return module_page("scoped.hlo", hlotool.parse(SCOPED))
+
+
+def pair() -> str:
+    return pair_page(["a", "b"], [hlotool.parse(SCOPED), hlotool.parse(SCOPED.replace("negate(", "cosine("))])
+
+
+PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.__name__)
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("page") / f"{request.param.__name__}.html"
+    path.write_text(request.param(), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1000, "dark"), (2560, "light")])
+def test_a_page_is_sound_at_every_width(chromium: Any, file: pathlib.Path, width: int, scheme: str) -> None:
+    opened = Opened(chromium, file, width=width, scheme=scheme)
+    if "data-ready" in file.read_text("utf-8") or file.stem in ("view", "pair"):
+        opened.wait_until_ready()
+    opened.check_fits()
+    assert violations(opened.page) == []
+    opened.check_clean()
+    opened.page.close()
+
+
+def test_pages_of_the_manual(chromium: Any, tmp_path: pathlib.Path) -> None:
+    assert main(["docs", str(tmp_path)]) == 0
+    for place in ("index.html", "viewing.html", "reference/commands.html"):
+        opened = Opened(chromium, tmp_path / place, width=360)
+        opened.check_fits()
+        assert opened.errors == []
+        if place != "reference/commands.html":
+            assert violations(opened.page) == []
+        opened.page.close()
+
+
+def test_findings_are_reached_by_keyboard_and_counts_follow_filters(chromium: Any, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "lint.html"
+    path.write_text(lint(), "utf-8")
+    opened = Opened(chromium, path)
+    page = opened.page
+    files = page.locator("#list h2").all_inner_texts()
+    assert len(files) == 2
+    page.locator(".finding").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('.finding.chosen') === document.activeElement")
+    assert page.locator(".finding").nth(1).get_attribute("class") == "finding chosen"
+    before = page.locator("#severities").inner_text()
+    page.fill("#search", "another<file>")
+    assert page.locator("#severities").inner_text() != before
+    assert page.locator("#list h2").all_inner_texts() == files[1:]
+    opened.check_clean()
+
+
+def test_a_matrix_is_searched(chromium: Any, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "conformance.html"
+    path.write_text(conformance(), "utf-8")
+    opened = Opened(chromium, path)
+    assert opened.page.inner_text("h1").startswith("3 of 9 cases fail")
+    opened.page.fill("#find", "mult")
+    assert opened.page.locator(".matrix tbody tr:visible").count() == 1
+    assert opened.page.inner_text("#found") == "1 operations, 2 cases"
+    opened.check_clean()
