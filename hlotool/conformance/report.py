@@ -143,13 +143,15 @@ def page(report: dict[str, Any]) -> str:
 
 def _heading(report: dict[str, Any]) -> str:
     """The verdict in a sentence."""
-    totals = report["totals"]
-    unexplained = totals["verdicts"].get(str(Verdict.UNEXPLAINED), 0)
-    missing = totals["collected"] - totals["finished"]
-    if unexplained:
+    totals, counts = report["totals"], report["totals"]["verdicts"]
+    if unexplained := counts.get(str(Verdict.UNEXPLAINED), 0):
         return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
-    if missing > 0:
-        return f"{missing} cases have no result"
+    said = [(totals["collected"] - totals["finished"], "without a result"),
+            (counts.get(str(Verdict.FLAKY), 0), "that pass now and then"),
+            (counts.get(str(Verdict.UNEXPECTED_PASS), 0), "that pass though they should fail"),
+            (counts.get(str(Verdict.UNDECIDED), 0), "that nobody can decide")]
+    if told := [f"{count} {what}" for count, what in said if count > 0]:
+        return f"{totals['collected']} cases: {', '.join(told)}"
     return f"{totals['finished']} cases: nothing fails that was not expected to"
 
 
