@@ -36,7 +36,7 @@ class Opened:
     def __init__(self, browser: Any, file: pathlib.Path, *, width: int = 1000, height: int = 800, scheme: str = "light",
                  anchor: str = "") -> None:
         self.page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-        self.page.set_default_timeout(5_000)
+        self.page.set_default_timeout(20_000)
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -45,8 +45,11 @@ class Opened:
         self.page.goto(file.resolve().as_uri() + anchor)
 
     def wait_until_ready(self) -> None:
-        """Wait until the page's script has set data-ready on the root."""
-        self.page.wait_for_function("document.documentElement.dataset.ready", timeout=20_000)
+        """Wait until the page's script has set data-ready on the root.
+
+        For a selector: a function would be evaluated in the page, whose policy forbids that.
+        """
+        self.page.wait_for_selector("html[data-ready]", state="attached", timeout=20_000)
 
     def check_clean(self) -> None:
         """No error, and nothing was asked for but the file itself."""

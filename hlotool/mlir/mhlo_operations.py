@@ -32,8 +32,10 @@ _OPERATION = re.compile(
     rf"|(?<![#!@\w.])mhlo\.(?P<bare>[\w.]+)(?:\s*\((?P<inside>[^()\n]*)\)|(?P<values>\s+{_VALUE}(?:\s*,\s*{_VALUE})*))?")
 #: what follows the name of an attribute (mhlo.sharding = ...), which is no operation
 _ATTRIBUTE = re.compile(r"\s*(?:=(?!=)|[,}])")
-#: a type that is no function's, up to what may follow it on its line
-_TYPE = re.compile(r"\s*:(?!\s*\()\s*(?P<type>[^\n]*?)(?P<after>\s*(?:loc\(|//)|\s*(?:\}\s*)*$)", re.M)
+#: a type that is no function's, with what follows it on its line
+_TYPE = re.compile(r"\s*+:(?!\s*+\()\s*+(?P<line>[^\n]*+)")
+#: what may follow a type on its line: a location, a comment; and the ends of regions
+_AFTER_TYPE, _ENDS = re.compile(r"loc\(|//"), "} \t\r\v\f"
 #: what may stand between the operands and the type
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[{}()<>\[\]]|->')
 #: operations that StableHLO has under the same name for something else: it starts a region, MHLO a function
@@ -110,13 +112,16 @@ def _with_function_type(text: str, end: int, operands: str, written: str) -> tup
     found = _TYPE.match(text, end)
     if found is None:
         return end, written
-    given = found["type"]
+    line = found["line"]
+    after = _AFTER_TYPE.search(line)
+    given = (line[:after.start()] if after is not None else line).rstrip(_ENDS)
+    end = found.start("line") + len(given)
     if re.search(r"\s->\s", given):
         source, result = re.split(r"\s->\s", given, maxsplit=1)
         given = f"({source}) -> {result}"
     else:
         given = f"({', '.join([given] * operands.count('%'))}) -> {given}"
-    return found.end("type"), f"{written} : {given}"
+    return end, f"{written} : {given}"
 
 
 def _closing(text: str, start: int) -> int:

@@ -110,7 +110,7 @@ def test_findings_are_reached_by_keyboard_and_counts_follow_filters(chromium: An
     page.locator(".finding").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.finding.chosen') === document.activeElement")
+    page.wait_for_selector(".finding.chosen:focus")
     assert page.locator(".finding").nth(1).get_attribute("class") == "finding chosen"
     before = page.locator("#severities").inner_text()
     page.fill("#search", "another<file>")

@@ -145,7 +145,7 @@ def test_the_passes_of_a_folder_are_a_time_line(opened: Any, tmp_path: pathlib.P
     assert "1 changed" in page.page.inner_text("#passes p")
     page.page.locator("#passes button").nth(2).focus()
     page.page.keyboard.press("ArrowLeft")
-    page.page.wait_for_function("document.querySelectorAll('.pane').length === 1")
+    page.page.wait_for_selector("body:not(:has(.pane ~ .pane))", state="attached")
 
 
 @pytest.mark.parametrize("width", [360, 1000, 2560])
