@@ -124,6 +124,7 @@ class Exporter:
         if self._findings.diagnostics:
             raise HloError(self._findings.diagnostics)
         self._notes.lose_uncalled()
+        self._notes.lose_denied_sizes()
         self._verify()
         return self._module
 

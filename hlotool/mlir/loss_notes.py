@@ -17,6 +17,7 @@ from hlotool.mlir.futures import is_in_flight
 from hlotool.mlir.lifted_back import NOTHING, Verdict, undeclared, verdict
 from hlotool.mlir.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
 from hlotool.mlir.loss_report import Loss, code_of, layout_losses
+from hlotool.mlir.unsaid_sizes import changed_shapes
 from hlotool.ops import OPS, Op
 from hlotool.ops.lowering import Value
 
@@ -220,6 +221,12 @@ class LossNotes:
         """Note the computations of which nothing was written."""
         self.losses.extend(Loss(codes.LOST_COMPUTATION, c.name, c.offset, "nothing calls this computation")
                            for c in self._module.computations if c not in self._computations)
+
+    def lose_denied_sizes(self) -> None:
+        """Note the shapes that deny a size which is set: StableHLO's types may, and the way back says it."""
+        for instruction, shape in changed_shapes(self._module.computations).items():
+            self.lose(codes.LOST_SHAPE, instruction, f"{instruction.shape.text(layout=False)} comes back as "
+                                                     f"{shape.text(layout=False)}")
 
     def lose_beside(self, parameter: HloInstruction) -> None:
         """Note what a parameter says that none of its arguments can: a tuple's attributes, and computations."""

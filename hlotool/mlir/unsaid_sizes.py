@@ -21,14 +21,29 @@ def say_sizes(computations: Iterable[HloComputation]) -> None:
             _say(computation)
 
 
+def changed_shapes(computations: Iterable[HloComputation]) -> dict[HloInstruction, Shape]:
+    """The instructions whose shapes `say_sizes` would change, with what they would become; nothing is changed."""
+    unsaid = [c for c in computations if any(map(_is_unsaid, c.instructions))]
+    suspects = [i for c in unsaid for i in c.instructions]
+    before = [i.shape for i in suspects]
+    say_sizes(unsaid)
+    found = {i: i.shape for i, shape in zip(suspects, before, strict=True) if i.shape != shape}
+    for instruction, shape in zip(suspects, before, strict=True):
+        instruction.shape = shape
+    return found
+
+
 def _is_unsaid(instruction: HloInstruction) -> bool:
-    """Whether a size is set that the shape denies: one that is no constant, or another one than the shape's."""
+    """Whether a size is set that the shape denies: one that is no constant, or another one than the shape's.
+
+    A shape that tells other sizes than the operand's does say something, and stays.
+    """
     if instruction.opcode != "set-dimension-size" or len(instruction.operands) != 2:
         return False
     (at,) = instruction.attributes["dimensions"]
     literal = instruction.operands[1].attributes.get("literal")
     shape = instruction.shape
-    return 0 <= at < shape.rank and not shape.is_dynamic_dim(at) and (
+    return 0 <= at < shape.rank and not shape.is_dynamic_dim(at) and shape == instruction.operands[0].shape and (
         literal is None or int(literal.array) != shape.dims[at])
 
 

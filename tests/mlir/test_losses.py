@@ -499,3 +499,22 @@ ENTRY e {
         raw.entry.parameters()[0].attributes["sharding"])
     for one, two in zip(module.entry.instructions, again.entry.instructions, strict=True):
         assert {n: str(v) for n, v in two.attributes.items()} == {n: str(v) for n, v in one.attributes.items()}
+
+
+def test_a_shape_that_denies_a_size_which_is_set_is_a_loss() -> None:
+    text = """HloModule m
+ENTRY e {
+  p = s64[4,4] parameter(0)
+  n = s32[] parameter(1)
+  v = SHAPE set-dimension-size(p, n), dimensions={1}
+  ROOT w = s64[4,4] negate(v)
+}
+"""
+    for shape, names in (("s64[4,4]", {"v", "w"}), ("s64[4,<=4]", set()), ("s64[<=4,4]", set())):
+        report = LossReport()
+        module = hlotool.parse(text.replace("SHAPE", shape).replace("w = s64[4,4]", f"w = {shape}"))
+        back = hlotool.from_stablehlo(hlotool.to_stablehlo(module, losses=report))
+        assert {loss.name for loss in report if loss.code == "X321"} == names
+        changed = {i.name for i, j in zip(module.entry.instructions, back.entry.instructions, strict=True)
+                   if i.shape != j.shape}
+        assert changed == names
