@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import re
+import signal
 import stat
 import time
 import warnings
@@ -26,6 +28,8 @@ NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written
 
 #: seconds in which the reader of a named pipe may still come
 _WAIT_FOR_READER = 5.0
+#: seconds in which a file is named and moved
+_PATIENCE = 5.0
 _LEFT_BEHIND = re.compile(r"\..+\.hlotool-(\d+)~")
 #: device and number of the files that the command at work has read
 _READ: set[tuple[int, int]] = set()
@@ -147,12 +151,7 @@ def _opened(folder: Path, name: Path) -> tuple[int, bool]:
 
 def _named_and_moved(handle: int, name: Path, target: Path) -> None:
     """Give an open file without a name that of the target, in a process that ends when this is done. Raises OSError."""
-    with warnings.catch_warnings():
-        # Python 3.12 and JAX warn of forks beside threads, whose locks the child would wait for. This one takes none:
-        # it makes system calls, and ends. A program in its place would have to start an interpreter for each file.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)
-        mover = os.fork()
+    mover = _forked()
     if not mover:
         code = 1
         try:
@@ -164,10 +163,49 @@ def _named_and_moved(handle: int, name: Path, target: Path) -> None:
             code = error.errno if error.errno is not None and 0 < error.errno < 256 else errno.EIO
         finally:
             os._exit(code)
-    _, status = os.waitpid(mover, 0)
+    status = _ended(mover)
+    if status is None:  # It waited for a lock. What it did not do is done here, where a kill would leave the name.
+        if os.fstat(handle).st_nlink == 0:
+            _name(handle, name)
+        if os.path.lexists(name):
+            os.replace(name, target)
+        return
     code = os.waitstatus_to_exitcode(status)
     if code:
         raise OSError(code if code > 0 else errno.EIO, os.strerror(code if code > 0 else errno.EIO), str(target))
+
+
+def _forked() -> int:
+    """A fork that is to make system calls and end, beside threads whose locks it must not wait for.
+
+    A program in its place would have to start an interpreter for each file. Without the collector, for JAX has it
+    call into its library, where a thread may have held a lock.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 and JAX warn of forks beside threads
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return os.fork()
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _ended(process: int) -> int | None:
+    """The status of a child once it has ended; None for one that does not in time, which is killed."""
+    until, pause = time.monotonic() + _PATIENCE, 0.0005
+    while time.monotonic() < until:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    return None if os.WIFSIGNALED(status) else status
 
 
 def _name(handle: int, name: Path) -> None:

@@ -258,6 +258,32 @@ def test_kills_of_commands(command: str, tmp_path: pathlib.Path) -> None:
     assert "old" in seen
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_fork_that_hangs_costs_no_file(named: bool, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork beside threads may wait for a lock that nobody gives back, before or after it has named the file."""
+    from hlotool.cli import whole_files
+
+    own, name, hung = os.getpid(), whole_files._name, tmp_path / "hung"
+
+    def hang(handle: int, path: pathlib.Path) -> None:
+        if os.getpid() != own:
+            if named:
+                name(handle, path)
+            hung.write_text("")
+            time.sleep(60)
+        name(handle, path)
+
+    monkeypatch.setattr(whole_files, "_name", hang)
+    monkeypatch.setattr(whole_files, "_PATIENCE", 0.3)
+    target = tmp_path / "x.hlo"
+    target.write_text("before")
+    write_whole(target, b"after")
+    assert hung.exists() and target.read_bytes() == b"after"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hung", "x.hlo"]
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_what_a_killed_writer_left_is_cleared(tmp_path: pathlib.Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
