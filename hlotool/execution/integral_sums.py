@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from hlotool.execution.higher_precision import WideShape, is_real
-from hlotool.execution.product_precision import unit_of
+from hlotool.execution.last_places import are_whole
+from hlotool.execution.product_precision import terms_of_product, unit_of
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops import OPS
 
@@ -30,7 +31,7 @@ def with_open_last_places(instruction: HloInstruction, function: Function, seed:
 
     lhs, rhs = (o.shape for o in instruction.operands[:2])
     shape = instruction.shape
-    terms = max(1.0, lhs.size * rhs.size / max(1, shape.size)) ** 0.5
+    terms = terms_of_product(lhs, rhs, shape)
     # A backend may round the sum to the operands' type before it is converted.
     unit = max(unit_of(s.dtype) for s in (lhs, rhs) if is_real(s))
     wide = WideShape(Shape.array("f64", shape.dims, None, shape.dynamic), DTYPES["f64"])
@@ -40,8 +41,7 @@ def with_open_last_places(instruction: HloInstruction, function: Function, seed:
         with np.errstate(all="ignore"):
             exact = function(*held, *values[2:], **keywords | {"shape": wide})
             size = function(*map(np.abs, held), *values[2:], **keywords | {"shape": wide})
-            is_whole = (size == np.rint(size)) & (exact == np.rint(exact)) & (size * unit <= 0.5)
-            error = np.where(is_whole | ~np.isfinite(size), 0.0, 2 * size * unit * terms)
+            error = np.where(are_whole(unit, size, exact) | ~np.isfinite(size), 0.0, 2 * size * unit * terms)
             return OPS["convert"].evaluate(exact + error if seed % 2 else exact - error, shape=shape)
 
     return call

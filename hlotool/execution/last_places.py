@@ -39,6 +39,18 @@ def least_exponent(kind: DType) -> int:
     return 2 - int(2 ** (bits - 1))
 
 
+def are_whole(unit: float, size: Array, *sums: Array) -> Array:
+    """Where sums are exact in every order: whole numbers, of which the sum of magnitudes, `size`, fits a type's unit.
+
+    >>> import numpy as np
+    >>> are_whole(2.0**-8, np.array([5.0, 5.5, 300.0])).tolist()
+    [True, False, False]
+    """
+    import numpy as np
+
+    return np.logical_and.reduce([size * unit <= 0.5, *(a == np.rint(a) for a in (size, *sums))])
+
+
 def ulp_of(size: Array, kind: DType) -> Array:
     """The unit in the last place of numbers of those magnitudes in an element type, as f64 or wider.
 

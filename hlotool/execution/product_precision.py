@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlotool.ir import DTYPES, DType, HloInstruction
+from hlotool.ir import DTYPES, DType, HloInstruction, Shape
 
 #: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
 _ALGORITHM_BITS = {"tf32": 10} | {d.name: d.mantissa_bits for d in DTYPES.values() if d.is_floating}
@@ -30,6 +30,11 @@ def cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
     if instruction.operands[0].shape.element_type not in ("f32", "c64") or algorithm != "dot_unset":
         return 0
     return product_bits if "default" in words else 0
+
+
+def terms_of_product(lhs: Shape, rhs: Shape, result: Shape) -> float:
+    """How many products are added up for each element of a product of matrices; of a batch of them rather too many."""
+    return max(1.0, lhs.size * rhs.size / max(1, result.size)) ** 0.5
 
 
 def unit_of(kind: DType) -> float:

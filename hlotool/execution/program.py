@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import ARGUMENTS, MEMORY, TIMEOUT, UNSUPPORTED
+from hlotool.execution.endless_calls import MOST_EXECUTED, endless_calls
 from hlotool.execution.manual_regions import is_border
-from hlotool.execution.run_limits import MOST_EXECUTED, endless_calls
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.isolation import available_memory

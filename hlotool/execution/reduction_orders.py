@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.execution.higher_precision import own, widened
-from hlotool.execution.last_places import ulp_of
+from hlotool.execution.last_places import are_whole, ulp_of
 from hlotool.execution.open_ends import OpenEnds, Plain, fold_of, plain_opcode
 from hlotool.execution.product_precision import unit_of
 from hlotool.ir import HloInstruction, HloModule
@@ -118,8 +118,8 @@ def off_by_magnitudes(instruction: HloInstruction, function: Function, random: A
         with np.errstate(all="ignore"):
             wide = [widened(a, o.shape) for a, o in zip(operands, instruction.operands, strict=True)]
             size = function(*map(np.abs, wide), **plain)
-            is_whole = (size * unit_of(kind) <= 0.5) & (size == np.rint(size))
-            error = np.where(is_whole | ~np.isfinite(size), 0.0, ulp_of(np.where(np.isfinite(size), size, 0), kind))
+            is_open = np.isfinite(size) & ~are_whole(unit_of(kind), size)
+            error = np.where(is_open, ulp_of(np.where(np.isfinite(size), size, 0), kind), 0.0)
             moved = own(widened(found, shape) + random.uniform(-1.0, 1.0, error.shape) * error, shape)
         if ends is not None:
             ends.note_sum(moved, function(*wide, **plain), size, shape)

@@ -39,9 +39,9 @@ from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
 from hlotool.execution.integral_sums import has_integral_sums, with_open_last_places
-from hlotool.execution.last_places import LEAST_ULPS, error_of, largest, least_exponent, ulp_of
+from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.open_ends import MOVES, OpenEnds
-from hlotool.execution.product_precision import accumulation, cut_by_platform, unit_of
+from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
 from hlotool.execution.program import Program
 from hlotool.execution.reduction_orders import off_by_magnitudes, reduced_otherwise, sums_in_sums, windows_otherwise
 from hlotool.execution.scatter_orders import scattered_otherwise
@@ -163,13 +163,13 @@ class RandomRounding:
             return function, keywords
         if record is None:
             return function, keywords
-        if instruction in self._sums_in_sums:
-            plain, ends = function, None if self._strict else self._ends
-            if instruction.opcode == "reduce":
-                plain = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
-            return off_by_magnitudes(instruction, plain, self._random, ends), keywords
         if instruction.opcode == "reduce":
-            return reduced_otherwise(instruction, function, self._random, self._turn, self._ends), keywords
+            function = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
+        if instruction in self._sums_in_sums:
+            ends = None if self._strict else self._ends
+            return off_by_magnitudes(instruction, function, self._random, ends), keywords
+        if instruction.opcode == "reduce":
+            return function, keywords
         if instruction.opcode == "reduce-window":
             function = windows_otherwise(instruction, function, self._random)
             return function if self._strict else self._folded(instruction, function), keywords
@@ -223,8 +223,7 @@ class RandomRounding:
             held = np.asarray(function(*values, **keywords))
             size, squares = (np.abs(function(*(np.abs(v) ** power for v in values[:2]), *values[2:], **keywords))
                              for power in (1, 2))
-            is_exact = (size == np.rint(size)) & (size * unit <= 0.5)
-            error = np.where(is_exact | ~np.isfinite(squares), 0, 2 * np.sqrt(squares) * unit)
+            error = np.where(are_whole(unit, size) | ~np.isfinite(squares), 0, 2 * np.sqrt(squares) * unit)
             return (held + self._uniform(held) * error).astype(held.dtype)
 
         return call
@@ -298,7 +297,7 @@ class RandomRounding:
 
         sizes = [np.where(np.isfinite(t), np.abs(t), 0) for t in terms]
         size = functools.reduce(np.maximum, sizes)
-        whole = (size * unit_of(kind) <= 0.5) & np.logical_and.reduce([s == np.rint(s) for s in sizes])
+        whole = are_whole(unit_of(kind), size, *sizes)
         return np.asarray(exact + np.where(whole, 0, self._uniform(exact) * ulp_of(size, kind)))
 
     def _moved(self, instruction: HloInstruction, function: Function) -> Function:
@@ -320,7 +319,7 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         unit, fewer = accumulation(instruction)
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
-        terms = max(1.0, shapes[0].size * shapes[1].size / max(1, shape.size)) ** 0.5
+        terms = terms_of_product(*shapes[:2], shape)
         tiny = 2.0 ** least_exponent(shape.dtype)
         is_narrow = _adds_narrow(instruction)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
@@ -336,8 +335,7 @@ class RandomRounding:
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
             exact, size = widened(exact, shape), np.abs(size)
-            fits = size * (unit_of(shape.dtype) if is_narrow else unit) <= 0.5
-            whole = (exact == np.rint(exact)) & (size == np.rint(size)) & fits
+            whole = are_whole(unit_of(shape.dtype) if is_narrow else unit, size, exact)
             single = (size == np.abs(exact)) & (own(exact, shape) == exact)
             if single.any() and not whole.all():  # one product alone is exact, a sum of many only by chance
                 there = [(g != 0).astype(g.dtype) for g in given[:2]]

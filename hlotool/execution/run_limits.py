@@ -16,14 +16,13 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, called_by, callees_first
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.isolation import available_memory, free_memory, taken_memory
 from hlotool.ops import OPS, Cost
 
@@ -38,9 +37,6 @@ _WORTH_COUNTING = 1e10
 _BYTES_OF_A_PLACE = 24
 #: bytes of a value below which memory is not looked at
 _WORTH_LOOKING = 1 << 26
-
-#: executed instructions that no executor comes to the end of: it would take it minutes at ten in a nanosecond
-MOST_EXECUTED = 10 ** 13
 
 _SECONDS: ContextVar[float | None] = ContextVar("seconds of one evaluation", default=None)
 
@@ -94,64 +90,6 @@ class RunLimits:
         if work > fastest * self.seconds:
             raise OutOfTime(f"{instruction.opcode} {instruction.name} takes {work:.2g} operations, more than the "
                             f"reference does within {self.seconds:.3g} s")
-
-
-def endless_calls(module: HloModule) -> HloInstruction | None:
-    """A call in the entry of a module whose calls multiply so that no executor comes to their end; None where it may.
-
-    Only what is certain to be executed counts: what the results need, one branch of a conditional, the condition of a
-    loop, a called computation once wherever it is called for arrays that are not empty.
-    """
-    if module.entry is None or _executed(module, _called)[module.entry] <= MOST_EXECUTED:
-        return None
-    counts = _executed(module, _certainly_called)
-    if counts[module.entry] <= MOST_EXECUTED:
-        return None
-    return max((i for i in module.entry.instructions if i.attributes and i.called_computations()),
-               key=lambda i: sum(counts[c] for c in i.called_computations()), default=None)
-
-
-#: of a computation and the counts of those that it calls, how many instructions it executes
-_Counted: TypeAlias = Callable[[HloComputation, Mapping[HloComputation, int]], int]
-
-
-def _executed(module: HloModule, called: _Counted) -> dict[HloComputation, int]:
-    """How many instructions each computation executes with all that it calls, up to what is no longer told apart."""
-    found: dict[HloComputation, int] = {}
-    for computation in callees_first(module):
-        found[computation] = min(len(computation.instructions) + called(computation, found), MOST_EXECUTED ** 2)
-    return found
-
-
-def _called(computation: HloComputation, counts: Mapping[HloComputation, int]) -> int:
-    """Everything that is called, wherever it stands: quick to count, and never too few."""
-    if not called_by(computation):
-        return 0
-    return sum(counts.get(c, 0) for i in computation.instructions if i.attributes for c in i.called_computations())
-
-
-def _certainly_called(computation: HloComputation, counts: Mapping[HloComputation, int]) -> int:
-    needed = {computation.root} if computation.root else set()
-    waiting = list(needed)
-    total = 0
-    while waiting:
-        instruction = waiting.pop()
-        if instruction.attributes and (called := instruction.called_computations()) and not _is_empty(instruction):
-            if instruction.opcode == "while":
-                called = tuple(c for c in called if c is instruction.attributes.get("condition"))
-            least = [counts.get(c, 0) for c in called]
-            total += min(least) if instruction.opcode == "conditional" else sum(least)
-        for operand in instruction.operands:
-            if operand not in needed:
-                needed.add(operand)
-                waiting.append(operand)
-    return total
-
-
-def _is_empty(instruction: HloInstruction) -> bool:
-    """Whether an array that goes in or comes out has no elements, so that nothing may be called for it."""
-    shapes = (instruction.shape, *(o.shape for o in instruction.operands))
-    return any(s.is_array and s.size == 0 for shape in shapes for s in leaves(shape))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -28,8 +28,9 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
     """
     import numpy as np
 
-    adds_last = turn % 3 == 1 and _adds(instruction)
-    is_plain = len(instruction.operands) == 3 and bool(plain_opcode(instruction.called_computations()[0]))
+    # Of one operand, and by one operation: add, maximum, ...
+    plain = plain_opcode(instruction.called_computations()[0]) if len(instruction.operands) == 3 else ""
+    adds_last = turn % 3 == 1 and plain == "add" and instruction.shape.dtype.is_floating
 
     def call(*operands: Array, **keywords: Any) -> Any:
         count = len(operands) // 2
@@ -47,7 +48,7 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
             with np.errstate(all="ignore"):
                 return operands[0] + function(np.zeros_like(operands[0]), indices, *updates, **keywords)
         found = function(*operands[:count], indices, *updates, **keywords)
-        if is_plain or is_order_free(keywords["to_apply"], operands[:count]):
+        if plain or is_order_free(keywords["to_apply"], operands[:count]):
             return found
         counted = Plain(keywords["to_apply"].computation, np.add)
         open_ = function(np.zeros(operands[0].shape, np.int64), indices, np.ones(updates[0].shape, np.int64),
@@ -79,14 +80,6 @@ def _alike(left: Array, right: Array) -> bool:
         return np.array_equal(left, right)
     wide = np.complex128 if left.dtype.kind == "c" else np.float64
     return np.allclose(left.astype(wide), right.astype(wide), rtol=0.3, equal_nan=True)
-
-
-def _adds(instruction: HloInstruction) -> bool:
-    """Whether a scatter adds floats to one operand."""
-    called = instruction.called_computations()
-    if len(called) != 1 or len(instruction.operands) != 3 or not instruction.shape.dtype.is_floating:
-        return False
-    return plain_opcode(called[0]) == "add"
 
 
 def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:

@@ -43,13 +43,14 @@ def test_the_only_largest_one_is_chosen_by_all() -> None:
     assert chosen([0, 7, 5, 1], 2) == {2}
 
 
-SCATTER = """HloModule s
-add {
+#: the computation that sums
+ADD = """add {
   p = f32[] parameter(0)
   q = f32[] parameter(1)
-  ROOT a = f32[] add(p, q)
+  ROOT r = f32[] add(p, q)
 }
-ENTRY e {
+"""
+SCATTER = f"HloModule s\n{ADD}" """ENTRY e {
   x = f32[1] parameter(0)
   u = f32[2] parameter(1)
   i = s32[2,1] constant({{0},{0}})
@@ -66,13 +67,7 @@ def test_updates_of_a_scatter_may_be_summed_before_they_are_added() -> None:
     assert np.inf in found and any(2.9e38 < f < 3.1e38 for f in found)
 
 
-ACROSS = """HloModule m, replica_count=2
-add {
-  p = f32[] parameter(0)
-  q = f32[] parameter(1)
-  ROOT r = f32[] add(p, q)
-}
-ENTRY e {
+ACROSS = f"HloModule m, replica_count=2\n{ADD}" """ENTRY e {
   x = f32[1] parameter(0)
   y = f32[1] parameter(1)
   a = f32[1] all-reduce(x), replica_groups={{0,1}}, to_apply=add
@@ -92,7 +87,7 @@ def test_sums_over_devices_that_are_added_may_be_one() -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_sums_in_windows_are_taken_in_other_orders(strict: bool) -> None:
-    text = ("HloModule m\nadd {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q)\n}\n"
+    text = (f"HloModule m\n{ADD}"
             "ENTRY e {\n  x = f32[3] parameter(0)\n  z = f32[] constant(0)\n"
             "  ROOT s = f32[3] reduce-window(x, z), window={size=3 pad=2_0}, to_apply=add\n}\n")
     program = Program(hlotool.parse(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from doubling_calls import doubling_calls
 
 import hlotool
 from hlotool.diagnostics import HloError
@@ -45,21 +46,11 @@ ENTRY e {
 """
 
 
-def fan(depth: int) -> str:
-    """Calls that double at each level."""
-    text = ["HloModule fan", "c0 {\n  x = f32[] parameter(0)\n  ROOT y = f32[] sine(x)\n}"]
-    for n in range(1, depth):
-        text.append(f"c{n} {{\n  x = f32[] parameter(0)\n  y = f32[] call(x), to_apply=c{n - 1}\n"
-                    f"  ROOT z = f32[] call(y), to_apply=c{n - 1}\n}}")
-    text.append(f"ENTRY e {{\n  x = f32[] parameter(0)\n  ROOT z = f32[] call(x), to_apply=c{depth - 1}\n}}")
-    return "\n".join(text)
-
-
 def codes(error: pytest.ExceptionInfo[HloError]) -> set[str]:
     return {d.code for d in error.value.diagnostics}
 
 
-@pytest.mark.parametrize("text", [ENDLESS, fan(36)])
+@pytest.mark.parametrize("text", [ENDLESS, doubling_calls(36)])
 @pytest.mark.parametrize("evaluate", [evaluate_program, shadow_program, lambda p, a: sample_program(p, a, 1)])
 def test_an_evaluation_ends_in_time(text, evaluate):
     program = Program(hlotool.parse(text))
@@ -95,61 +86,13 @@ def test_no_value_is_made_that_fits_into_no_memory():
 
 
 def test_compare_says_why_there_is_no_verdict():
-    for text, code in ((HUGE, "E112"), (fan(60), "E105"), (PRODUCT.replace("TYPE", "s32"), "E105")):
+    for text, code in ((HUGE, "E112"), (doubling_calls(60), "E105"), (PRODUCT.replace("TYPE", "s32"), "E105")):
         try:
             found = hlotool.compare(text, executors=("reference",), time_limit=0.5, time_budget=0.1)
         except HloError as error:
             assert {d.code for d in error.diagnostics} == {code}
             continue
         assert found.verdict == "none" and code in {d.code for d in found.diagnostics}, found
-
-
-#: what stands around the calls of a fan, by whether they are certain to be executed
-AROUND = {
-    "call(x), to_apply=LAST": True,
-    "reduce(y, x), dimensions={0}, to_apply=TWO": True,
-    "reduce(none, x), dimensions={0}, to_apply=TWO": False,
-    "conditional(x, x, x), branch_computations={LAST, LAST}": True,
-    "conditional(x, x, x), branch_computations={LAST, c0}": False,
-    "while(x), condition=true, body=LAST": False,
-    "while(x), condition=no, body=c0": True,
-}
-
-
-@pytest.mark.parametrize("around", AROUND)
-def test_calls_that_multiply_without_end_are_told_before_anything_is_run(around: str) -> None:
-    text = fan(60)
-    extra = """two {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = f32[] call(a), to_apply=LAST
-  ROOT d = f32[] add(b, c)
-}
-true { x = f32[] parameter(0)  ROOT t = pred[] constant(true) }
-no { x = f32[] parameter(0)  y = f32[] call(x), to_apply=LAST  ROOT t = pred[] compare(x, y), direction=LT }
-"""
-    entry = f"""ENTRY e {{
-  x = f32[] parameter(0)
-  i = s32[] parameter(1)
-  y = f32[4] broadcast(x), dimensions={{}}
-  none = f32[0] broadcast(x), dimensions={{}}
-  ROOT z = f32[] {around.replace("conditional(x", "conditional(i")}
-}}"""
-    text = (text[:text.index("ENTRY")] + extra + entry).replace("LAST", "c59").replace("TWO", "two")
-    module = hlotool.parse(text)
-    assert not [d for d in hlotool.verify(module) if d.severity == "error"]
-    if not AROUND[around]:
-        assert Program(module).devices == 1
-        return
-    with pytest.raises(HloError) as error:
-        Program(module)
-    assert codes(error) == {"E105"} and "z never ends" in str(error.value)
-
-
-def test_dead_calls_do_not_count() -> None:
-    text = fan(60).replace("ROOT z = f32[] call(x), to_apply=c59\n}",
-                           "z = f32[] call(x), to_apply=c59\n  ROOT r = add(x, x)\n}")
-    assert Program(hlotool.parse(text)).devices == 1
 
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
