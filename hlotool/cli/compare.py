@@ -14,14 +14,13 @@ hand. Exit code 0: they agree; 1: they differ, or agreement is vacuous or leaves
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.run import add_custom_calls
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
@@ -81,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         code = max(code, _exit_code(found, args.allow_vacuous))
         records.append(_shown(name, found, sources, args.format))
     if args.format == "json":
-        print(json.dumps(records[0] if len(records) == 1 else records, indent=2, ensure_ascii=True))
+        print_json(records[0] if len(records) == 1 else records)
     return code
 
 

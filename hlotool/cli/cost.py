@@ -16,7 +16,6 @@ branch counts. A loop of which nobody can tell how often it runs counts once, an
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import add_paths, load
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, format_bytes, format_count, format_seconds, visible
 from hlotool.ir import HloInstruction, HloModule, Source
 from hlotool.text.input_files import bytes_of
@@ -79,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             if args.format == "text":
                 found.print(args)
     if args.format == "json":
-        print(json.dumps({"version": 1, "modules": records}, indent=2))
+        print_json({"version": 1, "modules": records})
     return code
 
 
@@ -244,8 +243,8 @@ def _print_allocations(path: str, allocations: list[Allocation], args: argparse.
 
 def _print_devices(found: list[Device], args: argparse.Namespace) -> None:
     if args.format == "json":
-        print(json.dumps([{"name": d.name, "flops": d.flops, "vector_flops": d.vector_flops, "bandwidth": d.bandwidth,
-                           "memory": d.memory, "source": d.source} for d in found], indent=2))
+        print_json([{"name": d.name, "flops": d.flops, "vector_flops": d.vector_flops, "bandwidth": d.bandwidth,
+                     "memory": d.memory, "source": d.source} for d in found])
         return
     args.top = 0
     _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), [

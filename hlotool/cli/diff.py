@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load, module_of
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
 from hlotool.text.input_files import inputs_of
@@ -94,9 +94,7 @@ def _folders(args: argparse.Namespace) -> int:
         report(error.diagnostics, {})
         return 2
     if args.format == "json":
-        import json
-
-        print(json.dumps(found.as_json(), indent=2))
+        print_json(found.as_json())
     else:
         print(found.summary())
         if not args.quiet:
@@ -121,9 +119,7 @@ def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Name
         rows = [arguments_for(before, args.seed + device) for device in range(before.devices)]
     found = match_values(before, after, rows, seconds=args.time_limit)
     if args.format == "json":
-        import json
-
-        print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))
+        print_json({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()})
     else:
         print(_wrapped(visible(f"{wanted[1].name} held against {wanted[0].name} by values. {found.summary()}")))
         if not args.quiet:
@@ -155,10 +151,8 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     if not names:
         return False  # equal without more ado, or different: the matching tells
     if args.format == "json":
-        import json
-
-        print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, "equal": True, "same_up_to": names,
-                          "header": [], "changes": []}, indent=2))
+        print_json({"left": wanted[0].name, "right": wanted[1].name, "equal": True, "same_up_to": names,
+                    "header": [], "changes": []})
         return True
     print(f"{wanted[0].name} and {wanted[1].name}: the same up to {', '.join(names)}")
     for name in names if not args.quiet else ():
@@ -198,9 +192,7 @@ def _is_optimised(module: HloModule) -> bool:
 
 def _show(found: Diff, given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> None:
     if args.format == "json":
-        import json
-
-        print(json.dumps({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()}, indent=2))
+        print_json({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()})
         return
     if not found and not args.all and not args.names and _is_optimised(given[1]) and not _is_optimised(given[0]):
         _show_fates(given, wanted, args)

@@ -16,7 +16,7 @@ from typing import Any
 from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
 from hlotool.cli.ops import as_record, operands_of
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.conformance import samples_folder, sections
 from hlotool.diagnostics import CODES
 from hlotool.ops import OPS, Op
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
             complain(f"hlotool explain: nothing is called {word!r}" + (f"; did you mean {close[0]}?" if close else ""))
     records = [record for _, record in found if record is not None]
     if args.format == "json":
-        print(json.dumps(records, indent=2))
+        print_json(records)
     else:
         page = _markdown if args.format == "markdown" else _text
         print("\n\n".join(map(page, records)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from hlotool.cli.code_catalogue import catalogue
 from hlotool.cli.console import wants_color
+from hlotool.cli.report_format import print_json
 
 
 def show(args: argparse.Namespace) -> int:
@@ -22,7 +22,7 @@ def show(args: argparse.Namespace) -> int:
         return explain.run(parser.parse_args(["--format", form, "--", *words]))
     entries = catalogue()
     if form == "json":
-        print(json.dumps(entries, indent=2))
+        print_json(entries)
     else:
         _print_table(entries, args.color)
     return 0

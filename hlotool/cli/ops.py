@@ -10,12 +10,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import fnmatch
-import json
 import sys
 from typing import Any
 
 from hlotool.cli.console import complain, wants_color
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.ops import OPS, Op
 
 
@@ -88,7 +87,7 @@ def _print_table(chosen: list[Op], color: str) -> None:
 
 
 def _print_json(chosen: list[Op], _: str) -> None:
-    print(json.dumps([as_record(r) for r in chosen], indent=2))
+    print_json([as_record(r) for r in chosen])
 
 
 def _print_markdown(chosen: list[Op], _: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from importlib import resources
 
@@ -18,6 +19,11 @@ def add_format(parser: argparse.ArgumentParser | argparse._ArgumentGroup, schema
         parser.add_argument("--json", action="store_const", const="json", dest="format",
                             help="the same as --format json")
     add_schema(parser, schema)
+
+
+def print_json(record: object) -> None:
+    """What --format json prints where a report is one value."""
+    print(json.dumps(record, indent=2))
 
 
 def add_schema(parser: argparse.ArgumentParser | argparse._ArgumentGroup, schema: str) -> None:

@@ -16,7 +16,6 @@ apart at worst. Exit code 1 where a stage fails.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -24,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.cli.run import add_custom_calls
 from hlotool.ir import Source
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         is_interrupted = True
     rows = [done[at] for at in sorted(done)]
     if args.format == "json":
-        print(json.dumps({"modules": [r.as_json() for r in rows], "interrupted": is_interrupted}, indent=2))
+        print_json({"modules": [r.as_json() for r in rows], "interrupted": is_interrupted})
         return _exit_code(rows, wanted, is_interrupted)
     _print_table(rows, args.color)
     for row in rows:

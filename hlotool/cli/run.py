@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.report_format import add_format
+from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
@@ -88,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         elif args.format == "text":
             _print(loaded.name, devices, with_name=len(wanted) > 1)
     if args.format == "json":
-        print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
+        print_json(records[0] if len(records) == 1 else records)
     return code
 
 

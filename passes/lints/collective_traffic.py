@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hlotool.diagnostics import Severity
@@ -268,13 +268,7 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
     """
     if not view.is_scheduled:
         return
-    groups: dict[Any, list[HloInstruction]] = {}
-    for instruction in computation.instructions:
-        if instruction.opcode in _COMBINABLE and view.bytes(instruction.shape) <= bytes:
-            key = (instruction.opcode, instruction.attributes.get("replica_groups"),
-                   instruction.attributes.get("dimensions"), instruction.operands[0].shape.element_type)
-            groups.setdefault(key, []).append(instruction)
-    for found in groups.values():
+    for found in _combinable(view, computation, bytes):
         # Those that wait for each other cannot be one.
         independent = [i for i in found if all(o.opcode not in _COMBINABLE for o in i.operands)]
         if len(independent) >= count:
@@ -284,3 +278,14 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
 
 
 _COMBINABLE = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-reduce-start", "all-gather-start"})
+
+
+def _combinable(view: View, computation: HloComputation, bytes: int) -> Iterable[list[HloInstruction]]:
+    """The collectives of at most so many bytes, together that are of one kind over the same groups."""
+    groups: dict[Any, list[HloInstruction]] = {}
+    for instruction in computation.instructions:
+        if instruction.opcode in _COMBINABLE and view.bytes(instruction.shape) <= bytes:
+            key = (instruction.opcode, instruction.attributes.get("replica_groups"),
+                   instruction.attributes.get("dimensions"), instruction.operands[0].shape.element_type)
+            groups.setdefault(key, []).append(instruction)
+    return groups.values()
