@@ -1,14 +1,15 @@
 """The modules of dump folders of several hosts or versions, held against each other: which are not the same, and where.
 
 Files are known by what their names say of a module and a pass (dump_names.py), whatever its number and the host; other
-files by their path below the folder. Files of equal bytes are read once, files of equal name that are not are parsed
-and told apart by fingerprint, and of modules of different fingerprints the first instruction that differs is named.
+files by their path below the folder. Files of equal bytes are the same unread; others of one name are parsed and told
+apart by fingerprint, for which names and metadata do not count, and of modules of different fingerprints the first
+instruction that differs is named. Files that cannot be read are the same only where their bytes are.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hlotool.bisect.dump_names import dump_name, is_beside
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.equality import Change, Diff, diff, fingerprint
 from hlotool.passes.origins import origin_of
-from hlotool.text.input_files import bytes_of, files_of
+from hlotool.text.input_files import NO_FILES, bytes_of, files_of
 
 #: gives the modules of a file's bytes and its name; raises HloError
 Read: TypeAlias = Callable[[bytes, str], list[HloModule]]
@@ -69,7 +70,8 @@ class FoldersDiff:
     def summary(self) -> str:
         """The verdict in a sentence."""
         same = len(self.rows) - len(self.different)
-        return f"{len(self.folders)} folders, {len(self.rows)} modules: {same} the same everywhere" + (
+        modules = "1 module" if len(self.rows) == 1 else f"{len(self.rows)} modules"
+        return f"{len(self.folders)} folders, {modules}: {same} the same everywhere" + (
             "" if self else f", {len(self.different)} not")
 
     def lines(self) -> Iterator[tuple[str, str]]:
@@ -102,11 +104,14 @@ def diff_folders(folders: Sequence[str | Path], read: Read, *, layouts: bool = T
 
 
 def _files(folder: Path) -> dict[str, list[Path]]:
-    """The files of modules below a folder by what they are known by, in their order."""
+    """The files of modules below a folder by what they are known by, in their order. Raises HloError for none."""
     found: dict[str, list[Path]] = defaultdict(list)
     for path in files_of(folder):
         if not is_beside(path.name.removesuffix(".gz")):
             found[_known_by(path.relative_to(folder))].append(path)
+    if not found:
+        raise HloError([Diagnostic(NO_FILES, f"the folder {folder} holds no module, only what compilers leave beside "
+                                   "them", filename=str(folder))])
     return found
 
 
@@ -122,16 +127,29 @@ def _known_by(path: Path) -> str:
 
 
 def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:
-    """The digest of each file; empty for one that cannot be read."""
+    """The digest of each file; empty for one whose bytes cannot be had."""
     def digest(path: Path) -> bytes:
         try:
-            return hashlib.sha256(bytes_of(path)).digest()
-        except HloError:
+            with open(path, "rb") as stream:
+                return hashlib.file_digest(stream, "sha256").digest()
+        except OSError:
             return b""
 
     listed = list(paths)
     with ThreadPoolExecutor() as pool:
-        return dict(zip(listed, pool.map(digest, listed, chunksize=64), strict=True))
+        return dict(zip(listed, pool.map(digest, listed), strict=True))
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """What files of one module share: the fingerprints of what they hold, or, where that cannot be read, their bytes.
+
+    Files of equal bytes that stand for nothing else are known by these, too.
+    """
+
+    key: str
+    #: why nothing could be read
+    problem: str = field(default="", compare=False)
 
 
 class _Versions:
@@ -139,24 +157,30 @@ class _Versions:
 
     def __init__(self, read: Read, digests: dict[Path, bytes], layouts: bool) -> None:
         self.read, self.digests, self.layouts = read, digests, layouts
-        #: digest -> fingerprint, or what is wrong with the file
-        self._marks: dict[bytes, str] = {}
-        self._differences: dict[tuple[str, str], str] = {}
+        self._marks: dict[bytes, _Mark] = {}
+        self._differences: dict[tuple[_Mark, _Mark], str] = {}
 
-    def mark(self, path: Path, is_alone: bool) -> str:
+    def mark(self, path: Path, is_alone: bool) -> _Mark:
         """What files of one module share. Without others that differ (`is_alone`) nothing need be read."""
         digest = self.digests[path]
-        if is_alone and digest:
-            return digest.hex()
-        if digest not in self._marks or not digest:
-            self._marks[digest] = self._read_mark(path)
+        if not digest:  # nobody knows what is in it, so it is no other file's equal
+            return self._read_mark(path, f"unread {path}")
+        if is_alone:
+            return _Mark(digest.hex())
+        if digest not in self._marks:
+            self._marks[digest] = self._read_mark(path, digest.hex())
         return self._marks[digest]
 
-    def _read_mark(self, path: Path) -> str:
+    def _read_mark(self, path: Path, unread: str) -> _Mark:
+        """The mark of a file's modules; `unread` is its key where there are none."""
         try:
-            return " ".join(fingerprint(m, layouts=self.layouts) for m in self.read(bytes_of(path), str(path)))
+            modules = self.read(bytes_of(path), str(path))
+            found = " ".join(fingerprint(m, layouts=self.layouts) for m in modules)
         except HloError as error:
-            return f"cannot be read: {error.diagnostics[0].message}"
+            return _Mark(unread, error.diagnostics[0].message)
+        except (RecursionError, MemoryError) as error:
+            return _Mark(unread, f"it is too large or too deeply nested ({type(error).__name__})")
+        return _Mark(found) if found else _Mark(unread, "it holds no module")
 
     def difference(self, most: Path, other: Path) -> str:
         """What tells the module of one file from the one that most folders have."""
@@ -165,18 +189,20 @@ class _Versions:
             self._differences[marks] = self._told(most, other, *marks)
         return self._differences[marks]
 
-    def _told(self, most: Path, other: Path, most_mark: str, other_mark: str) -> str:
-        if other_mark.startswith("cannot be read"):
-            return other_mark
-        if most_mark.startswith("cannot be read"):
-            return f"can be read; {most} {most_mark}"
+    def _told(self, most: Path, other: Path, most_mark: _Mark, other_mark: _Mark) -> str:
+        if most_mark.problem and other_mark.problem:
+            return f"other bytes, and neither can be read: {other_mark.problem}"
+        if other_mark.problem:
+            return f"cannot be read: {other_mark.problem}"
+        if most_mark.problem:
+            return f"can be read; {most} cannot be read: {most_mark.problem}"
         one, two = self.read(bytes_of(most), str(most)), self.read(bytes_of(other), str(other))
         if len(one) != len(two):
-            return f"{len(two)} modules in the file, {len(one)} elsewhere"
+            return f"{len(two)} {'module' if len(two) == 1 else 'modules'} in the file, {len(one)} elsewhere"
         for left, right in zip(one, two, strict=True):
             if not (found := diff(left, right, layouts=self.layouts)):
                 return _first(found)
-        return "the same instructions in another order"
+        return _beside_changes(one, two)
 
 
 def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions) -> Iterator[Row]:
@@ -185,7 +211,7 @@ def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
     marks = [[(versions.mark(p, is_alone), p) for p in paths] for paths in held]
     count = max(map(len, held))
     for number, row in enumerate(_paired(marks, count)):
-        groups: dict[str, list[tuple[str, Path]]] = defaultdict(list)
+        groups: dict[_Mark, list[tuple[str, Path]]] = defaultdict(list)
         for folder, entry in zip(folders, row, strict=True):
             if entry is not None:
                 groups[entry[0]].append((folder, entry[1]))
@@ -197,30 +223,34 @@ def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
             tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
 
 
-def _paired(marks: Sequence[list[tuple[str, Path]]], count: int) -> list[list[tuple[str, Path] | None]]:
-    """Of each folder's files of one name, which belong to which row."""
-    if count == 1:
-        return [[of_folder[0] if of_folder else None for of_folder in marks]]
-    fullest = max(marks, key=len)
-    seats = [mark for mark, _ in fullest]
-    return [list(row) for row in zip(*(_seated(of_folder, seats) for of_folder in marks), strict=True)]
+def _paired(marks: Sequence[list[tuple[_Mark, Path]]], count: int) -> list[list[tuple[_Mark, Path] | None]]:
+    """Of each folder's files of one name, which belong to which row: of one mark if there are any, then in order."""
+    rows: list[list[tuple[_Mark, Path] | None]] = [[None] * len(marks) for _ in range(count)]
+    #: the rows in which a mark stands
+    known: dict[_Mark, list[int]] = defaultdict(list)
+    # The fullest folder first, for it has a file in each row.
+    for folder in sorted(range(len(marks)), key=lambda n: -len(marks[n])):
+        free = {mark: deque(numbers) for mark, numbers in known.items()}
+        taken, waiting = set[int](), []
+        for entry in marks[folder]:
+            row = next(_popped(free.get(entry[0], deque()), taken), None)
+            if row is None:
+                waiting.append(entry)
+            else:
+                rows[row][folder] = entry
+                taken.add(row)
+        left = (row for row in range(count) if row not in taken)
+        for entry, row in zip(waiting, left, strict=False):
+            rows[row][folder] = entry
+            known[entry[0]].append(row)
+    return rows
 
 
-def _seated(entries: list[tuple[str, Path]], seats: Sequence[str]) -> list[tuple[str, Path] | None]:
-    """One folder's entries by the row that has their fingerprint; the others take what is free, in order."""
-    row: list[tuple[str, Path] | None] = [None] * len(seats)
-    waiting = []
-    wanted = Counter(seats)
-    for entry in entries:
-        if wanted[entry[0]] > 0:
-            wanted[entry[0]] -= 1
-            row[next(n for n, seat in enumerate(seats) if seat == entry[0] and row[n] is None)] = entry
-        else:
-            waiting.append(entry)
-    free = (n for n, entry in enumerate(row) if entry is None)
-    for entry, number in zip(waiting, free, strict=False):
-        row[number] = entry
-    return row
+def _popped(numbers: deque[int], taken: set[int]) -> Iterator[int]:
+    """Those that are not taken, from the front, each for good."""
+    while numbers:
+        if (number := numbers.popleft()) not in taken:
+            yield number
 
 
 # What is said
@@ -234,6 +264,18 @@ def _first(found: Diff) -> str:
     change = changes[0]
     rest = f"; {len(changes) - 1} more differ" if len(changes) > 1 else ""
     return f"{_change(change, found)}{rest}"
+
+
+def _beside_changes(one: Sequence[HloModule], two: Sequence[HloModule]) -> str:
+    """What tells modules apart whose instructions match one by one."""
+    names = [n for left, right in zip(one, two, strict=True) for n in {**left.attributes, **right.attributes}
+             if left.attributes.get(n) != right.attributes.get(n)]
+    if names:
+        return f"the same instructions, another header: {', '.join(dict.fromkeys(names))}"
+    left, right = (sorted(i.opcode for m in modules for i in m.instructions()) for modules in (one, two))
+    if left != right:
+        return "the same results, with other instructions that are dead or repeat others"
+    return "the same instructions in another order"
 
 
 def _place(change: Change) -> tuple[int, int]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import jsonschema
 import pytest
 
-from hlotool.bisect import diff_folders
+from hlotool.bisect import diff_folders, many_folders
 from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloModule
 from hlotool.mlir import module_of_input
 from hlotool.text.input_files import inputs_of
 
@@ -54,7 +58,7 @@ def test_what_is_the_same_under_other_names_numbers_and_in_another_order(tmp_pat
 def test_the_first_instruction_that_differs_from_what_most_have_is_named(tmp_path: Path) -> None:
     folders = [folder(tmp_path, f"host{n}", {AFTER.format(n): DIFFERENT if n == 0 else MODULE}) for n in range(6)]
     found = diff_folders(folders, read)
-    assert not found and found.summary() == "6 folders, 1 modules: 0 the same everywhere, 1 not"
+    assert not found and found.summary() == "6 folders, 1 module: 0 the same everywhere, 1 not"
     (row,) = found.rows
     assert [v.folders for v in row.versions] == [tuple(folders[1:]), (folders[0],)]
     assert row.versions[1].difference == ("multiply %s (model.py:6): opcode multiply instead of add; elsewhere add %s "
@@ -82,6 +86,108 @@ def test_what_a_folder_lacks_and_what_cannot_be_read(tmp_path: Path) -> None:
     assert rows["x.hlo"].missing == (two,) and rows["y.hlo"].missing == (one,)
     assert "cannot be read: " in rows["jit_f, before_optimizations"].versions[1].difference
     assert [text for kind, text in found.lines() if kind == "-"] == [f"  {f}: no such module" for f in (two, one)]
+
+
+#: two texts that are no modules, of which the parser says the same
+BROKEN = "HloModule broken\nENTRY e {", "HloModule broken\nENTRY f {"
+BAD_ZIP = b"\x1f\x8b one", b"\x1f\x8b two"
+
+
+def of_bytes(root: Path, contents: Sequence[bytes], file: str) -> list[str]:
+    """Folders a, b, ... with one file of those bytes each."""
+    folders = [folder(root, chr(ord("a") + n), {}) for n in range(len(contents))]
+    for place, data in zip(folders, contents, strict=True):
+        (Path(place) / file).write_bytes(data)
+    return folders
+
+
+@pytest.mark.parametrize("contents", [tuple(t.encode() for t in BROKEN), BAD_ZIP])
+def test_files_that_cannot_be_read_are_the_same_only_where_their_bytes_are(
+        tmp_path: Path, contents: tuple[bytes, bytes]) -> None:
+    def refuse(data: bytes, name: str) -> list[HloModule]:
+        raise HloError([Diagnostic("X", "no module of ours")])
+
+    folders = of_bytes(tmp_path, [*contents, contents[0]], BEFORE.format(1))
+    found = diff_folders(folders, refuse)
+    (row,) = found.rows
+    assert not found and [v.folders for v in row.versions] == [(folders[0], folders[2]), (folders[1],)]
+    assert row.versions[1].difference == "other bytes, and neither can be read: no module of ours"
+    assert diff_folders([folders[0], folders[2]], refuse)
+    assert not diff_folders(folders, read)
+
+
+def test_a_file_whose_bytes_cannot_be_had_is_no_others_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = of_bytes(tmp_path, [MODULE.encode(), MODULE.encode(), MODULE.encode()], BEFORE.format(1))
+
+    def opened(path: Path, mode: str) -> BinaryIO:
+        if path.parent.name in ("a", "b"):
+            raise PermissionError("not yours")
+        return open(path, "rb")
+
+    monkeypatch.setattr(many_folders, "open", opened, raising=False)
+    monkeypatch.setattr(many_folders, "bytes_of", too_large)
+    found = diff_folders(folders, read)
+    assert not found and [v.folders for v in found.rows[0].versions] == [(f,) for f in folders]
+
+
+def too_large(path: Path) -> bytes:
+    """What is said of a file without its name."""
+    raise HloError([Diagnostic("R003", "more than 1024 MiB to read")])
+
+
+def test_files_without_modules_are_the_same_only_where_their_bytes_are(tmp_path: Path) -> None:
+    folders = of_bytes(tmp_path, [b"// one", b"// two"], BEFORE.format(1))
+    found = diff_folders(folders, lambda data, name: [])
+    assert not found and found.rows[0].versions[1].difference == \
+        "other bytes, and neither can be read: it holds no module"
+
+
+def test_a_module_that_is_too_deep_for_the_interpreter_is_told(tmp_path: Path) -> None:
+    def fail(data: bytes, name: str) -> list[HloModule]:
+        raise RecursionError
+
+    found = diff_folders(of_bytes(tmp_path, [b"// one", b"// two"], BEFORE.format(1)), fail)
+    assert not found and "too deeply nested" in found.rows[0].versions[1].difference
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (("HloModule jit_f", "HloModule jit_f, is_scheduled=true"), "the same instructions, another header: is_scheduled"),
+    (("HloModule jit_f", "HloModule jit_f, replica_count=2"), "header replica_count is 2, elsewhere absent"),
+    (("  ROOT", "  d = f32[4] sine(x)\n  ROOT"), "the same results, with other instructions that are dead or repeat "
+                                                "others"),
+    (("f32[4] parameter", "f32[4]{0:T(4)} parameter"), "")])
+@pytest.mark.parametrize("layouts", [False, True])
+def test_what_the_matching_of_instructions_does_not_tell(tmp_path: Path, change: tuple[str, str], said: str,
+                                                         layouts: bool) -> None:
+    folders = of_bytes(tmp_path, [MODULE.encode(), MODULE.replace(*change).encode()], BEFORE.format(1))
+    found = diff_folders(folders, read, layouts=layouts)
+    if not said and not layouts:
+        assert found
+    else:
+        assert not found and said in found.rows[0].versions[1].difference
+
+
+def test_names_and_metadata_do_not_count(tmp_path: Path) -> None:
+    texts = MODULE, RENAMED.replace("model.py", "/elsewhere/model.py").replace("source_line=3", "source_line=30")
+    assert diff_folders(of_bytes(tmp_path, [t.encode() for t in texts], BEFORE.format(1)), read)
+
+
+def test_modules_that_the_fullest_folder_lacks_are_paired_all_the_same(tmp_path: Path) -> None:
+    made = [MODULE.replace("negate", f) for f in ("sine", "cosine", "tanh", "sqrt", "log")]
+    one = folder(tmp_path, "a", {BEFORE.format(n): made[n] for n in (0, 1, 2)})
+    two = folder(tmp_path, "b", {BEFORE.format(n): made[k] for n, k in enumerate((3, 4))})
+    three = folder(tmp_path, "c", {BEFORE.format(n): made[k] for n, k in enumerate((4, 3))})
+    rows = diff_folders([one, two, three], read).rows
+    assert [[v.folders for v in row.versions] for row in rows] == [
+        [(two, three), (one,)], [(two, three), (one,)], [(one,)]]
+
+
+def test_a_folder_of_nothing_but_what_compilers_leave_beside_modules_is_refused(tmp_path: Path) -> None:
+    folders = [folder(tmp_path, name, {"module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt": "x"})
+               for name in "ab"]
+    with pytest.raises(HloError) as error:
+        diff_folders(folders, read)
+    assert error.value.diagnostics[0].code == "R002"
 
 
 @pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
