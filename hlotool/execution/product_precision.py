@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape
 
 #: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
@@ -34,7 +36,7 @@ def cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
 
 def terms_of_product(lhs: Shape, rhs: Shape, result: Shape) -> float:
     """How many products are added up for each element of a product of matrices; of a batch of them rather too many."""
-    return max(1.0, lhs.size * rhs.size / max(1, result.size)) ** 0.5
+    return math.sqrt(max(1.0, lhs.size * rhs.size / max(1, result.size)))
 
 
 def unit_of(kind: DType) -> float:

@@ -319,7 +319,7 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         unit, fewer = accumulation(instruction)
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
-        terms = terms_of_product(*shapes[:2], shape)
+        terms = terms_of_product(shapes[0], shapes[1], shape)
         tiny = 2.0 ** least_exponent(shape.dtype)
         is_narrow = _adds_narrow(instruction)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 
 from hlotool.ir import HloModule
@@ -16,7 +17,6 @@ def fingerprint(module: HloModule, *, layouts: bool = True) -> str:
     Modules of one fingerprint are the same program; the same program in another order of independent instructions has
     another one: `diff` tells. Without `layouts`, layouts count for nothing.
     """
-    text = print_module(module, PrintOptions(canonical=True, metadata=False, layouts=False) if not layouts else _PLAIN)
-    header, _, body = text.partition("\n")
-    named = header.replace(f"HloModule {module.name}", "HloModule", 1)
-    return hashlib.sha256(f"{named}\n{body}".encode("utf-8", "surrogateescape")).hexdigest()
+    bare = dataclasses.replace(module, name="m", tables={})  # the tables hold what metadata refers to
+    text = print_module(bare, _PLAIN if layouts else dataclasses.replace(_PLAIN, layouts=False))
+    return hashlib.sha256(text.replace("HloModule m", "HloModule", 1).encode("utf-8", "surrogateescape")).hexdigest()

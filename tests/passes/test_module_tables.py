@@ -43,6 +43,33 @@ def test_fingerprints_are_blind_to_names_and_metadata_and_to_nothing_else(path):
     assert hlotool.fingerprint(module) != hlotool.fingerprint(again)
 
 
+def test_the_tables_that_metadata_refers_to_are_metadata():
+    text = """HloModule m, replica_count=1
+
+FileNames
+1 "HERE/model.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT z = f32[4] negate(x), metadata={op_name="a" stack_frame_id=1}
+}
+"""
+    one, other = hlotool.parse(text), hlotool.parse(text.replace("HERE", "/elsewhere"))
+    assert one.tables and one.tables != other.tables
+    bare = hlotool.parse(text[:text.index("FileNames")] + text[text.index("ENTRY"):])
+    assert hlotool.fingerprint(one) == hlotool.fingerprint(other) == hlotool.fingerprint(bare)
+    assert one.tables
+
+
 def test_edits_are_verified_where_they_end():
     module = hlotool.parse(TEXT)
     with hlotool.editing(module) as edit:
