@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import functools
 import graphlib
 import pathlib
 import re
@@ -47,6 +48,7 @@ FOREIGN = {
 }
 
 
+@functools.cache
 def imports_of(path: pathlib.Path) -> list[tuple[int, str]]:
     """(line, module) of every import of a file, those inside functions included; `from a import b` may be a.b."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
@@ -65,6 +67,7 @@ def imports_of(path: pathlib.Path) -> list[tuple[int, str]]:
     return found
 
 
+@functools.cache
 def exports(module: str) -> set[str]:
     """What a room's face lists in __all__: a function there may have the name of the file it comes from."""
     path = FOLDERS[room_of(module)] / "__init__.py" if room_of(module) in FOLDERS else None
@@ -82,6 +85,7 @@ def module_name(path: pathlib.Path) -> str:
     return ".".join(p for p in parts if p != "__init__")
 
 
+@functools.cache
 def is_module(name: str) -> bool:
     room, _, rest = name.removeprefix("hlotool.").partition(".")
     if not name.startswith("hlotool.") or room not in FOLDERS:
