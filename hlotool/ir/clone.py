@@ -29,9 +29,9 @@ def clone_computation(computation: HloComputation, name: str,
     """A computation of new instructions; it calls the `copies` of what is called, else the same computations."""
     known: dict[Any, Any] = dict(copies) if copies else {}
     for old in post_order(computation):
-        known[old] = HloInstruction(old.name, old.opcode, old.shape, tuple(known.get(o, o) for o in old.operands),
-                                    mapped_attributes(old.attributes, lambda item: known.get(item, item)),
-                                    old.metadata, old.offset)
+        known[old] = HloInstruction(old.name, old.opcode, old.shape, tuple([known.get(o, o) for o in old.operands]),
+                                    mapped_attributes(old.attributes, lambda item: known.get(item, item))
+                                    if old.attributes else old.attributes, old.metadata, old.offset)
     return HloComputation(name, [known[i] for i in computation.instructions], known.get(computation.root),
                           computation.attributes, computation.offset)
 

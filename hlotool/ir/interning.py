@@ -19,10 +19,14 @@ class Interned(type):
         # Pickled as the call that makes it, so that what comes back is the one instance again.
         cls.__reduce__ = _call  # type: ignore[assignment,method-assign]
         cls._instances: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+        cls._names: tuple[str, ...] | None = None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
-        key = tuple(getattr(made, name) for name in cls.__dataclass_fields__)  # type: ignore[attr-defined]
+        names = cls._names
+        if names is None:  # the fields are known once dataclass has seen the class
+            names = cls._names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
+        key = tuple([getattr(made, name) for name in names])
         # 1, 1.0 and True are equal to Python but not to HLO, so the types belong to the key.
         return cls._instances.setdefault((key, tuple(map(type, key))), made)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from hlotool.mlir.context import make_context
@@ -21,7 +22,7 @@ _MOST_REPEATED = 1 << 16
 
 
 class AttributeValues:
-    """Reads the attributes of one context; struct attributes, which repeat themselves, are read once."""
+    """Reads the attributes of one context, each once: those of a program repeat themselves."""
 
     def __init__(self) -> None:
         from jax.extend.mlir import ir
@@ -31,12 +32,28 @@ class AttributeValues:
                              if name.startswith("Dense") and name.endswith("ArrayAttr"))
         self._structs = _struct_classes()
         self._known: dict[Any, Any] = {}
+        self._integers: dict[Any, tuple[int, ...]] = {}
 
     def read(self, attribute: Any) -> Any:
         """Numbers, strings, words of enums; tuples of arrays, nested as those are, and dictionaries of structs.
 
-        A type is its spelling; None stays None, and what has no such value is the attribute's text.
+        A type is its spelling; None stays None, and what has no such value is the attribute's text. Nobody changes
+        what is read: the next one gets the same.
         """
+        if not isinstance(attribute, self._ir.Attribute):
+            return self._value(attribute)  # Python's 1 and True would be one key
+        if attribute not in self._known:
+            self._known[attribute] = self._value(attribute)
+        return self._known[attribute]
+
+    def integers(self, attribute: Any) -> tuple[int, ...]:
+        """The integers of an array, tensor or integer attribute, in row-major order."""
+        found = self._integers.get(attribute)
+        if found is None:
+            found = self._integers[attribute] = tuple(_integers(attribute))
+        return found
+
+    def _value(self, attribute: Any) -> Any:
         ir = self._ir
         match attribute:
             case None | bool() | int() | float() | str():
@@ -53,11 +70,7 @@ class AttributeValues:
                 return self._table(attribute)
             case ir.Type():
                 return str(attribute)
-        if isinstance(attribute, self._arrays):
-            return tuple(attribute)
-        if attribute not in self._known:
-            self._known[attribute] = self._struct(attribute)
-        return self._known[attribute]
+        return tuple(attribute) if isinstance(attribute, self._arrays) else self._struct(attribute)
 
     def _struct(self, attribute: Any) -> Any:
         """The fields of a struct attribute by name; the word of an enum."""
@@ -87,6 +100,19 @@ class AttributeValues:
         if math.prod(dims) > _MOST_REPEATED:
             return str(attribute)
         return _nested(np.full(dims, attribute[0]).tolist())
+
+
+def _integers(attribute: Any) -> Iterator[int]:
+    """The integers of an attribute, nested arrays flattened."""
+    value = getattr(attribute, "value", None)
+    if isinstance(value, (bool, int)):
+        yield int(value)
+        return
+    for item in attribute:
+        if isinstance(item, int):
+            yield int(item)
+        else:
+            yield from _integers(item)
 
 
 def _nested(rows: Any) -> Any:

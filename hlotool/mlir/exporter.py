@@ -259,7 +259,7 @@ class Exporter:
         found = NOTHING
         if instruction.attributes:
             found = self._notes.judged(instruction, written, self)
-            if written.last is not None:
+            if written.last is not None and not BESIDE.isdisjoint(instruction.attributes):
                 self._annotate(instruction)
         if self.options.asynchronous and "async" in OPS[instruction.opcode].flags:
             value = self._in_flight(instruction, value)

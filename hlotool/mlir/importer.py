@@ -34,6 +34,7 @@ from hlotool.mlir.module_attributes import (
 )
 from hlotool.mlir.operation_reader import OperationReader
 from hlotool.mlir.region_shardings import share_with_regions
+from hlotool.mlir.strings import text_of
 from hlotool.mlir.types import NoType, Types
 from hlotool.mlir.unsaid_sizes import say_sizes
 from hlotool.ops import BARE_REGIONS, OPS
@@ -137,7 +138,7 @@ class Importer:
                          f"the function {computation.name} has {len(regions) or 'no'} blocks, not one")
             return
         self._restorer.restore_computation(function.attributes, computation)
-        if _THREAD in function.attributes and (thread := str(function.attributes[_THREAD].value)) != "main":
+        if _THREAD in function.attributes and (thread := text_of(function.attributes[_THREAD])) != "main":
             computation.attributes = Attributes({**computation.attributes, _THREAD: thread})
         block, scope = regions[0], Scope(computation)
         marks = leaf_attributes(function, "arg_attrs", len(block.arguments))

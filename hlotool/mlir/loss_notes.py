@@ -87,7 +87,7 @@ class LossNotes:
         common, rest = known
         if rest and record.lowering.carries_if:
             conditions = record.lowering.carries_if
-            rest = tuple(n for n in rest if n not in conditions or not conditions[n](attributes[n]))
+            rest = tuple(n for n in rest if n not in conditions or not conditions[n](attributes[n], instruction))
         if not rest:
             return Verdict(common) if common else NOTHING
         if written.last is None or written.is_inlined:
@@ -126,7 +126,7 @@ class LossNotes:
             is_kept = is_carried and not (astray and code == codes.LOST_CONTROL)
             self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_kept))
         if not written.is_inlined:
-            self._lose_computations(instruction, record, found, {*self._computations, *written.regions})
+            self._lose_computations(instruction, record, found, written.regions)
         if written.last is None:
             self._without_operation.add(instruction)
             self._note_no_operation(instruction, value, operands)
@@ -147,12 +147,13 @@ class LossNotes:
             p.shape.is_tuple or p not in self._arguments))
             for p in instruction.attributes.get("control-predecessors", ()))
 
-    def _lose_computations(self, instruction: HloInstruction, record: Op, found: Verdict, used: set[HloComputation]
-                           ) -> None:
+    def _lose_computations(self, instruction: HloInstruction, record: Op, found: Verdict,
+                           regions: Sequence[HloComputation]) -> None:
         """Note the computations that an instruction names and that what was written for it does not call."""
         for name in found.lost:
             called = computations_of(instruction.attributes[name])
-            if called and (record.attribute(name) is None or not used.issuperset(called)):
+            if called and (record.attribute(name) is None or not self._computations.issuperset(
+                    c for c in called if c not in regions)):
                 self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name}={', '.join(c.name for c in called)}")
 
     def _note_no_operation(self, instruction: HloInstruction, value: Value, operands: Sequence[Value]) -> None:

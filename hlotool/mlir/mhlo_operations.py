@@ -17,7 +17,7 @@ from collections.abc import Callable
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.mlir import codes
 from hlotool.mlir.expansion import KEPT
-from hlotool.ops import OPS
+from hlotool.mlir.lifts import lifts
 
 _PREFIX = "mhlo."
 #: operations with regions, which no custom call can stand for: they stay, in a dialect that nobody registers
@@ -36,6 +36,10 @@ _ATTRIBUTE = re.compile(r"\s*(?:=(?!=)|[,}])")
 _TYPE = re.compile(r"\s*+:(?!\s*+\()\s*+(?P<line>[^\n]*+)")
 #: what may follow a type on its line: a location, a comment; and the ends of regions
 _AFTER_TYPE, _ENDS = re.compile(r"loc\(|//"), "} \t\r\v\f"
+#: what stands between the types of the operands and of the results, where somebody wrote a function's without brackets
+_ARROW = re.compile(r"\s->\s")
+#: where the attributes begin: properties or a dictionary, and in the short forms a dictionary alone
+_PROPERTIES, _DICTIONARY = re.compile(r"\s*+<?(?=\{)"), re.compile(r"\s*+(?=\{)")
 #: what may stand between the operands and the type
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[{}()<>\[\]]|->')
 #: operations that StableHLO has under the same name for something else: it starts a region, MHLO a function
@@ -74,7 +78,7 @@ def _is_kept(name: str, dialect: str | None, text: str, end: int) -> bool:
     """Whether a custom call is to stand for an operation, whose operands end at a place in the text."""
     if name == _WITHOUT_DIMENSIONS[0]:
         return text.find(_WITHOUT_DIMENSIONS[1], end, text.find(": (", end)) < 0
-    return (dialect is None or name in _OTHERWISE) and any(_PREFIX + name in op.lowering.names for op in OPS.values())
+    return (dialect is None or name in _OTHERWISE) and _PREFIX + name in lifts()
 
 
 def _kept(name: str, found: re.Match[str], text: str) -> tuple[int, str]:
@@ -82,7 +86,7 @@ def _kept(name: str, found: re.Match[str], text: str) -> tuple[int, str]:
     operands, inside = _operands(found)
     entries = [f'call_target_name = "{KEPT}{_PREFIX}{name}"', *inside]
     end = found.end()
-    while opened := re.compile(r"\s*<?(?=\{)").match(text, end):
+    while opened := _PROPERTIES.match(text, end):
         closed = _closing(text, opened.end())
         entries.append(text[opened.end() + 1:closed].strip())
         end = closed + (2 if "<" in opened[0] else 1)
@@ -93,7 +97,7 @@ def _kept(name: str, found: re.Match[str], text: str) -> tuple[int, str]:
 def _generic(name: str, found: re.Match[str], text: str) -> tuple[int, str]:
     operands, _ = _operands(found)
     end = found.end()
-    if opened := re.compile(r"\s*(?=\{)").match(text, end):
+    if opened := _DICTIONARY.match(text, end):
         end = _closing(text, opened.end()) + 1
     return _with_function_type(text, end, operands, f'"{_PREFIX}{name}"({operands})' + text[found.end():end])
 
@@ -116,11 +120,9 @@ def _with_function_type(text: str, end: int, operands: str, written: str) -> tup
     after = _AFTER_TYPE.search(line)
     given = (line[:after.start()] if after is not None else line).rstrip(_ENDS)
     end = found.start("line") + len(given)
-    if re.search(r"\s->\s", given):
-        source, result = re.split(r"\s->\s", given, maxsplit=1)
-        given = f"({source}) -> {result}"
-    else:
-        given = f"({', '.join([given] * operands.count('%'))}) -> {given}"
+    source, *results = _ARROW.split(given, maxsplit=1)
+    sources, result = (source, results[0]) if results else (", ".join([given] * operands.count("%")), given)
+    given = f"({sources}) -> {result}"
     return end, f"{written} : {given}"
 
 

@@ -22,7 +22,7 @@ from hlotool.ir import (
     Sharding,
 )
 from hlotool.mlir import codes
-from hlotool.mlir.strings import string_of
+from hlotool.mlir.strings import string_of, text_of
 from hlotool.ops.lowering import string
 from hlotool.proto import read_sharding
 from hlotool.text import PhraseError, print_value, quote, read_value, unquote
@@ -256,5 +256,4 @@ def _read_sharding(attribute: Any) -> Any:
 
 
 def _read_frontend(attribute: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((entry.name, quote(string_of(entry.attr) if hasattr(entry.attr, "value_bytes")
-                                    else str(getattr(entry.attr, "value", entry.attr)))) for entry in attribute)
+    return tuple((entry.name, quote(text_of(entry.attr))) for entry in attribute)

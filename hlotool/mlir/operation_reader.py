@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.mlir.dense_elements import read_dense
-from hlotool.mlir.strings import string_of
+from hlotool.mlir.strings import text_of
 
 if TYPE_CHECKING:
     from hlotool.mlir.importer import Importer, Scope
@@ -53,7 +53,7 @@ class OperationReader:
     def ints(self, attribute: str, default: tuple[builtins.int, ...] = ()) -> tuple[builtins.int, ...]:
         """An array or tensor of integers, in row-major order."""
         found = self._get(attribute)
-        return default if found is None else tuple(_integers(found))
+        return default if found is None else self.importer.values.integers(found)
 
     def int(self, attribute: str, default: builtins.int = 0) -> builtins.int:
         """An integer."""
@@ -77,9 +77,7 @@ class OperationReader:
     def string(self, attribute: str, default: str = "") -> str:
         """The contents of a string."""
         found = self._get(attribute)
-        if found is None:
-            return default
-        return string_of(found) if hasattr(found, "value_bytes") else str(found.value)
+        return default if found is None else text_of(found)
 
     def word(self, attribute: str, default: str = "") -> str:
         """The value of an enum attribute."""
@@ -200,19 +198,6 @@ def shortest(value: builtins.float) -> builtins.float:
     import numpy as np
 
     return builtins.float(str(np.float32(value)))
-
-
-def _integers(attribute: Any) -> Iterator[int]:
-    """The integers of an array, tensor or integer attribute, nested arrays flattened."""
-    value = getattr(attribute, "value", None)
-    if isinstance(value, (bool, int)):
-        yield int(value)
-        return
-    for item in attribute:
-        if isinstance(item, int):
-            yield int(item)
-        else:
-            yield from _integers(item)
 
 
 def _attribute_end(text: str) -> int:

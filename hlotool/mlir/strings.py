@@ -11,6 +11,11 @@ def string_of(attribute: Any) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def text_of(attribute: Any) -> str:
+    """The text of a StringAttr, or the value of any other attribute as text; the attribute's own where it has none."""
+    return string_of(attribute) if hasattr(attribute, "value_bytes") else str(getattr(attribute, "value", attribute))
+
+
 def string_attribute(ir: Any, text: str) -> Any:
     """The StringAttr of a text."""
     return ir.StringAttr.get(text.encode("utf-8", "surrogateescape"))

@@ -13,32 +13,38 @@ from collections.abc import Iterable
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS, ConstraintError
 
+_SETS = "set-dimension-size"
+
 
 def say_sizes(computations: Iterable[HloComputation]) -> None:
     """Write the sizes that set-dimension-size gives into its shape, and into those of what is computed from it."""
-    for computation in computations:
-        if any(map(_is_unsaid, computation.instructions)):
-            _say(computation)
+    for computation in _with_unsaid_sizes(computations):
+        _say(computation)
 
 
 def changed_shapes(computations: Iterable[HloComputation]) -> dict[HloInstruction, Shape]:
     """The instructions whose shapes `say_sizes` would change, with what they would become; nothing is changed."""
-    unsaid = [c for c in computations if any(map(_is_unsaid, c.instructions))]
-    suspects = [i for c in unsaid for i in c.instructions]
-    before = [i.shape for i in suspects]
-    say_sizes(unsaid)
-    found = {i: i.shape for i, shape in zip(suspects, before, strict=True) if i.shape != shape}
-    for instruction, shape in zip(suspects, before, strict=True):
-        instruction.shape = shape
-    return found
+    unsaid = _with_unsaid_sizes(computations)
+    before = {i: i.shape for c in unsaid for i in c.instructions}
+    try:
+        for computation in unsaid:
+            _say(computation)
+        return {i: i.shape for i, shape in before.items() if i.shape != shape}
+    finally:
+        for instruction, shape in before.items():
+            instruction.shape = shape
+
+
+def _with_unsaid_sizes(computations: Iterable[HloComputation]) -> list[HloComputation]:
+    return [c for c in computations if any(i.opcode == _SETS and _is_unsaid(i) for i in c.instructions)]
 
 
 def _is_unsaid(instruction: HloInstruction) -> bool:
-    """Whether a size is set that the shape denies: one that is no constant, or another one than the shape's.
+    """Whether set-dimension-size sets one that its shape denies: no constant, or another one than the shape's.
 
     A shape that tells other sizes than the operand's does say something, and stays.
     """
-    if instruction.opcode != "set-dimension-size" or len(instruction.operands) != 2:
+    if len(instruction.operands) != 2:
         return False
     (at,) = instruction.attributes["dimensions"]
     literal = instruction.operands[1].attributes.get("literal")
@@ -50,7 +56,7 @@ def _is_unsaid(instruction: HloInstruction) -> bool:
 def _say(computation: HloComputation) -> None:
     for instruction in computation.instructions:
         shape = instruction.shape
-        if _is_unsaid(instruction):
+        if instruction.opcode == _SETS and _is_unsaid(instruction):
             (at,) = instruction.attributes["dimensions"]
             flags = [shape.is_dynamic_dim(d) for d in range(shape.rank)]
             flags[at] = True

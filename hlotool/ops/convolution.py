@@ -245,6 +245,19 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
         "precision_config": precision_config(attributes)})
 
 
+def _are_all_known(labels: ConvolutionDimensions, _: HloInstruction) -> bool:
+    """Whether every dimension has a role: StableHLO has no word for one that has none."""
+    return "?" not in f"{labels.lhs}{labels.rhs}{labels.output}"
+
+
+def _is_kernels(window: Window, instruction: HloInstruction) -> bool:
+    """Whether the sizes of a window are those of the kernel, where the way back finds them."""
+    kernel, rhs = instruction.operands[1].shape, instruction.attributes["dim_labels"].rhs
+    return bool(window.dimensions) and len(rhs) == kernel.rank and all(
+        str(i) in rhs and kernel.dims[rhs.index(str(i))] == row.size
+        for i, row in enumerate(window.dimensions))
+
+
 def lifted_padding(r: Reader, count: int) -> tuple[tuple[int, int], ...]:
     """The low and the high padding of each dimension of a window; none where the attribute is missing."""
     rows = lifted_table(r, "padding") if r.has("padding") else ((0, 0),) * count
@@ -366,7 +379,9 @@ def _met(size: int, places: int, row: WindowDimension) -> int:
 
 
 @op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums",), source=SPECIFICATION,
-    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",)), draw=_draw_convolution,
+    lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",),
+                      ("feature_group_count", "batch_group_count"),
+                      {"window": _is_kernels, "dim_labels": _are_all_known}), draw=_draw_convolution,
     agreement=features, cost=_cost_of_convolution)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,

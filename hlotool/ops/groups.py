@@ -32,8 +32,8 @@ def channel_attributes(instruction: HloInstruction) -> dict[str, str]:
 
 
 #: with which values groups and channels come back: a list of groups as the same groups
-GROUPED: dict[str, Callable[[Any], bool]] = {
-    "channel_id": lambda channel: channel > 0, "replica_groups": lambda groups: all(groups.lists())}
+GROUPED: dict[str, Callable[[Any, HloInstruction], bool]] = {
+    "channel_id": lambda channel, _: channel > 0, "replica_groups": lambda groups, _: all(groups.lists())}
 
 
 def lifted_attributes(r: Reader) -> dict[str, Any]:

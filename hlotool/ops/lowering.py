@@ -178,8 +178,8 @@ class Lowering:
     names: tuple[str, ...] = ()
     #: attributes that come back with every value; those of which only some do are lifted back and compared each time
     carries: tuple[str, ...] = ()
-    #: attributes that come back with the values of which this is true
-    carries_if: Mapping[str, Callable[[Any], builtins.bool]] = field(default_factory=dict)
+    #: attributes that come back with the values of which this is true, on the instruction that has them
+    carries_if: Mapping[str, Callable[[Any, HloInstruction], builtins.bool]] = field(default_factory=dict)
     #: why the operation has no StableHLO form, where it has none at all
     refusal: str = ""
 

@@ -44,14 +44,23 @@ def _lowering(name: str, opcode: str) -> Lowering:
         return r.add(opcode, r.shape(), r.operands(),
                      {"epsilon": r.float("epsilon"), "feature_index": r.int("feature_index")})
 
-    return Lowering(emit, lift, (full,))
+    return Lowering(emit, lift, (full,), ("feature_index",), {"epsilon": _is_short})
+
+
+def _is_short(epsilon: float, _: HloInstruction) -> bool:
+    """Whether no number of fewer digits is the same one in the 32 bits that StableHLO has for it."""
+    return float(str(_single(epsilon))) == epsilon
 
 
 def _f32(value: float) -> str:
     """A float as MLIR reads it: bits where decimals would not do."""
-    with np.errstate(over="ignore"):  # what is larger than the type holds is infinity
-        single = np.float32(value)
+    single = _single(value)
     return f"{single:.9e}" if np.isfinite(single) else f"0x{single.view(np.uint32):08X}"
+
+
+def _single(value: float) -> np.float32:
+    with np.errstate(over="ignore"):  # what is larger than the type holds is infinity
+        return np.float32(value)
 
 
 def _axes(operand: Array, feature_index: int) -> tuple[int, ...]:

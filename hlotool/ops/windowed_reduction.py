@@ -91,6 +91,11 @@ def _reversed(e: Emitter, value: Value, shape: Shape, axes: Ints) -> Value:
     return e.op("stablehlo.reverse", [value], shape, {"dimensions": i64_array(axes)}) if axes else value
 
 
+def _is_forward(window: Window, _: HloInstruction) -> bool:
+    """Whether a window says something and is walked forward, as StableHLO's are."""
+    return bool(window.dimensions) and not any(d.reversal for d in window.dimensions)
+
+
 def _lift_reduce_window(r: Reader) -> HloInstruction:
     to_apply = r.computation(0)
     return r.add("reduce-window", r.shape(), promoted_operands(r, to_apply), {
@@ -131,7 +136,8 @@ def _folded_in_windows(instruction: HloInstruction) -> int:
 _cost_of_reduce_window = folds(_folded_in_windows)
 
 
-@op(reduce_window_shape, lowering=Lowering(_emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",)),
+@op(reduce_window_shape, lowering=Lowering(
+    _emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",), ("to_apply",), {"window": _is_forward}),
     flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
     cost=_cost_of_reduce_window)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008

@@ -114,10 +114,11 @@ class Call:
     def add(self, opcode: str, operands: Sequence[HloInstruction], shape: Shape | None = None, /,
             **attributes: Any) -> HloInstruction:
         """An instruction; its shape is inferred where none is given."""
+        given = _attributes(attributes)
         if shape is None:
-            trial = HloInstruction("", opcode, None, tuple(operands), _attributes(attributes))  # type: ignore[arg-type]
+            trial = HloInstruction("", opcode, None, tuple(operands), given)  # type: ignore[arg-type]
             shape = OPS[opcode].infer_instruction(trial).without_layout()
-        return self.edit.add(opcode, shape, tuple(operands), _attributes(attributes), like=self.instruction)
+        return self.edit.add(opcode, shape, tuple(operands), given, like=self.instruction)
 
     def splat(self, value: float | complex, shape: Shape) -> HloInstruction:
         """An array of that shape, every element the value."""
