@@ -518,3 +518,37 @@ ENTRY e {
         changed = {i.name for i, j in zip(module.entry.instructions, back.entry.instructions, strict=True)
                    if i.shape != j.shape}
         assert changed == names
+
+
+@pytest.mark.parametrize(("epsilon", "is_lost"), [
+    ("0.001", False), ("1e-05", False), ("inf", False), ("0.0010000000474974513", True), ("1e40", True),
+    ("nan", True), ("0.1234567890123", True)])
+def test_an_epsilon_of_more_digits_than_32_bits_hold_is_a_loss(epsilon: str, is_lost: bool) -> None:
+    losses = LossReport()
+    module = hlotool.parse(f"""HloModule m
+
+ENTRY e {{
+  x = f32[4,2] parameter(0)
+  s = f32[2] parameter(1)
+  ROOT t = (f32[4,2], f32[2], f32[2]) batch-norm-training(x, s, s), epsilon={epsilon}, feature_index=1
+}}
+""")
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(module, losses=losses))
+    assert [loss.detail.split("=")[0] for loss in losses] == ["epsilon"] * is_lost
+    # What is lost travels beside, so either way it is there again.
+    assert [repr(i.attributes["epsilon"]) for i in back.instructions() if i.opcode == "batch-norm-training"] == [
+        repr(float(epsilon))]
+
+
+def test_a_window_that_is_not_the_kernels_is_a_loss() -> None:
+    losses = LossReport()
+    hlotool.to_stablehlo(hlotool.parse("""HloModule m
+
+ENTRY e {
+  x = f32[1,8,8,3] parameter(0)
+  k = f32[3,3,3,4] parameter(1)
+  y = f32[1,6,6,4] convolution(x, k), window={size=2x2}, dim_labels=b01f_01io->b01f
+  ROOT z = f32[1,6,6,4] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
+}
+"""), losses=losses)
+    assert [(loss.name, loss.detail) for loss in losses] == [("y", "window={size=2x2}")]
