@@ -119,12 +119,14 @@ def _executor(args: argparse.Namespace) -> Executor | None:
 def _searched(program: Program, executor: Executor | None, args: argparse.Namespace, loaded: Loaded
               ) -> tuple[str, NonFinite, Blame | None]:
     """The first set of arguments with a finding (or the last), and what was found."""
-    from hlotool.triage import blame, find_nonfinite
+    from hlotool.triage import ReferenceValues, blame, find_nonfinite
 
     sets = _argument_sets(program, args, loaded)
     for kind, rows in sets:
-        inputs, found = kind, find_nonfinite(program, rows, args.time_limit)
-        guilty = blame(program, rows, executor, seconds=args.time_limit) if executor is not None else None
+        values = ReferenceValues(program, rows)
+        inputs, found = kind, find_nonfinite(program, rows, args.time_limit, values)
+        guilty = (blame(program, rows, executor, seconds=args.time_limit, values=values)
+                  if executor is not None else None)
         if found.verdict != "finite" or guilty is not None:
             return inputs, found, guilty
     if sets[0][0] in ("given", "recorded"):

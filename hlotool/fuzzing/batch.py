@@ -185,7 +185,7 @@ def judge_rows(evidence: Evidences, given: Rows, rows: Rows) -> Judgement | None
 _SMALL = 10
 
 
-def _unlike(subject: Subject, reference: list[list[Array]]) -> str:
+def _unlike(subject: Subject, reference: Sequence[Sequence[Array]]) -> str:
     """Why the rewriting of a program gives other bits on the reference; empty: it does not."""
     import numpy as np
 

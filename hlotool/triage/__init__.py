@@ -8,6 +8,7 @@ from hlotool.triage.module_pair import PairBlame, blame_pair
 from hlotool.triage.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.triage.number_text import number as number_text
 from hlotool.triage.places import Place
+from hlotool.triage.reference_values import ReferenceValues
 from hlotool.triage.refused_instruction import refused_instruction
 from hlotool.triage.reproduction import Reproduction, reproduce_blame, reproduce_maker
 from hlotool.triage.stored_values import blame
@@ -16,9 +17,9 @@ from hlotool.triage.trials import Evidences
 from hlotool.triage.wrong_instruction import Blame
 
 __all__ = [
-    "VALUE_FATES", "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "Reproduction", "ValueMatch",
-    "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare", "compare_unnamed", "find_nonfinite",
-    "is_cuttable", "locator", "match_values", "name_instruction", "nonfinite_diagnostics", "number_text",
-    "pair_diagnostic", "pair_record", "record", "refused_instruction", "reproduce_blame", "reproduce_maker",
-    "section", "trace", "varying",
+    "VALUE_FATES", "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "ReferenceValues",
+    "Reproduction", "ValueMatch", "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare",
+    "compare_unnamed", "find_nonfinite", "is_cuttable", "locator", "match_values", "name_instruction",
+    "nonfinite_diagnostics", "number_text", "pair_diagnostic", "pair_record", "record", "refused_instruction",
+    "reproduce_blame", "reproduce_maker", "section", "trace", "varying",
 ]

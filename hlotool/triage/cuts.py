@@ -65,13 +65,15 @@ class Section:
 
 
 def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstruction],
-         cut: Collection[HloInstruction] = ()) -> Part:
+         cut: Collection[HloInstruction] = (), order: Mapping[HloInstruction, int] | None = None) -> Part:
     """The program that computes `targets` of a computation of `whole` from the parameters and what is `cut`.
 
+    `order` tells where each instruction of the computation stands (`positions`): who asks for many parts has it once.
     Of a program that has still to be partitioned, a part without shardings is for one partition: it takes whole arrays.
     """
     counts = {"replica_count": whole.replicas, "num_partitions": whole.partitions}
-    found = section(whole.module, computation, targets, cut, {n: count for n, count in counts.items() if count > 1})
+    found = section(whole.module, computation, targets, cut, {n: count for n, count in counts.items() if count > 1},
+                    order)
     program = Program(found.module)
     if whole.partitioning == "automatic" and program.partitioning != "automatic":
         found.module.attributes = found.module.attributes.without("num_partitions")
@@ -80,13 +82,14 @@ def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstr
 
 
 def section(module: HloModule, computation: HloComputation, targets: Sequence[HloInstruction],
-            cut: Collection[HloInstruction] = (), header: Mapping[str, Any] = NO_ATTRIBUTES) -> Section:
+            cut: Collection[HloInstruction] = (), header: Mapping[str, Any] = NO_ATTRIBUTES,
+            order: Mapping[HloInstruction, int] | None = None) -> Section:
     """The module that computes `targets` of a computation from the parameters and what is `cut`.
 
-    Instructions keep their names; `header` is added to what the module's header says.
+    Instructions keep their names; `header` is added to what the module's header says; `order`: as `positions` has it.
     """
     cut = set(cut)
-    inside = _needed(computation, targets, cut)
+    inside = _needed(computation, targets, cut, order)
     fed = [i for i in inside if i.opcode == "parameter" or i in cut]
     copies: dict[object, HloInstruction] = {}
     for number, instruction in enumerate(fed):
@@ -119,8 +122,13 @@ def _copied(old: HloInstruction, copies: dict[object, HloInstruction]) -> HloIns
                           mapped_attributes(attributes, lambda item: copies.get(item, item)), old.metadata, old.offset)
 
 
-def _needed(computation: HloComputation, targets: Iterable[HloInstruction],
-            cut: Collection[HloInstruction]) -> list[HloInstruction]:
+def positions(computation: HloComputation) -> dict[HloInstruction, int]:
+    """Where each instruction stands in an order of evaluation."""
+    return {instruction: number for number, instruction in enumerate(post_order(computation))}
+
+
+def _needed(computation: HloComputation, targets: Iterable[HloInstruction], cut: Collection[HloInstruction],
+            order: Mapping[HloInstruction, int] | None = None) -> list[HloInstruction]:
     """What the targets are computed of, up to what is cut, in order."""
     found: set[HloInstruction] = set()
     stack = list(targets)
@@ -130,7 +138,7 @@ def _needed(computation: HloComputation, targets: Iterable[HloInstruction],
             found.add(instruction)
             if instruction not in cut:
                 stack.extend(instruction.operands)
-    return [i for i in post_order(computation) if i in found]
+    return sorted(found, key=(positions(computation) if order is None else order).__getitem__)
 
 
 def ancestors(computation: HloComputation, targets: Iterable[HloInstruction]) -> list[HloInstruction]:

@@ -18,7 +18,8 @@ from hlotool.execution import Moment, Path, Program, evaluate_program, ulp_dista
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
-from hlotool.triage.trials import Evidences, Rows
+from hlotool.triage.reference_values import Rows
+from hlotool.triage.trials import Evidences
 from hlotool.verdict import Evidence, Judgement, judge, takes_ordinary
 
 Array: TypeAlias = Any

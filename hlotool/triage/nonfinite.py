@@ -23,6 +23,7 @@ from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.places import Place, require_partitioned
 from hlotool.triage.reasons import Reason, reason
+from hlotool.triage.reference_values import ReferenceValues
 
 Array: TypeAlias = Any
 Kind = Literal["nan", "infinity"]
@@ -86,10 +87,12 @@ class NonFinite:
         return [m for m in self.makers if m.kind == "nan" and m.reaches is False and not m.is_given]
 
 
-def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], seconds: float = 60.0) -> NonFinite:
+def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], seconds: float = 60.0,
+                   values: ReferenceValues | None = None) -> NonFinite:
     """Where NaN and infinities of the first device come from. Raises HloError where the reference cannot run.
 
-    After `seconds` no further trial begins; what is not tried yet is listed all the same.
+    After `seconds` no further trial begins; what is not tried yet is listed all the same. `values` keeps what the
+    reference's run gives, for who asks further.
     """
     until = time.monotonic() + seconds
     watches: dict[Kind, _Watch] = {"nan": _Watch(program, "nan"), "infinity": _Watch(program, "infinity")}
@@ -104,7 +107,8 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
         if found.verdict != "finite":
             require_partitioned(program)
         return found
-    found = NonFinite(program, evaluate_program(program, arguments, watch)[0])
+    results = evaluate_program(program, arguments, watch) if values is None else values.run(watch)
+    found = NonFinite(program, results[0])
     trial = _Trial(program, arguments, until)
     for kind, one in watches.items():
         makers = sorted(one.makers.items(), key=lambda item: item[1].is_given)
@@ -132,7 +136,7 @@ class _Watch:
 
     def __call__(self, moment: Moment) -> Any:
         opcode = moment.instruction.opcode
-        if moment.device:
+        if moment.device or (not self._inner and _is_finite(moment.value)):
             return moment.value  # the others do the same, on other data
         if moment.instruction.called_computations() and opcode not in FOLDS:
             return moment.value  # what it calls is watched
@@ -242,6 +246,16 @@ def _leaves(value: Any) -> list[Any]:
     if isinstance(value, tuple):
         return [leaf for member in value for leaf in _leaves(member)]
     return [value] if hasattr(value, "dtype") else []
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value is seen at once to hold neither NaN nor an infinity."""
+    import numpy as np
+
+    if isinstance(value, tuple) or not hasattr(value, "dtype"):
+        return False
+    kind = value.dtype.kind
+    return kind in "biu" or (kind in "fc" and bool(np.isfinite(value).all()))
 
 
 def _marks(array: Array, kind: Kind) -> Array:

@@ -29,8 +29,9 @@ from hlotool.execution import (
 from hlotool.ir import HloInstruction
 from hlotool.triage.cuts import is_cuttable, part
 from hlotool.triage.places import Place
+from hlotool.triage.reference_values import ReferenceValues, Rows
 from hlotool.triage.traces import traced_name
-from hlotool.triage.trials import Evidences, Rows
+from hlotool.triage.trials import Evidences
 from hlotool.triage.wrong_instruction import Blame, search
 from hlotool.verdict import Comparison, Evidence, Finding, Judgement, judge, who_is_right
 
@@ -53,15 +54,16 @@ class StoredValue:
 
 
 def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: float = 60.0,
-          results: Sequence[int] | None = None) -> Blame | None:
+          results: Sequence[int] | None = None, values: ReferenceValues | None = None) -> Blame | None:
     """The instruction that an executor gets wrong: by search, or among values that a file holds; None: none is.
 
-    `results` are the leaves that are known to be wrong, where that is known. After `seconds` the best answer so far is
-    given. Raises HloError where the reference or the executor cannot run the program.
+    `results` are the leaves that are known to be wrong, where that is known; `values` the reference's run, where there
+    is one already. After `seconds` the best answer so far is given. Raises HloError where the reference or the executor
+    cannot run the program.
     """
     trace = stored_trace(program, executor)
     if trace is None:
-        return search(program, arguments, executor, seconds=seconds, results=results)
+        return search(program, arguments, executor, seconds=seconds, results=results, values=values)
     return _blame_stored(program, arguments, executor.name, judge_stored(program, arguments, trace), seconds)
 
 

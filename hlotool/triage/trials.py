@@ -1,7 +1,14 @@
-"""One part of a module on both sides: the reference with all that tells rounding from a fault, and an executor."""
+"""One part of a module on both sides: the reference with all that tells rounding from a fault, and an executor.
+
+A first look needs the reference's results only: what is equal, or a few last places apart, is right; what is far away
+is worth a look inside before its verdict is asked for, as samples of a large part cost many times as much as the
+reference.
+"""
 
 from __future__ import annotations
 
+import enum
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,26 +17,26 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
     Executor,
-    Moment,
     Program,
     evaluate_program,
-    flat,
     sample_program,
     shadow_program,
+    ulp_of,
 )
-from hlotool.ir import HloInstruction
+from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.cuts import Part
+from hlotool.triage.reference_values import Rows
 from hlotool.verdict import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
 
 Array: TypeAlias = Any
-#: arguments or results of every device, leaf by leaf
-Rows: TypeAlias = Sequence[Sequence[Array]]
 
 #: runs with random roundings for a first verdict, and where that leaves a doubt
 _SAMPLES, _MORE_SAMPLES, _STRICT = 1, 12, 4
 #: what is farther away than BEYOND_DOUBT says needs no more of them, and farther than so many ULPs: one sample may
 #: stand on the reference by chance
 _BEYOND_ULPS = 4096.0
+#: last places of an array's largest element that are far; of types of fewer than 32 bits
+_FAR_ULPS, _FAR_NARROW_ULPS = 64.0, 8.0
 
 
 @dataclass
@@ -38,7 +45,7 @@ class Evidences:
 
     program: Program
     arguments: Rows
-    _reference: list[list[Array]] | None = None
+    _reference: Rows | None = None
     _shadow: list[list[Array]] | None = None
     _samples: list[list[list[Array]]] = field(default_factory=list)
     _strict: list[list[list[Array]]] = field(default_factory=list)
@@ -46,7 +53,7 @@ class Evidences:
     product_bits: int = 0
 
     @property
-    def reference(self) -> list[list[Array]]:
+    def reference(self) -> Rows:
         """The results of the reference."""
         if self._reference is None:
             self._reference = evaluate_program(self.program, self.arguments)
@@ -83,6 +90,58 @@ class Evidences:
                         [s[device][result] for s in self._samples], strict)
 
 
+class Look(enum.IntEnum):
+    """What a first look at a result says."""
+
+    #: equal, or a few last places apart
+    SAME = 0
+    #: apart by what roundings may well have done
+    NEAR = 1
+    #: by more than that, unless the program is ill-conditioned
+    FAR = 2
+
+
+def look_at(given: Array, reference: Array) -> Look:
+    """How far a result is from the reference's, told by the two alone."""
+    import numpy as np
+
+    found = judge(given, Evidence(reference))
+    if found.kind <= Kind.WITHIN and not found.problem:
+        return Look.SAME
+    kind = dtype_of_numpy(reference.dtype)
+    if found.problem or found.kind is Kind.NON_FINITE or not (kind.is_floating or kind.is_complex):
+        return Look.FAR
+    sizes = np.abs(np.asarray(reference).astype(np.complex128 if kind.is_complex else np.float64))
+    largest = np.max(sizes, where=np.isfinite(sizes), initial=0.0)
+    places = _FAR_NARROW_ULPS if kind.component.bits < 32 else _FAR_ULPS
+    return Look.FAR if float(found.error.max()) > places * float(ulp_of(largest, kind)) else Look.NEAR
+
+
+@dataclass
+class Trial:
+    """A part that is fed with the reference's values, and what an executor gives for it."""
+
+    part: Part
+    arguments: Rows
+    reference: Rows
+    #: empty where the executor could not run it
+    given: Rows
+    #: whether the executor had other parts beside it in the module
+    is_shared: bool = False
+
+    def looks(self) -> Iterator[tuple[int, int, Look]]:
+        """Device, result, and what a first look at it says."""
+        for device, (row, others) in enumerate(zip(self.given, self.reference, strict=False)):
+            for result, (value, other) in enumerate(zip(row, others, strict=True)):
+                yield device, result, look_at(value, other)
+
+    @functools.cached_property
+    def farthest(self) -> tuple[Look, int]:
+        """The worst of all looks, and the first result that it is said of."""
+        found = max(((look, -result) for _, result, look in self.looks()), default=(Look.SAME, 0))
+        return found[0], -found[1]
+
+
 @dataclass
 class Wrong:
     """A result of a part that is wrong."""
@@ -108,37 +167,33 @@ class Bench:
     runs: int = 0
     #: what could not run, and why
     refusals: list[HloError] = field(default_factory=list)
-    #: the latest result that the roundings leave open: something before it may be wrong all the same
-    undecided: Wrong | None = None
 
     @property
     def is_late(self) -> bool:
         """Whether time is over."""
         return time.monotonic() > self.until
 
-    def first_wrong(self, tried: Part, arguments: Rows, given: list[list[Array]] | None = None) -> Wrong | None:
-        """The first result of a part that the executor gets wrong; None: all are right, or it does not run."""
-        found = self.all_wrong(tried, arguments, given, stop=True)
-        return found[0] if found else None
+    def first_wrong(self, tried: Part, arguments: Rows, given: Rows | None = None,
+                    reference: Rows | None = None) -> Wrong | None:
+        """The first result of a part that the executor gets wrong; None: all are right, or it does not run.
 
-    def all_wrong(self, tried: Part, arguments: Rows, given: list[list[Array]] | None = None, *,
-                  stop: bool = False) -> list[Wrong]:
-        """The results of a part that are wrong; `given` are the executor's, where they are known already."""
-        found: list[Wrong] = []
-        rows = given if given is not None else self.run(tried.program, [arguments])[0] if tried.computed else []
+        `given` are the executor's results and `reference` the reference's, where they are known already.
+        """
+        return next(self.judged(tried, arguments, given, reference, Kind.NON_FINITE), None)
+
+    def judged(self, tried: Part, arguments: Rows, given: Rows | None = None, reference: Rows | None = None,
+               least: Kind = Kind.NON_FINITE) -> Iterator[Wrong]:
+        """The results of a part whose verdict is of a kind, or a worse one, as they are judged."""
+        if given is None:
+            given = self.run(tried.program, [arguments])[0] if tried.computed else []
         if len(arguments) != tried.program.devices:
-            return []  # cut from a manual region, which only the whole program splits over devices
-        evidence = Evidences(tried.program, arguments, product_bits=self.executor.product_bits)
-        for device, row in enumerate(rows or []):
+            return  # cut from a manual region, which only the whole program splits over devices
+        evidence = Evidences(tried.program, arguments, reference, product_bits=self.executor.product_bits)
+        for device, row in enumerate(given or []):
             for result, value in enumerate(row):
                 judgement = evidence.judge(device, result, value)
-                if judgement.kind is Kind.ILL_CONDITIONED:
-                    self.undecided = Wrong(tried, arguments, device, result, judgement)
-                if judgement.is_wrong:
-                    found.append(Wrong(tried, arguments, device, result, judgement))
-                    if stop:
-                        return found
-        return found
+                if judgement.kind >= least:
+                    yield Wrong(tried, arguments, device, result, judgement)
 
     def run(self, program: Program, argument_sets: Sequence[Rows]) -> list[list[list[Array]]]:
         """The executor's results; empty lists where it cannot run the program."""
@@ -148,31 +203,3 @@ class Bench:
         except HloError as error:
             self.refusals.append(error)
             return [[] for _ in argument_sets]
-
-
-@dataclass
-class Values:
-    """The values of instructions of one computation on the reference, for every device, as they are asked for."""
-
-    program: Program
-    arguments: Rows
-    known: dict[HloInstruction, list[Any]] = field(default_factory=dict)
-
-    def of(self, wanted: Sequence[HloInstruction]) -> list[list[Any]]:
-        """The leaves of those instructions' values, for each device."""
-        missing = {i for i in wanted if i not in self.known}
-        if missing:
-            self._look(missing)
-        return [[leaf for i in wanted for leaf in flat(i.shape, self.known[i][device])]
-                for device in range(self.program.devices)]
-
-    def _look(self, missing: set[HloInstruction]) -> None:
-        for instruction in missing:
-            self.known[instruction] = [None] * self.program.devices
-
-        def watch(moment: Moment) -> Any:
-            if not moment.path and moment.instruction in missing:
-                self.known[moment.instruction][moment.device] = moment.value
-            return moment.value
-
-        evaluate_program(self.program, self.arguments, watch)

@@ -15,7 +15,7 @@ from planted_faults import Faulty
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program, evaluate_program, executor_named
+from hlotool.execution import Program, evaluate, evaluate_program, executor_named
 from hlotool.ir import clone_module
 from hlotool.triage import blame, blame_pair, find_nonfinite, refused_instruction, reproduce_blame
 from hlotool.triage.trials import Bench
@@ -187,8 +187,35 @@ def test_planted_in_large_modules(layers: int, names: tuple[str, ...]) -> None:
             executor = Faulty(instruction.offset)
             found = blame(program, rows, executor)
             assert found is not None and found.place.instruction is instruction, instruction.name
-            # What it costs: the whole once or twice on the executor, then ever smaller parts.
-            assert found.runs <= 12
+            assert found.runs <= 24
+
+
+@pytest.mark.parametrize(("layers", "names"), [
+    (110, ("s.5", "q.60", "x.110")), pytest.param(830, ("s.12", "q.485", "c.818"), marks=NIGHTLY)])
+def test_what_a_search_costs(layers: int, names: tuple[str, ...], monkeypatch) -> None:
+    """Counted in instructions that are evaluated, by the reference, the shadow, samples and the executor, which is a
+    reference, too: each of a module at most five times, and once on the executor. (A loop's body counts once a run.)"""
+    program = program_of(planted_faults.deep_module(layers))
+    rows = planted_faults.arguments(program, "random")
+    evaluated = 0
+    step = evaluate._Evaluation.step
+
+    def counted(self, *given):
+        nonlocal evaluated
+        evaluated += 1
+        return step(self, *given)
+
+    monkeypatch.setattr(evaluate._Evaluation, "step", counted)
+    evaluate_program(program, rows)
+    once, evaluated = evaluated, 0
+    assert blame(program, rows, executor_named("reference")) is None
+    assert evaluated <= 2 * once
+    for name in names:
+        [instruction] = [i for i in program.module.entry.instructions if i.name == name]
+        evaluated = 0
+        found = blame(program, rows, Faulty(instruction.offset))
+        assert found is not None and found.place.instruction is instruction, name
+        assert evaluated <= 4 * once, f"{name}: {evaluated / once:.1f} times"
 
 
 @NIGHTLY
@@ -358,7 +385,7 @@ def test_a_part_that_runs_on_fewer_devices_than_the_whole_is_not_judged() -> Non
     tried = SimpleNamespace(program=Program(part), computed=())
     rows = [[np.ones((4, 8), "f4")]] * 4
     assert tried.program.devices == 1
-    assert Bench(executor_named("pjrt:cpu"), time.monotonic() + 10).all_wrong(tried, rows, given=rows) == []
+    assert Bench(executor_named("pjrt:cpu"), time.monotonic() + 10).first_wrong(tried, rows, given=rows) is None
 
 
 def test_no_instruction_is_named_around_a_region_that_is_partitioned_by_hand() -> None:

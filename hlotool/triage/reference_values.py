@@ -1,0 +1,78 @@
+"""What the reference computes in one run of a program: its results, and the values of the entry's instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.execution import Moment, Observer, Program, evaluate_program, flat
+from hlotool.ir import HloInstruction
+
+Array: TypeAlias = Any
+#: arguments or results of every device, leaf by leaf
+Rows: TypeAlias = Sequence[Sequence[Array]]
+
+#: bytes of values that are kept from the first run; what is asked for beyond them takes another run
+_KEPT = 1 << 30
+#: what stands for a value that was not kept
+_UNKNOWN = object()
+#: what makes no arrays of its own
+_HANDED_ON = frozenset(("tuple", "get-tuple-element", "parameter", "optimization-barrier"))
+
+
+@dataclass
+class ReferenceValues:
+    """The reference's run of a program on one set of arguments, made when somebody asks for what it gives.
+
+    Values are known by the names of instructions, so that copies of a computation may be asked for, too.
+    """
+
+    program: Program
+    arguments: Rows
+    _results: list[list[Array]] | None = None
+    _known: dict[str, list[Any]] = field(default_factory=dict)
+    _size: int = 0
+
+    @property
+    def results(self) -> list[list[Array]]:
+        """The results of every device, leaf by leaf."""
+        return self.run()
+
+    def run(self, beside: Observer | None = None) -> list[list[Array]]:
+        """The results; of the first run `beside` sees every moment, too, and changes nothing."""
+        if self._results is None:
+            self._results = self._run(frozenset(), beside)
+        elif beside is not None:
+            evaluate_program(self.program, self.arguments, beside)
+        return self._results
+
+    def of(self, wanted: Sequence[HloInstruction]) -> list[list[Any]]:
+        """The leaves of those instructions' values, for each device."""
+        if self._results is None:
+            self._results = self._run(frozenset(i.name for i in wanted))
+        devices = range(self.program.devices)
+        missing = frozenset(i.name for i in wanted
+                            if any(v is _UNKNOWN for v in self._known.get(i.name, (_UNKNOWN,))))
+        if missing:
+            self._run(missing)
+        return [[leaf for i in wanted for leaf in flat(i.shape, self._known[i.name][device])] for device in devices]
+
+    def _run(self, wanted: frozenset[str], beside: Observer | None = None) -> list[list[Array]]:
+        devices = self.program.devices
+
+        def watch(moment: Moment) -> Any:
+            if not moment.path:
+                self._keep(moment, devices, moment.instruction.name in wanted)
+            return moment.value if beside is None else beside(moment)
+
+        return evaluate_program(self.program, self.arguments, watch)
+
+    def _keep(self, moment: Moment, devices: int, is_wanted: bool) -> None:
+        instruction, value = moment.instruction, moment.value
+        if instruction.opcode not in _HANDED_ON:
+            size = sum(getattr(leaf, "nbytes", 0) for leaf in (value if isinstance(value, tuple) else (value,)))
+            if self._size + size > _KEPT and not is_wanted:
+                return
+            self._size += size
+        self._known.setdefault(instruction.name, [_UNKNOWN] * devices)[moment.device] = value
