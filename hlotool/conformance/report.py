@@ -12,13 +12,14 @@ import pathlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any, TypeAlias
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, Verdict
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.samples import written
-from hlotool.pages import CSP, style, with_policy
+from hlotool.pages import head, policy, style
 
 #: what JSON holds of a case on an executor; report.schema.json says what
 Record: TypeAlias = dict[str, Any]
@@ -132,13 +133,13 @@ def page(report: dict[str, Any]) -> str:
     import jinja2
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hlotool.conformance", "."), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    text = environment.get_template("report.html").render(
+    template = resources.files("hlotool.conformance").joinpath("report.html").read_text("utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(
         report=report, tables=list(_tables(report["cases"])), failures=_failures(report["cases"]),
-        heading=_heading(report), csp=Markup(CSP), style=Markup(style()))
-    return with_policy(text)
+        heading=_heading(report), head=Markup(head()), style=Markup(style()),
+        csp=Markup(policy(template.replace("{{ style }}", style()))))
 
 
 def _heading(report: dict[str, Any]) -> str:

@@ -1,5 +1,5 @@
-"""What the pages of all commands share: one style, how a page is put together, and data packed into it."""
+"""What the pages of all commands share: one head, one style, how a page is put together, and data packed into it."""
 
-from hlotool.pages.page import CSP, filled, packed, script_data, style, with_policy
+from hlotool.pages.page import filled, head, packed, policy, script_data, style
 
-__all__ = ["CSP", "filled", "packed", "script_data", "style", "with_policy"]
+__all__ = ["filled", "head", "packed", "policy", "script_data", "style"]

@@ -1,7 +1,7 @@
 """A page is one file that needs no other and no network: a template, the shared style, scripts, and packed data.
 
-Each page carries a Content-Security-Policy that names its own scripts and styles by their hashes. Whatever a file
-smuggles into it as markup therefore neither runs nor loads anything.
+A page about files carries a Content-Security-Policy that names the scripts and styles of its template by their hashes.
+Whatever a file smuggles into it as markup therefore neither runs nor loads anything.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-#: where a template wants its policy; it stands in front of every style and script
-CSP = "{{CSP}}"
 _PART = re.compile(r"\{\{(\w+)\}\}")
 _INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
@@ -28,25 +26,35 @@ def style() -> str:
     return resources.files("hlotool.pages").joinpath("style.css").read_text("utf-8")
 
 
+@cache
+def head() -> str:
+    """What all pages begin with, up to the title."""
+    return resources.files("hlotool.pages").joinpath("head.html").read_text("utf-8").rstrip("\n")
+
+
 def filled(template: str, parts: Mapping[str, str]) -> str:
     """The template with `{{NAME}}` replaced by parts, which are HTML, CSS or JavaScript already.
 
-    `{{STYLE}}` is the shared style and `{{CSP}}` the policy of the finished page. Raises KeyError for a part that is
-    not given.
+    `{{HEAD}}` is what pages begin with, `{{STYLE}}` the shared style, and `{{CSP}}`, in front of every style and
+    script, the policy. Raises KeyError for a part that is not given.
     """
-    given = {"STYLE": style(), "CSP": CSP, **parts}
-    return with_policy(_PART.sub(lambda found: given[found[1]], template))
+    given = {"HEAD": head(), "STYLE": style(), **parts}
+    code = _INLINE.sub(lambda found: _put(found[0], given), template)
+    return _put(template, {"CSP": policy(code), **given})
 
 
-def with_policy(page: str) -> str:
-    """A page with its policy in the place of the first `{{CSP}}`."""
-    return page.replace(CSP, _policy(page), 1)
+def _put(template: str, parts: Mapping[str, str]) -> str:
+    return _PART.sub(lambda found: parts[found[1]], template)
 
 
-def _policy(page: str) -> str:
-    """The policy of a page: nothing from elsewhere, and of scripts and styles only those that stand in it."""
+def policy(code: str) -> str:
+    """The policy of a page: nothing from elsewhere, and of styles and scripts only those of its template.
+
+    `code` is the template with its styles and scripts filled in, and nothing else: what stands in other parts of the
+    page comes from files, and must not be allowed by a hash of itself.
+    """
     hashes: dict[str, list[str]] = {"style": [], "script": []}
-    for kind, text in _INLINE.findall(page):
+    for kind, text in _INLINE.findall(code):
         digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
         hashes[kind].append(f"'sha256-{digest}'")
     rules = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:",
