@@ -34,19 +34,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="html: the page; dot: for Graphviz; svg: an image of the entry computation; json: graphs "
                              "for Model Explorer (default: by the suffix of --output, else html)")
     add_schema(parser, "view.json")
-    parser.add_argument("--values", metavar="FILE", help="values to show: an .npz file of `run --trace`, or the JSON "
-                                                         "of `isolate`")
+    parser.add_argument("--values", metavar="FILE",
+                        help="values to show on the page of a module, or of the first of two: an .npz file of "
+                             "`run --trace`, or the JSON of `isolate`")
     parser.add_argument("--boxes", type=int, default=None, metavar="N",
                         help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all")
     parser.add_argument("--lint", action=argparse.BooleanOptionalAction, default=None,
                         help="mark findings (default: yes, but not in folders)")
     parser.add_argument("--module", metavar="NAME", help="of a folder, only modules of that name (jit_step, jit_*)")
+    parser.add_argument("--megabytes", type=int, default=None, metavar="N",
+                        help="of a folder: a page of at most N MB, dumps that have no room in it are left out (default "
+                             "100)")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         require_beside(args.output)
     form = args.format or _form_of(args.output)
+    if args.values is not None and form != "html":
+        complain(f"hlotool view shows --values on a page, not as {form}")
+        return 2
     if len(args.paths) == 1 and Path(args.paths[0]).is_dir():
         return _folder(args.paths[0], form, args)
     sources: dict[str, Source] = {}
@@ -95,17 +102,23 @@ def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:
 
 def _folder(path: str, form: str, args: argparse.Namespace) -> int:
     from hlotool.bisect import Reader, read_folder
-    from hlotool.view import folder_page
+    from hlotool.view import MOST_BYTES, folder_page
 
-    if form != "html":
-        complain(f"hlotool view: of a folder there is a page, no {form}")
+    if form != "html" or args.values is not None:
+        complain("hlotool view: of a folder there is a page" + (
+            f", no {form}" if form != "html" else "; --values are those of one module"))
         return 2
     wanted = args.module
     folder = read_folder(path, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
     for chain in folder.chains:
         for dump in chain.dumps:
             note_read(dump.path)
-    _write(args, folder_page(path, folder.chains, Reader(), lints=bool(args.lint)))
+    most = MOST_BYTES if args.megabytes is None else args.megabytes * 1_000_000
+    page = folder_page(path, folder.chains, Reader(), lints=bool(args.lint), most_bytes=most)
+    _write(args, page.text)
+    if page.left_out:
+        complain(f"hlotool view: {page.left_out} dumps are left out, or what differs in them, for the page would be "
+                 f"larger than {most // 1_000_000} MB; --module NAME chooses modules, --megabytes N gives more room")
     return 0
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -38,6 +38,8 @@ _FEWEST_IN_RUN = 6
 _FEWEST_LAYERS = 3
 #: a stretch that repeats has so many instructions at least
 _SHORTEST_STRETCH = 3
+#: scopes of a name; what is deeper stands in the last of them
+_DEEPEST = 50
 _NUMBER = re.compile(r"\d+")
 
 
@@ -91,9 +93,9 @@ def fold_computation(computation: HloComputation) -> Fold:
 
 def opened(whole: Fold, most: int) -> list[Fold]:
     """The folds to open, holders first, so that a drawing of the tree has at most `most` boxes."""
-    found, boxes, queue = [whole], len(whole.items), [i for i in whole.items if isinstance(i, Fold)]
+    found, boxes, queue = [whole], len(whole.items), deque(i for i in whole.items if isinstance(i, Fold))
     while queue:
-        fold = queue.pop(0)
+        fold = queue.popleft()
         if fold.kind not in ("parameters", "constants") and boxes + len(fold.items) <= most:
             boxes += len(fold.items)
             found.append(fold)
@@ -106,7 +108,10 @@ def opened(whole: Fold, most: int) -> list[Fold]:
 
 @cache
 def scope_of(op_name: str) -> tuple[str, ...]:
-    """The scopes of an operation's name, without the operation: `jit(f)/block_0/dot` is jit(f), block_0."""
+    """The scopes of an operation's name, without the operation: `jit(f)/block_0/dot` is jit(f), block_0.
+
+    So many at most that a tree of them can be walked through.
+    """
     parts, depth, begin = [], 0, 0
     for n, character in enumerate(op_name):
         if character in "([":
@@ -116,7 +121,7 @@ def scope_of(op_name: str) -> tuple[str, ...]:
         elif character == "/" and not depth:
             parts.append(op_name[begin:n])
             begin = n + 1
-    return tuple(p for p in parts if p)
+    return tuple(p for p in parts if p)[:_DEEPEST]
 
 
 def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]]:
@@ -213,9 +218,9 @@ def _repeats(items: list[Item]) -> list[Item]:
     words = [_word(i) for i in items]
     found: list[Item] = []
     at = 0
-    periods = _likely_periods(words)
+    periods = {period: _times(words, period) for period in _likely_periods(words)}
     while at < len(items):
-        best = max(((_times(words, at, period), period) for period in periods), default=(1, 1),
+        best = max(((times[at], period) for period, times in periods.items()), default=(1, 1),
                    key=lambda pair: (pair[0] - 1) * pair[1] if pair[0] >= _FEWEST_LAYERS else 0)
         times, period = best
         if times < _FEWEST_LAYERS:
@@ -245,13 +250,13 @@ def _likely_periods(words: list[Hashable]) -> list[int]:
     return [gap for gap, count in gaps.most_common(4) if count >= gap]
 
 
-def _times(words: list[Hashable], at: int, period: int) -> int:
-    """How often the stretch at a place follows upon itself, itself included."""
-    end = at + period
-    # The first word tells nearly always; the whole comparison is for the rest.
-    while end < len(words) and words[end] == words[at + (end - at) % period]:
-        end += 1
-    return (end - at) // period
+def _times(words: list[Hashable], period: int) -> list[int]:
+    """How often the stretch of that length at each place follows upon itself, itself included."""
+    #: from each place on, the words that come again after a period
+    again = [0] * (len(words) + 1)
+    for at in range(len(words) - period - 1, -1, -1):
+        again[at] = again[at + 1] + 1 if words[at] == words[at + period] else 0
+    return [1 + count // period for count in again]
 
 
 # Ranges.

@@ -6,6 +6,7 @@ mean place of its neighbours, and places side by side. Source: Sugiyama, Tagawa 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,15 +55,13 @@ def _layer_of(above: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) ->
     waiting = [len(a) for a in above]
     ready = [n for n, count in enumerate(waiting) if not count]
     seen = [False] * len(above)
-    left = set(range(len(above)))
-    while left:
-        if not ready:  # a circle of folds that read each other: begin somewhere in it
-            ready.append(min(left))
+    unseen = (n for n in range(len(above)) if not seen[n])
+    # Folds may read each other in a circle, which then is begun somewhere.
+    while ready or (ready := list(itertools.islice(unseen, 1))):
         box = ready.pop()
         if seen[box]:
             continue
         seen[box] = True
-        left.discard(box)
         for other in below[box]:
             if not seen[other]:
                 found[other] = max(found[other], found[box] + 1)

@@ -89,28 +89,63 @@ def costs_of(module: HloModule, numbers: Mapping[HloInstruction, int]) -> list[l
 # Values.
 
 
-def values_of(values: Values, instructions: Sequence[HloInstruction]) -> tuple[dict[int, list[str]], dict[int, str]]:
+def values_of(values: Values, module: HloModule, numbers: Mapping[HloInstruction, int]
+              ) -> tuple[dict[int, list[str]], dict[int, str]]:
     """By instruction what is known of its values, as lines, and its state: nan, infinity, wrong, finite."""
-    numbers: dict[str, int] = {i.name: n for n, i in enumerate(instructions)}
+    named = _Named(module)
     lines: dict[int, list[str]] = {}
     states: dict[int, str] = {}
-    rounds: dict[int, list[tuple[str, Any]]] = {}
+    rounds: dict[HloInstruction, list[tuple[str, Any]]] = {}
     for name, array in values.arrays.items():
-        number = numbers.get(name.rpartition("/")[2])
-        if number is not None:
-            rounds.setdefault(number, []).append((name, typed(array, instructions[number].shape)))
-    for number, found in rounds.items():
-        facts = [_facts(array) for _, array in found]
+        if (traced := named.traced(name)) is not None:
+            rounds.setdefault(traced, []).append((name, typed(array, traced.shape)))
+    for instruction, found in rounds.items():
+        number, facts = numbers[instruction], [_facts(array) for _, array in found]
         lines[number] = [f"{name}: {fact}" for (name, _), (fact, _) in zip(found[:_MOST_ROUNDS], facts, strict=False)]
         if len(found) > _MOST_ROUNDS:
             lines[number].append(f"{len(found) - _MOST_ROUNDS} more rounds")
         states[number] = worst_state(state for _, state in facts)
     for finding in values.blamed:
-        number = numbers.get(str(finding.get("instruction")))
-        if number is not None:
-            lines.setdefault(number, []).append(_blame(finding))
-            states[number] = "wrong" if "executor" in finding else "nan"
+        if (blamed := named.blamed(finding)) is not None:
+            lines.setdefault(numbers[blamed], []).append(_blame(finding))
+            states[numbers[blamed]] = "wrong" if "executor" in finding else "nan"
     return lines, states
+
+
+class _Named:
+    """The instructions of a module by what traces and records call them; computations may share names."""
+
+    def __init__(self, module: HloModule) -> None:
+        self._entry = module.entry
+        self._inside = {c: {i.name: i for i in c.instructions} for c in module.computations}
+        self._anywhere: dict[str, list[HloInstruction]] = {}
+        for instruction in module.instructions():
+            self._anywhere.setdefault(instruction.name, []).append(instruction)
+
+    def traced(self, name: str) -> HloInstruction | None:
+        """That of `while.3[0]/add`: the calls from the entry, and the instruction in what they call.
+
+        A name without calls, or behind others than the module has, is known where only one instruction has it.
+        """
+        *calls, last = name.split("/")
+        computations = [self._entry]
+        for call in calls:
+            callers = [self._inside[c].get(call.rpartition("[")[0]) for c in computations]
+            computations = [c for i in callers if i is not None for c in i.called_computations()]
+        return _only([self._inside[c][last] for c in computations if last in self._inside[c]]) or self._single(last)
+
+    def blamed(self, finding: Mapping[str, Any]) -> HloInstruction | None:
+        """The instruction that a record of `isolate` names."""
+        name, computation = str(finding.get("instruction")), finding.get("computation")
+        found = [i for c, inside in self._inside.items() if c.name == computation and (i := inside.get(name))]
+        return _only(found) or self._single(name)
+
+    def _single(self, name: str) -> HloInstruction | None:
+        return _only(self._anywhere.get(name, []))
+
+
+def _only(found: Sequence[HloInstruction]) -> HloInstruction | None:
+    return found[0] if len(found) == 1 else None
 
 
 def worst_state(states: Iterable[str]) -> str:

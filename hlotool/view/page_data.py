@@ -79,7 +79,7 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
     if lints:
         record["findings"] = _cleaned(findings_of(module, {line: n for n, line in enumerate(shown.lines)}))
     if values is not None:
-        lines, states = values_of(values, shown.instructions)
+        lines, states = values_of(values, module, numbers)
         record["values"] = [[n, states[n], [_plain(line) for line in found]] for n, found in lines.items()]
     return record
 

@@ -5,61 +5,92 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from hlotool.bisect import Chain, Dump, Reader
-from hlotool.diagnostics import HloError, format_bytes, format_count, visible
+from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible
 from hlotool.ir import HloModule
 from hlotool.pages import filled, packed, script_data
 from hlotool.passes.cost import peak_memory
 from hlotool.passes.equality import Diff, diff
+from hlotool.view.codes import NO_VALUES
 from hlotool.view.overlays import Values
 from hlotool.view.page_data import ViewedModule, match_record, module_record, step_counts, viewed
 
+#: of the modules in a folder's page, packed: a browser opens that within seconds
+MOST_BYTES = 100_000_000
 #: the parts of the script, in the order in which they need each other
 _SCRIPTS = ("module_data", "overlay_colours", "graph_pane", "text_pane", "details", "app")
 
 
 def module_page(name: str, module: HloModule, values: Values | None = None, *, lints: bool = True) -> str:
-    """The page of a module, with findings, costs, shardings, and values where some are given."""
+    """The page of a module, with findings, costs, shardings, and values where some are given.
+
+    Raises HloError (R150) for values of which none is of an instruction of the module.
+    """
     shown = viewed(name, module)
     record = module_record(shown, values, lints=lints)
+    _require_values(record)
     page = {"modules": [0], "verdict": _verdict(shown, record)}
     return _page(name, page, [_module_block(0, shown, record)])
 
 
 def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values | None = None, *, lints: bool = True
               ) -> str:
-    """The page of two modules beside each other, with what `diff` matches."""
+    """The page of two modules beside each other, with what `diff` matches; values are those of the first.
+
+    Raises HloError (R150) for values of which none is of an instruction of the first.
+    """
     left, right = (viewed(name, module) for name, module in zip(names, modules, strict=True))
-    found = diff(left.module, right.module)
-    blocks = [_module_block(n, shown, module_record(shown, values, lints=lints))
-              for n, shown in enumerate((left, right))]
-    blocks.append(_block("match-0", match_record(left, right, found)))
+    records = module_record(left, values, lints=lints), module_record(right, lints=lints)
+    _require_values(records[0])
+    blocks = [_module_block(n, shown, record)
+              for n, (shown, record) in enumerate(zip((left, right), records, strict=True))]
+    blocks.append(_block("match-0", match_record(left, right, diff(left.module, right.module))))
     return _page(f"{names[0]} and {names[1]}", {"modules": [0, 1]}, blocks)
 
 
+def _require_values(record: dict[str, Any]) -> None:
+    if record.get("values") == []:
+        raise HloError([Diagnostic(NO_VALUES, f"none of the values is of an instruction of {record['name']}",
+                                   filename=record["name"], help="are they of another module?")])
+
+
+@dataclass(frozen=True)
+class FolderPage:
+    """The page of a folder, and how many of its dumps found no room in it."""
+
+    text: str
+    left_out: int
+
+
 def folder_page(path: str, chains: Sequence[Chain], reader: Reader, *, lints: bool = False,
-                progress: Callable[[str], None] = lambda _: None) -> str:
-    """The page of a folder of dumps: the passes of each chain as a time line, each pass as two modules."""
-    folder = _Folder(reader, lints)
-    rows = []
-    for chain in sorted(chains, key=lambda c: -len(c.dumps)):
-        progress(f"{chain.name}: {len(chain.dumps)} dumps")
-        rows.append({"name": visible(chain.name), "steps": folder.steps(chain)})
-    return _page(path, {"chains": rows, "verdict": _folder_verdict(rows)}, folder.blocks)
+                most_bytes: int = MOST_BYTES) -> FolderPage:
+    """The page of a folder of dumps: the passes of each chain as a time line, each pass as two modules.
+
+    The longest chains come first. Dumps for which the page has no room within `most_bytes` stand in the time line
+    without their modules; so do those that cannot be read or shown.
+    """
+    folder = _Folder(reader, lints, most_bytes)
+    rows = [(visible(chain.name), folder.steps(chain)) for chain in sorted(chains, key=lambda c: -len(c.dumps))]
+    steps = [step for _, of_chain in rows for step in of_chain]
+    page = {"chains": [{"name": name, "steps": of_chain} for name, of_chain in rows],
+            "verdict": _folder_verdict(len(rows), steps)}
+    return FolderPage(_page(path, page, folder.blocks), sum("left" in step for step in steps))
 
 
 class _Folder:
     """The modules of dumps, each once, and what differs from one to the next."""
 
-    def __init__(self, reader: Reader, lints: bool) -> None:
+    def __init__(self, reader: Reader, lints: bool, most_bytes: int) -> None:
         self.reader = reader
         self.lints = lints
         self.blocks: list[str] = []
+        self._room = most_bytes
         self._numbers: dict[int, int] = {}
         self._shown: dict[int, ViewedModule] = {}
         self._matches = 0
@@ -68,26 +99,44 @@ class _Folder:
         found: list[dict[str, Any]] = []
         before: int | None = None
         for dump in chain.dumps:
-            self.reader.read(dump)
-            if dump.module is None:
-                said = dump.problems[0].message if dump.problems else "it cannot be read"
-                found.append({"label": visible(dump.label), "said": visible(said), "problem": True, "modules": []})
-                continue
-            now = self._number(dump)
-            found.append({"label": visible(dump.label), **self._step(before, now)})
-            before = now
+            try:
+                step = self._step(before, self._number(dump))
+            except HloError as error:
+                step = {"said": visible(error.diagnostics[0].message), "problem": True, "modules": []}
+            except RecursionError:
+                step = {"said": "it is too deeply nested to be shown", "problem": True, "modules": []}
+            before = step["modules"][-1] if step["modules"] else before
+            found.append({"label": visible(dump.label), **step})
         return found
 
-    def _number(self, dump: Dump) -> int:
-        assert dump.module is not None
+    def _number(self, dump: Dump) -> int | None:
+        """The number of a dump's module in the page; None where there is no room. Raises HloError, RecursionError."""
+        if self._room <= 0:
+            return None
+        self.reader.read(dump)
+        if dump.module is None:
+            raise HloError(dump.problems)
         key = id(dump.module)  # the reader gives files of one text one module, and keeps it
         if key not in self._numbers:
+            shown = viewed(dump.label, dump.module)
+            block = _module_block(len(self._shown), shown, module_record(shown, lints=self.lints))
+            if not self._has_room(block):
+                return None
             number = self._numbers[key] = len(self._shown)
-            shown = self._shown[number] = viewed(dump.label, dump.module)
-            self.blocks.append(_module_block(number, shown, module_record(shown, lints=self.lints)))
+            self._shown[number] = shown
         return self._numbers[key]
 
-    def _step(self, before: int | None, now: int) -> dict[str, Any]:
+    def _has_room(self, block: str) -> bool:
+        """Take a block into the page; the first one that is too large is the last one that is tried."""
+        self._room -= len(block)
+        if self._room < 0:
+            return False
+        self.blocks.append(block)
+        return True
+
+    def _step(self, before: int | None, now: int | None) -> dict[str, Any]:
+        if now is None:
+            return {"said": "left out, the page would be too large", "left": True, "modules": []}
         if before is None:
             return {"said": "the first dump", "modules": [now], "match": None}
         if before == now:
@@ -96,34 +145,40 @@ class _Folder:
         try:
             found: Diff = diff(left.module, right.module)
         except HloError as error:
-            return {"said": error.diagnostics[0].message, "problem": True, "modules": [before, now], "match": None}
-        self.blocks.append(_block(f"match-{self._matches}", match_record(left, right, found)))
+            return {"said": visible(error.diagnostics[0].message), "problem": True, "modules": [before, now],
+                    "match": None}
+        step = {"said": visible(found.summary()), "size": sum(step_counts(found).values()), "modules": [before, now]}
+        if not self._has_room(_block(f"match-{self._matches}", match_record(left, right, found))):
+            return {**step, "said": f"{step['said']}; what differs is left out, the page would be too large",
+                    "left": True, "match": None}
         self._matches += 1
-        return {"said": visible(found.summary()), "size": sum(step_counts(found).values()), "modules": [before, now],
-                "match": self._matches - 1}
+        return {**step, "match": self._matches - 1}
 
 
-def _folder_verdict(rows: list[dict[str, Any]]) -> str:
-    steps = [step for row in rows for step in row["steps"]]
-    changed = sum(bool(step.get("size")) for step in steps)
-    modules = "1 module" if len(rows) == 1 else f"{len(rows)} modules"
-    unread = sum(bool(step.get("problem")) for step in steps)
-    return (f"{modules}, {len(steps)} dumps; {changed} passes change something"
-            + (f"; {unread} dumps cannot be read" if unread else ""))
+def _folder_verdict(modules: int, steps: Sequence[dict[str, Any]]) -> str:
+    changed, unread, left = (sum(bool(step.get(key)) for step in steps) for key in ("size", "problem", "left"))
+    return "; ".join([
+        f"{_many(modules, 'module')}, {_many(len(steps), 'dump')}",
+        f"{_many(changed, 'pass', 'passes')} {'changes' if changed == 1 else 'change'} something",
+        *([f"{_many(unread, 'dump')} cannot be read"] if unread else []),
+        *([f"{_many(left, 'dump')} {'is' if left == 1 else 'are'} left out"] if left else [])])
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def _verdict(shown: ViewedModule, record: dict[str, Any]) -> str:
     """The module in a sentence."""
-    count, computations = len(shown.instructions), len(shown.module.computations)
-    parts = [f"{count:,} instruction{'s' * (count != 1)} in {computations:,} computation{'s' * (computations != 1)}"]
+    parts = [f"{_many(len(shown.instructions), 'instruction')} in "
+             f"{_many(len(shown.module.computations), 'computation')}"]
     flops = sum(row[2] for row in record["costs"])
     parts.append(f"{format_count(flops)} flops")
     parts.append(f"{format_bytes(sum(row[4] + row[5] for row in record['costs']))} moved")
     parts.append(f"{format_bytes(peak_memory(shown.module).total)} at once")
     if "findings" in record:
         counts = Counter(row[1] for row in record["findings"])
-        told = [f"{counts[s]:,} {s}{'s' * (counts[s] != 1 and s != 'info')}" for s in ("error", "warning", "info")
-                if counts[s]]
+        told = [_many(counts[s], s, "info" if s == "info" else "") for s in ("error", "warning", "info") if counts[s]]
         parts.append(", ".join(told) or "no findings")
     return "; ".join(parts)
 

@@ -19,7 +19,7 @@ from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.diagnostics import HloError
 from hlotool.passes.equality import diff
-from hlotool.view import Values, as_dot, as_model_explorer, as_svg, module_page, read_values, viewed
+from hlotool.view import Values, as_dot, as_model_explorer, as_svg, module_page, pair_page, read_values, viewed
 from hlotool.view.page_data import match_record, module_record
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
@@ -163,7 +163,45 @@ def test_values_under_names_that_no_instruction_has_are_passed_over() -> None:
     assert [shown.instructions[n].name for n, _, _ in record["values"]] == ["x"]
 
 
-@pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["one.hlo", "two.hlo", "--format", "svg"]])
+SHARED = """HloModule shared
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT r = f32[] add(x, y) }
+even { y = f32[] parameter(0)  ROOT x = f32[] negate(y) }
+ENTRY e { x = f32[2] parameter(0)  z = f32[] constant(0)  c = f32[] reduce(x, z), dimensions={0}, to_apply=sum
+          ROOT q = f32[] call(c), to_apply=even }
+"""
+
+
+@pytest.mark.parametrize(("name", "place"), [
+    ("x", ("e", "x")), ("c[1]/x", ("sum", "x")), ("q[0]/x", ("even", "x")), ("q[0]/y", ("even", "y")),
+    ("r", ("sum", "r")), ("y", None), ("gone[0]/x", None), ("c[0]/q[0]/x", None), ("", None), ("/", None)])
+def test_values_belong_to_the_instruction_that_their_calls_lead_to(name: str, place: tuple[str, str] | None) -> None:
+    shown = viewed("m", hlotool.parse(SHARED))
+    found = module_record(shown, Values({name: np.float32(1)}))["values"]
+    parents = shown.module.parents()
+    places = [(parents[i].name, i.name) for i in (shown.instructions[n] for n, _, _ in found)]
+    assert places == ([place] if place else [])
+
+
+def test_the_record_of_isolate_names_a_computation() -> None:
+    shown = viewed("m", hlotool.parse(SHARED))
+    blamed = [{"instruction": "x", "computation": "even"}, {"instruction": "y", "computation": None}]
+    (row,) = module_record(shown, Values(blamed=blamed))["values"]
+    assert shown.instructions[row[0]].opcode == "negate"
+
+
+def test_values_beside_two_modules_are_those_of_the_first() -> None:
+    module, other = hlotool.parse(SHARED), hlotool.parse(SHARED.replace("ROOT q", "ROOT new"))
+    pair_page(["a", "b"], [module, other], Values({"q": np.float32(1)}))
+    with pytest.raises(HloError) as error:
+        pair_page(["a", "b"], [module, other], Values({"new": np.float32(1)}))
+    assert error.value.diagnostics[0].code == "R150"
+    with pytest.raises(HloError):
+        module_page("a", module, Values({"nobody": np.float32(1)}))
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["one.hlo", "two.hlo", "--format", "svg"],
+                                   ["one.hlo", "--format", "dot", "--values", "v.npz"], [".", "--values", "v.npz"],
+                                   [".", "--format", "dot"]])
 def test_what_view_refuses(words: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("one.hlo", "two.hlo"):

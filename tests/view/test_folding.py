@@ -9,8 +9,8 @@ from test_view_in_browser import SCOPED, large_text
 
 import hlotool
 from hlotool.ir import HloInstruction
-from hlotool.view import Fold, fold_computation, opened
-from hlotool.view.folding import MOST_BOXES, scope_of
+from hlotool.view import Fold, as_dot, fold_computation, opened
+from hlotool.view.folding import MOST_BOXES, _times, scope_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 MODELS = sorted((ROOT / "samples" / "models").glob("*.hlo"))
@@ -74,6 +74,22 @@ def test_a_long_row_without_order_is_cut_into_ranges_of_ranges() -> None:
     assert {f.kind for f in tree.folds()} >= {"computation", "range"}
     assert max(len(f.items) for f in tree.folds()) <= MOST_BOXES
     assert tree.count() == 5001
+
+
+def test_scopes_without_end_are_cut_so_that_the_tree_can_be_walked() -> None:
+    name = "/".join(f"s{n}" for n in range(3000))
+    body = "\n".join(f'%v{n} = f32[4] negate(%x), metadata={{op_name="{name}/{n % 3}/neg"}}' for n in range(60))
+    module = hlotool.parse(f"ENTRY e {{ %x = f32[4] parameter(0)\n{body}\n}}")
+    tree = fold_computation(module.entry)
+    assert tree.count() == 61
+    assert as_dot(module, None).count(" [label=") == 61
+
+
+@pytest.mark.parametrize(("words", "period", "times"), [
+    ("abcabcabcx", 3, [3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]), ("aaaa", 1, [4, 3, 2, 1, 1]), ("ab", 3, [1, 1, 1]),
+    ("", 1, [1])])
+def test_how_often_stretches_follow_upon_themselves(words: str, period: int, times: list[int]) -> None:
+    assert _times(list(words), period) == times
 
 
 def test_names_of_scopes() -> None:

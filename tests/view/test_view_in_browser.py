@@ -136,7 +136,7 @@ def test_the_passes_of_a_folder_are_a_time_line(opened: Any, tmp_path: pathlib.P
     for name, text in zip(names, texts, strict=True):
         (dumps / f"module_0001.jit_f.{name}.txt").write_text(text)
     (dumps / "module_0001.jit_f.0003.simplify.after_broken.before_y.txt").write_text("HloModule x ENTRY {")
-    page = opened(folder_page("dumps", read_folder(dumps).chains, Reader()))
+    page = opened(folder_page("dumps", read_folder(dumps).chains, Reader()).text)
     steps = page.page.eval_on_selector_all("#passes button", "steps => steps.map(s => s.title)")
     assert [s.split(":")[0] for s in steps] == ["before_optimizations", "algsimp (simplify)", "dce (simplify)",
                                                 "broken (simplify)"]

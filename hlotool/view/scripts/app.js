@@ -235,7 +235,7 @@ class App {
     this.line.replaceChildren(...chain.steps.map((step, n) => {
       const row = element("li"), button = element("button"), size = step.size || 0;
       button.style.height = `${Math.min(40, 6 + 5 * Math.log2(1 + size))}px`;
-      button.className = step.problem ? "broken" : size ? "changed" : "";
+      button.className = step.problem ? "broken" : step.left ? "left" : size ? "changed" : "";
       button.setAttribute("aria-label", `${n}: ${step.label}: ${step.said}`);
       button.title = `${step.label}: ${step.said}`;
       button.addEventListener("click", () => this.showStep(chain, n));
@@ -254,6 +254,8 @@ class App {
     });
     this.line.children[n].scrollIntoView({ block: "nearest", inline: "nearest" });
     this.said.textContent = `${n} of ${chain.steps.length - 1}: ${step.label}: ${step.said}`;
+    // What stood there is another pass's.
+    byId("graphs").hidden = byId("side").hidden = !step.modules.length;
     if (!step.modules.length) return;
     await this.showModules(step.modules, step.match);
     // Passes that change nothing share a module, so its own name is that of the first of them.
