@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 from typing import Any
 
@@ -9,7 +10,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Position, Source
 from hlotool.lsp.names import Names, Occurrence, names_of
 from hlotool.passes.read import read_recovering
-from hlotool.text.input_files import is_mlir, split_modules
+from hlotool.text.input_files import is_mlir, plain_text, split_modules
 
 
 class Part:
@@ -46,7 +47,7 @@ class Document:
     def parts(self) -> list[Part]:
         if self.is_mlir:
             return []
-        return [Part(source) for source in split_modules(self.text.replace("\r\n", "\n"), self.filename)]
+        return [Part(source) for source in split_modules(plain_text(self.text), self.filename)]
 
     def findings(self, config: Any = None) -> list[Diagnostic]:
         """Syntax errors; for modules without any, what verification and the rules find."""
@@ -61,10 +62,11 @@ class Document:
 
     def at(self, line: int, column: int) -> tuple[Part, int] | None:
         """The module at a place, and the offset in its text; both count from 1."""
-        for part in reversed(self.parts):
-            if (offset := part.offset(line, column)) is not None:
-                return part, offset
-        return None
+        # The last one that begins on the line or above it: a text may hold thousands.
+        number = bisect.bisect_right(self.parts, line, key=lambda part: part.source.first_line) - 1
+        if number < 0 or (offset := self.parts[number].offset(line, column)) is None:
+            return None
+        return self.parts[number], offset
 
     def name_at(self, line: int, column: int) -> tuple[Part, Occurrence] | None:
         """The name that stands at a place."""

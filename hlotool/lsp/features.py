@@ -6,6 +6,7 @@ Places of the protocol count lines from 0 and columns in the units that the clie
 from __future__ import annotations
 
 import difflib
+import io
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,11 +33,16 @@ _SHOWN = 400
 _MOST_COMPARED = 4000
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends, as the protocol has them: a form feed or a U+2028 ends none."""
+    return list(io.StringIO(text, newline=""))
+
+
 class Places:
     """Converts between a text's lines and columns, counted from 1 in characters, and the client's."""
 
     def __init__(self, document: Document, codec: PositionCodec, uri: str) -> None:
-        self.lines, self.codec, self.uri = document.text.splitlines(keepends=True) or [""], codec, uri
+        self.lines, self.codec, self.uri = lines_of(document.text) or [""], codec, uri
 
     def place(self, at: Position) -> lsp.Position:
         """The client's position of a line and column; what has no place stands at the start."""
@@ -302,7 +308,7 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
     except HloError:
         return None
     return [lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
-            for start, end, replacement in _changed_lines(places.lines, text.splitlines(keepends=True))]
+            for start, end, replacement in _changed_lines(places.lines, lines_of(text))]
 
 
 def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:
@@ -317,7 +323,8 @@ def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, i
     if max(len(old), len(new)) > _MOST_COMPARED:
         yield same, same + len(old), new
         return
-    for kind, start, end, low, high in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    # Lines that come often, such as closing braces, begin no match: the search would be quadratic.
+    for kind, start, end, low, high in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":
             yield same + start, same + end, new[low:high]
 

@@ -31,8 +31,6 @@ LEGEND = lsp.SemanticTokensLegend([t.value for t in _LEGEND], [lsp.SemanticToken
 MOST_CHARACTERS = 400_000
 #: lines above a range in which the start of a comment is looked for
 _LOOKED_BACK = 200
-#: what may stand at the end of a line
-_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _LEXER = get_lexer_by_name("hlo", stripnl=False, ensurenl=False)
 
 
@@ -40,7 +38,7 @@ def semantic_tokens(document: Document, places: Places, chosen: lsp.Range | None
     """The tokens of a range, or of the whole text; None for a whole text that is too long to be coloured at once."""
     if document.is_mlir or (chosen is None and len(document.text) > MOST_CHARACTERS):
         return None
-    first = max(0, chosen.start.line) if chosen else 0
+    first = min(max(0, chosen.start.line), len(places.lines)) if chosen else 0
     behind = min(len(places.lines), chosen.end.line + 1) if chosen else len(places.lines)
     data: list[int] = []
     line, column = 0, 0
@@ -55,8 +53,11 @@ def _tokens(document: Document, places: Places, first: int, behind: int) -> Iter
     width = places.codec.client_num_units
     for row, line, pieces in _lines(places.lines, first, behind):
         is_plain = line.isascii()
+        behind_last, start, length = 0, 0, 0
         for at, text, kind in pieces:
-            start, length = (at, len(text)) if is_plain else (width(line[:at]), width(text))
+            # In a line of any length each character is measured once.
+            start, length = (at, len(text)) if is_plain else (start + length + width(line[behind_last:at]), width(text))
+            behind_last = at + len(text)
             named = _named(document, row, at, text) if _is_in(kind, Name) else None
             if named is not None:
                 yield row, start, length, _INDEX[_type_of(named)], _DECLARED * named.is_definition
@@ -68,17 +69,22 @@ def _lines(lines: list[str], first: int, behind: int) -> Iterator[tuple[int, str
     """Each line with its words: column, text and kind. A comment that begins above is one from its first line on."""
     row, column = _start_of_comment(lines, first), 0
     found: list[tuple[int, str, _TokenType]] = []
-    for kind, text in _LEXER.get_tokens("".join(line.rstrip(_ENDS) + "\n" for line in lines[row:behind])):
+    for kind, text in _LEXER.get_tokens("".join(line.rstrip("\r\n") + "\n" for line in lines[row:behind])):
         for number, piece in enumerate(text.split("\n")):
             if number:
                 if row >= first:
                     yield row, lines[row], found
                 row, column, found = row + 1, 0, []
-            if found and _is_in(kind, Comment) and found[-1][2] is kind:
+            if found and _is_in(kind, Comment) and found[-1][2] is kind and _end(found[-1]) == column:
                 found[-1] = (found[-1][0], found[-1][1] + piece, kind)
             elif piece.strip():
                 found.append((column, piece, kind))
             column += len(piece)
+
+
+def _end(word: tuple[int, str, _TokenType]) -> int:
+    """The column behind a word."""
+    return word[0] + len(word[1])
 
 
 def _start_of_comment(lines: list[str], first: int) -> int:

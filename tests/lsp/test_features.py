@@ -12,8 +12,10 @@ from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import CannotRename, Places
 from hlotool.lsp.offered_fixes import OfferedFixes
+from hlotool.lsp.semantic_tokens import semantic_tokens
 from hlotool.lsp.server import MOST_FINDINGS, _most, _path
 from hlotool.lsp.transport import Unreadable, _runs
+from hlotool.passes.formatting import format_text
 from hlotool.text import parse
 
 URI = "file:///dumps/example.hlo"
@@ -64,6 +66,64 @@ def test_places_count_from_zero_and_stay_inside(line: int, column: int, found: t
     (0, 0, (1, 1)), (2, 4, (3, 5)), (9999, 0, (10, 3))])
 def test_positions_are_read_back_and_stay_inside(line: int, character: int, found: tuple[int, int]) -> None:
     assert opened(TEXT)[1].read(lsp.Position(line, character)) == found
+
+
+@pytest.mark.parametrize("odd", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_those_of_the_protocol(odd: str, end: str) -> None:
+    text = TEXT.replace("jit(f)", f"jit{odd}(f)").replace("\n", end)
+    document, places = opened(text)
+    assert len(places.lines) == TEXT.count("\n") and "".join(places.lines) == text
+    at = place(TEXT, "y = f32")
+    found = document.name_at(*places.read(at))
+    assert found is not None and found[1].item.name == "y"
+    last = features.definition(document, places, at)
+    assert last is not None and last.range.start == at
+
+
+def test_formatting_changes_the_right_lines_behind_an_odd_character() -> None:
+    text = TEXT.replace("HloModule example\n", "HloModule example  // a \f b\n").replace("  ROOT y", "      ROOT y")
+    lines = [f"{line}\n" for line in text.split("\n")[:-1]]
+    for edit in reversed(features.formatting(*opened(text)) or []):
+        lines[edit.range.start.line:edit.range.end.line] = [edit.new_text]
+    assert "".join(lines) == format_text(text, "example.hlo")[0] != text
+
+
+def test_a_place_belongs_to_the_last_module_that_begins_above_it() -> None:
+    text = "\n".join(TEXT for _ in range(3))
+    document, _ = opened(text)
+    for number in range(3):
+        found = document.at(1 + number * (TEXT.count("\n") + 1), 1)
+        assert found is not None and found[0] is document.parts[number]
+    assert document.at(text.count("\n") + 5, 1) is None
+    assert document.at(0, 1) is None
+
+
+def colours(text: str, chosen: lsp.Range | None = None) -> list[tuple[int, int, str]]:
+    """Line, column and text of each token, undone from the relative encoding (in UTF-16 units)."""
+    document, places = opened(text)
+    found = semantic_tokens(document, places, chosen)
+    assert found is not None
+    rows, line, column = [], 0, 0
+    for k in range(0, len(found.data), 5):
+        down, right, length = found.data[k:k + 3]
+        line, column = line + down, right if down else column + right
+        units = places.lines[line].encode("utf-16-le", "surrogatepass")
+        rows.append((line, column, units[2 * column:2 * (column + length)].decode("utf-16-le", "surrogatepass")))
+    return rows
+
+
+def test_tokens_of_a_line_of_wide_characters_stand_where_they_are() -> None:
+    text = TEXT.replace("jit(f)/neg", "😀é/neg")
+    words = {word for _, _, word in colours(text)}
+    assert words == {word.replace("jit(f)/neg", "😀é/neg") for _, _, word in colours(TEXT)}
+    assert "source_line" in words
+
+
+def test_comments_beside_each_other_are_tokens_of_their_own_and_stale_ranges_are_empty() -> None:
+    text = f"/* one */   /* two */\n{TEXT}"
+    assert [word for line, _, word in colours(text) if line == 0] == ["/* one */", "/* two */"]
+    assert colours(text, lsp.Range(lsp.Position(10_000, 0), lsp.Position(10_001, 0))) == []
 
 
 def test_an_empty_text_has_one_line() -> None:
