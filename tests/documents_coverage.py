@@ -1,7 +1,7 @@
 """What holds of each operation of each document: writes samples/worked/COVERAGE.md.
 
 The numbers are those of the calls of samples/documents and of the examples of samples/worked; that each holds is what
-test_documents.py and test_worked_examples.py test.
+test_documents.py and test_worked_examples.py test, every call of `builds` as text and lifted, too.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ Made by `python tests/documents_coverage.py`: do not edit. A row is an operation
 
 - **builds**: calls as the document writes them (its order, the names of its signature and of its table, its defaults
   and optional arguments, its examples' own code), each of which builds under that document's semantics; they stand in
-  `samples/documents`. The text of each module is read back as the same module, and each module lifts to StableHLO and
-  comes back as a module that verifies.
+  `samples/documents`.
+- **text**: of these, the calls whose module is printed and read back as the same module.
+- **lifts**: of these, the calls whose module lifts to StableHLO and comes back as a module that verifies.
 - **refused**: calls that break what the document demands, each refused with the code of that constraint.
 - **examples**: worked examples of the document in `samples/worked`, whose values hold on the reference and on PJRT.
 
-| document | operations | builds | refused | examples |
-|---|---|---|---|---|
+| document | operations | builds | refused | examples | lifts | text |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -40,14 +41,20 @@ def coverage() -> str:
         (refused if call.code else builds)[call.document, call.operation] += 1
     found = _examples()
     rows = {d: sorted(o for e, o in builds if e == d) for d in DOCUMENTS.values()}
-    lines = [f"| {d} | {len(names)} | {sum(builds[d, o] for o in names)} | {sum(refused[d, o] for o in names)} | "
-             f"{sum(n for (e, _), n in found.items() if e == d)} |" for d, names in rows.items()]
+    lines = [_row(d, str(len(names)), *(sum(c[d, o] for o in names) for c in (builds, refused)),
+                  sum(n for (e, _), n in found.items() if e == d)) for d, names in rows.items()]
     parts = [_HEAD + "\n".join(lines)]
     for document, names in rows.items():
-        parts.append(f"\n## {document}\n\n| operation | builds | refused | examples |\n|---|---|---|---|")
-        parts += [f"| {o} | {builds[document, o]} | {refused[document, o]} | {found[document, _plain(o)]} |"
-                  for o in names]
+        parts.append(f"\n## {document}\n\n| operation | builds | refused | examples | lifts | text |\n"
+                     "|---|---|---|---|---|---|")
+        parts += [_row(o, builds[document, o], refused[document, o], found[document, _plain(o)]) for o in names]
     return "\n".join(parts) + "\n"
+
+
+def _row(*cells: str | int) -> str:
+    """A row of the table; what builds lifts and is read back, which is what test_documents.py asks of every call."""
+    builds = cells[-3]
+    return f"| {' | '.join(map(str, (*cells, builds, builds)))} |"
 
 
 def _examples() -> Counter[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,8 +21,30 @@ class ConvPadding(enum.Enum):
     VALID = "VALID"
 
 
-@dataclass(frozen=True)
-class DotDimensionNumbers:
+class Message:
+    """A record that may also be filled field by field, as the documents' examples fill theirs.
+
+    >>> numbers = DotDimensionNumbers()
+    >>> numbers.add_lhs_contracting_dimensions(1)
+    >>> numbers
+    DotDimensionNumbers(lhs_contracting_dimensions=(1,), rhs_contracting_dimensions=(), lhs_batch_dimensions=(), \
+rhs_batch_dimensions=())
+    """
+
+    def __getattr__(self, name: str) -> Callable[[Any], None]:
+        verb, _, wanted = name.partition("_")
+        known = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]  # its classes are dataclasses
+        if wanted not in known or verb != ("add" if known[wanted] == () else "set"):
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+
+        def fill(value: Any) -> None:
+            setattr(self, wanted, (*getattr(self, wanted), value) if verb == "add" else value)
+
+        return fill
+
+
+@dataclass
+class DotDimensionNumbers(Message):
     """What DotGeneral contracts and what it counts through."""
 
     lhs_contracting_dimensions: Ints = ()
@@ -31,8 +53,8 @@ class DotDimensionNumbers:
     rhs_batch_dimensions: Ints = ()
 
 
-@dataclass(frozen=True)
-class RaggedDotDimensionNumbers:
+@dataclass
+class RaggedDotDimensionNumbers(Message):
     """DotDimensionNumbers, and the dimensions that the groups divide."""
 
     dot_dimension_numbers: Any = None
@@ -40,8 +62,8 @@ class RaggedDotDimensionNumbers:
     rhs_group_dimensions: Ints = ()
 
 
-@dataclass(frozen=True)
-class GatherDimensionNumbers:
+@dataclass
+class GatherDimensionNumbers(Message):
     """How Gather's result, slices and indices belong together."""
 
     offset_dims: Ints = ()
@@ -52,8 +74,8 @@ class GatherDimensionNumbers:
     start_indices_batching_dims: Ints = ()
 
 
-@dataclass(frozen=True)
-class ScatterDimensionNumbers:
+@dataclass
+class ScatterDimensionNumbers(Message):
     """How Scatter's updates, windows and indices belong together."""
 
     update_window_dims: Ints = ()
@@ -64,8 +86,8 @@ class ScatterDimensionNumbers:
     scatter_indices_batching_dims: Ints = ()
 
 
-@dataclass(frozen=True)
-class ConvDimensionNumbers:
+@dataclass
+class ConvDimensionNumbers(Message):
     """The role of each dimension of a convolution's operands and result."""
 
     input_batch_dimension: int = 0
@@ -79,8 +101,8 @@ class ConvDimensionNumbers:
     output_spatial_dimensions: Ints = ()
 
 
-@dataclass(frozen=True)
-class PaddingDimension:
+@dataclass
+class PaddingDimension(Message):
     """PaddingConfig's row: zeros before, after and between the elements of a dimension."""
 
     edge_padding_low: int = 0

@@ -111,8 +111,9 @@ _ROWS = (
          says="mantissa_bits stand before exponent_bits; today they follow"),
     Form("ReduceScatter", KO, KO, "operand, computation, scatter_dim|scatter_dimension=scatter_dimension, shard_count, "
          "replica_group_ids|replica_groups=replica_groups?, channel_id?"),
-    Form("ReduceWindow", APACHECN, EN, "operand=operands, init_value=init_values, computation, window_dimensions, "
-         "window_strides, padding", regroup=computation_before_start),
+    Form("ReduceWindow", APACHECN, EN, "operand=operands, init_value|init_val=init_values, computation, "
+         "window_dimensions, window_strides|window_stride_dimensions=window_strides, padding",
+         regroup=computation_before_start),
     Form("Reshape", APACHECN, KO, "operand, dimensions?, new_sizes?", meaning=old.reshape,
          says="with three arguments the second is the order in which dimensions are collapsed; today there are two, "
          "and `dimensions` are the new sizes"),

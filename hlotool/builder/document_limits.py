@@ -76,7 +76,7 @@ def _one_array(b: Core, name: str, operand: Any, start_indices: Any) -> None:
     shape = _shape(start_indices)
     count = len(start_indices) if is_list else shape.dims[0] if shape is not None and shape.rank == 1 else None
     demand(count == rank or (shape is None and not is_list), STRICTER,
-           f"{name}: start_indices are {shape.text(False) if shape else list(start_indices)}; {_year(b)} demands an "
+           f"{name}: start_indices are {shape.text(False) if shape else start_indices}; {_year(b)} demands an "
            f"array of rank 1 with {rank} elements, one for each dimension of the operand")
 
 
@@ -112,9 +112,9 @@ def update_not_empty(b: Core, name: str, /, operand: Any, update: Any, start_ind
 
 def limits_past_starts(b: Core, name: str, /, operand: Any, start_indices: Any, limit_indices: Any) -> None:
     """Limits lie past the starts."""
-    pairs = zip(ints(start_indices, "start_indices"), ints(limit_indices, "limit_indices"), strict=False)
-    demand(all(low < high for low, high in pairs), STRICTER, f"{name}: limit_indices {list(limit_indices)} must be "
-           f"greater than start_indices {list(start_indices)} in {_year(b)}")
+    starts, ends = ints(start_indices, "start_indices"), ints(limit_indices, "limit_indices")
+    demand(all(low < high for low, high in zip(starts, ends, strict=False)), STRICTER, f"{name}: limit_indices "
+           f"{list(ends)} must be greater than start_indices {list(starts)} in {_year(b)}")
 
 
 def sort_of_one(b: Core, name: str, /, operand: Any) -> None:

@@ -1315,6 +1315,7 @@ def ReducePrecision(
         **common: Unpack[Common]
 ) -> XlaOp:
     """Round each element to the nearest number with so many exponent and mantissa bits, ties to even."""
+def ReduceProduct(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def ReduceScatter(
         operand: Operand,
         computation: Applied,
@@ -1327,6 +1328,7 @@ def ReduceScatter(
         **common: Unpack[Common]
 ) -> XlaOp:
     """AllReduce, of whose result each member keeps its part along a dimension."""
+def ReduceSum(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def ReduceWindow(
         operands: Operand,
         init_values: Operand,
@@ -2850,6 +2852,7 @@ def reduce_precision(
         shape: ShapeLike | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def reduce_product(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def reduce_scatter(
         operand: Operand,
         computation: Applied,
@@ -2861,6 +2864,7 @@ def reduce_scatter(
         use_global_device_ids: bool | None = None,
         **common: Unpack[Common]
 ) -> XlaOp: ...
+def reduce_sum(operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
 def reduce_window(
         operands: Operand,
         init_values: Operand,

@@ -1662,6 +1662,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Round each element to the nearest number with so many exponent and mantissa bits, ties to even."""
+    def ReduceProduct(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def ReduceScatter(
             self,
             operand: Operand,
@@ -1675,6 +1676,7 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """AllReduce, of whose result each member keeps its part along a dimension."""
+    def ReduceSum(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def ReduceWindow(
             self,
             operands: Operand,
@@ -3639,6 +3641,7 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def reduce_product(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def reduce_scatter(
             self,
             operand: Operand,
@@ -3651,6 +3654,7 @@ class Methods:
             use_global_device_ids: bool | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def reduce_sum(self, operand: Operand, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp: ...
     def reduce_window(
             self,
             operands: Operand,

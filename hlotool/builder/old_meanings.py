@@ -232,6 +232,7 @@ def map_with_statics(b: Core, operands: Any, computation: Any, dimensions: Any =
     if dimensions is not None and _is_operands(dimensions):
         dimensions, static_operands = None, dimensions
     made = b.operands(*(operands if isinstance(operands, (list, tuple)) else [operands]))
+    demand(bool(made), ARGUMENTS, "at least one operand is needed")
     statics = static_operands if isinstance(static_operands, (list, tuple)) else [static_operands]
     fixed = [b.operand(s) for s in statics if s is not None]
     if any(s.rank for s in fixed):

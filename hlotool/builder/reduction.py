@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
 Ints = Iterable[int]
+_AT_LEAST_ONE = "at least one operand is needed"
 
 
 def _several(value: Any) -> list[Any]:
@@ -30,6 +31,7 @@ def _scalars(operands: Sequence[XlaOp]) -> list[Shape]:
 def with_inits(b: Core, operands: Any, init_values: Any) -> tuple[list[XlaOp], list[XlaOp]]:
     """Operands, and an initial value for each of its element type."""
     made, starts = [b.operand(o) for o in _several(operands)], _several(init_values)
+    demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     demand(len(made) == len(starts), ARGUMENTS, f"{len(made)} operands and {len(starts)} init_values")
     return made, [b.operand(s, m.element_type if m.shape.is_array else None)
                   for s, m in zip(starts, made, strict=True)]
@@ -96,7 +98,11 @@ def reduce_all(b: Core, operand: Any, init_value: Any, computation: Any) -> XlaO
     return reduce(b, operand, init_value, computation)
 
 
-@function(regroup=computation_before_start)
+#: what the comments of the documents' example call two of its arguments
+EXAMPLE_NAMES = {"init_val": "init_values", "window_stride_dimensions": "window_strides"}
+
+
+@function(regroup=computation_before_start, synonyms=EXAMPLE_NAMES)
 def reduce_window(b: Core, operands: Any, init_values: Any, computation: Any, window_dimensions: Ints,
                   window_strides: Ints | None = None, padding: Any = "VALID", base_dilations: Ints | None = None,
                   window_dilations: Ints | None = None) -> XlaOp:
@@ -172,6 +178,7 @@ def map_(b: Core, *operands: Any, computation: Any = None, dimensions: Ints | No
     if len(given) == 1 and isinstance(given[0], (list, tuple)):
         given = list(given[0])
     made = b.operands(*given)
+    demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     rows = tuple(range(made[0].rank)) if dimensions is None else ints(dimensions, "dimensions")
     to_apply = b.callee(computation, _scalars(made), "mapped")
     return b.emit("map", made, {"dimensions": rows, "to_apply": to_apply})
@@ -185,7 +192,7 @@ def sort(b: Core, operands: Any, comparator: Any = None, dimension: int = -1, is
     operand rises, in the total order of floats.
     """
     made = [b.operand(o) for o in _several(operands)]
-    demand(bool(made), ARGUMENTS, "at least one operand is needed")
+    demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     axis = dimension + made[0].rank if dimension < 0 else dimension
     rows = [s for s in _scalars(made) for _ in range(2)]
     to_apply = b.callee(_rising if comparator is None else comparator, rows,
@@ -211,6 +218,7 @@ def scan(b: Core, operands: Any, computation: Any, dimension: int = 0, num_carri
          is_reverse: bool = False, is_associative: bool | None = None) -> XlaOp:
     """Run a computation along a dimension, handing carries on: inputs first, then the initial carries."""
     made = [b.operand(o) for o in _several(operands)]
+    demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     found: dict[str, Any] = {"dimensions": (dimension,), "to_apply": b.callee(computation, None, "scan")}
     if num_carries:
         found["num_carries"] = num_carries

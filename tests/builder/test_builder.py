@@ -23,7 +23,7 @@ from hlotool.execution.evaluate import evaluate_program
 from hlotool.ops import OPS
 from hlotool.ops.registry import op, require
 
-SPEC = pathlib.Path(__file__).parents[2] / "shared" / "spec"
+SPEC = pathlib.Path(__file__).parents[3] / "shared" / "spec"
 RUN = {**programs.GROUPS, **programs.COLLECTIVES}
 
 

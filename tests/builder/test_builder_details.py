@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.builder import XlaBuilder
+from hlotool.builder import DotDimensionNumbers, GatherDimensionNumbers, XlaBuilder
 from hlotool.execution import Program, run_program
 
 
@@ -188,3 +188,24 @@ def test_everything_said_of_a_convolution_is_kept() -> None:
             c.ConvGeneralDilated(c.Parameter(0, left), c.Parameter(1, right), dimension_numbers=numbers)
     with pytest.raises(hlotool.HloError, match="1 entry, the window 2"):
         b.ConvGeneralDilated(lhs, rhs, [2], "SAME", None, None, numbers)
+
+
+def test_records_are_filled_as_the_documents_examples_fill_them() -> None:
+    """`DotDimensionNumbers dnums; dnums.add_lhs_contracting_dimensions(2); ...`, and so the other records."""
+    b, dnums = XlaBuilder(), DotDimensionNumbers()
+    dnums.add_lhs_contracting_dimensions(2)
+    dnums.add_rhs_contracting_dimensions(1)
+    dnums.add_lhs_batch_dimensions(0)
+    dnums.add_rhs_batch_dimensions(0)
+    lhs = [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]
+    module = b.build(b.DotGeneral(b.Constant(lhs), b.Constant([[[1.0, 0.0], [0.0, 1.0]]] * 2), dnums))
+    assert hlotool.execute(module, [], executor="reference")[0].tolist() == lhs
+    gathered = GatherDimensionNumbers()
+    gathered.add_offset_dims(1)
+    gathered.add_collapsed_slice_dims(0)
+    gathered.add_start_index_map(0)
+    gathered.set_index_vector_dim(1)
+    assert b.Gather(b.Parameter(0, "f32[5,3]"), b.Constant([[4], [0]]), gathered, [1, 3]).shape.dims == (2, 3)
+    for name in ("add_index_vector_dim", "set_offset_dims", "add_sizes", "offset"):
+        with pytest.raises(AttributeError, match=f"GatherDimensionNumbers has no {name}"):
+            getattr(gathered, name)

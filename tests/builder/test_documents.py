@@ -14,7 +14,7 @@ from documents_coverage import PATH, coverage
 
 import hlotool
 
-HISTORY = pathlib.Path(__file__).parents[2] / "shared" / "spec" / "history.json"
+HISTORY = pathlib.Path(__file__).parents[3] / "shared" / "spec" / "history.json"
 CALLS = list(load())
 BUILT = [c for c in CALLS if not c.code]
 REFUSED = [c for c in CALLS if c.code]

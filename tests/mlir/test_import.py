@@ -416,7 +416,7 @@ def test_operands_are_converted_to_what_a_computation_takes(operation, types, co
     assert opcodes(module).count("convert") == count and not hlotool.verify(module)
 
 
-VERIFIED = pathlib.Path(__file__).parents[2] / "shared" / "corpus" / "stablehlo" / "verify"
+VERIFIED = pathlib.Path(__file__).parents[3] / "shared" / "corpus" / "stablehlo" / "verify"
 #: XLA takes convolutions of two integer types as they are
 TAKEN = {("verify_convolution.mlir", 39)}
 #: short forms of operations, and their generic form

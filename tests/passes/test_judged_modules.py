@@ -13,7 +13,7 @@ import pytest
 
 import hlotool
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
 _TEST = "XLA's own verifier refuses it, and its test says so; the compiler was asked without verifying"
 #: module: the codes of its errors, and the judgement

@@ -16,7 +16,7 @@ from hlotool.passes.verify import verify
 
 TABLE = checks()
 COVERED = [c for c in TABLE if c.code != "none"]
-DOCUMENT = Path(__file__).parents[2] / "shared" / "spec" / "verifier_checks.md"
+DOCUMENT = Path(__file__).parents[3] / "shared" / "spec" / "verifier_checks.md"
 
 
 def findings(text: str, profile: str) -> list[Diagnostic]:

@@ -19,7 +19,7 @@ from hlotool.text import parse
 from hlotool.text.scan import cut_instruction
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 #: names that the reader makes up for instructions that are written in place of a name
 _MADE_UP = re.compile(r".*\.anon(?:\.\d+)?|.*\.\d+\.gte")
 

@@ -22,7 +22,7 @@ from hlotool.ir import HloModule, Source
 from hlotool.text import parse_recovering
 
 MODELS = sorted((Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 #: far beyond what any of these texts takes; only a hang reaches it
 HANG_SECONDS = 60
 _TOKEN = re.compile(r"[\w.\-]+|\s+|.", re.S)

@@ -105,13 +105,13 @@ def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
         a + made.rank if a < 0 else a for a in ints(axes, "axes"))
 
 
-@function()
+@function("ReduceSum")
 def sum_(b: Core, operand: Any, axes: Any = None) -> XlaOp:
     """The sum along axes; along all by default."""
     return folded(b, operand, axes, "Add", zero)
 
 
-@function()
+@function("ReduceProduct")
 def product(b: Core, operand: Any, axes: Any = None) -> XlaOp:
     """The product along axes; along all by default."""
     return folded(b, operand, axes, "Mul", one)
