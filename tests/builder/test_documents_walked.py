@@ -20,11 +20,12 @@ from hlotool.builder.functions import Function
 from hlotool.builder.versions import form_of
 
 SEEDS = pathlib.Path(__file__).parents[2].parent / "shared" / "spec" / "seeds"
-#: the beginning of a document's file name -> the document, and a row of its tables of arguments
+#: rows of the tables of arguments: with bars, with the type right behind the name, and on two lines
 _ROW = re.compile(r"^\|?\s*`?([a-z_][a-z_0-9]*)`?\s*\|")
-_GLUED = re.compile(r"^([a-z_0-9]+?)(?:ComputationDataHandle|Computation|int64|int32|float|string|Shape|ArraySlice|Padding)")
-_OF_TWO_LINES = re.compile(r"^([a-z_]+) \n(?:sequence|ComputationDataHandle|Computation|int64|int32|float|string|Shape|"
-                           r"ArraySlice|Padding|ChannelHandle|PrimitiveType|DotDim|T )")
+_TYPES = "ComputationDataHandle|Computation|int64|int32|float|string|Shape|ArraySlice|Padding"
+_GLUED = re.compile(rf"^([a-z_0-9]+?)(?:{_TYPES})")
+_OF_TWO_LINES = re.compile(rf"^([a-z_]+) \n(?:{_TYPES}|sequence|ChannelHandle|PrimitiveType|DotDim|T )")
+#: the beginning of a document's file name -> the document, and a row of its tables of arguments
 FILES = {"004": ("2017-apachecn", _GLUED), "003": ("2017-zh", _ROW), "001": ("2018-en", _OF_TWO_LINES),
          "002": ("2022-ko", _ROW), "000": ("2025-ru", _ROW)}
 _CALL = re.compile(r"(?:^|`|\s)([A-Za-z]\w*)\(\s*([A-Za-z_][\w\s.,]*?)\s*\)", re.MULTILINE)
