@@ -145,6 +145,8 @@ def page(report: dict[str, Any]) -> str:
 def _heading(report: dict[str, Any]) -> str:
     """The verdict in a sentence."""
     totals, counts = report["totals"], report["totals"]["verdicts"]
+    if not totals["collected"]:
+        return "There are no cases"
     if unexplained := counts.get(str(Verdict.UNEXPLAINED), 0):
         return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
     said = [(totals["collected"] - totals["finished"], "without a result"),

@@ -57,6 +57,7 @@ def test_a_part_that_is_not_given_is_an_error() -> None:
 def test_the_policy_of_the_conformance_page_allows_its_own_script_and_style() -> None:
     page = conformance_page(REPORT)
     assert page.startswith(head())
+    assert "<h1>There are no cases</h1>" in page
     own = re.findall(r"<(?:style|script)>(.*?)</(?:style|script)>", page, re.S)
     assert len(own) == 2
     assert allowed(page) == set(map(hashed, own))

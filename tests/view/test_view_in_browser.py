@@ -128,6 +128,30 @@ def test_two_modules_side_by_side(opened: Any) -> None:
     assert "opcode: negate → cosine" in page.page.inner_text("#facts")
 
 
+def test_values_beside_two_modules_are_listed(opened: Any) -> None:
+    modules = [hlotool.parse(SCOPED), hlotool.parse(SCOPED)]
+    page = opened(pair_page(["before", "after"], modules, Values({"last": np.float32([1, np.nan, 1, 1])})))
+    assert "1 NaN" in page.page.inner_text("#facts")
+
+
+def test_what_is_left_out_of_a_folder_shows_no_other_pass(opened: Any, tmp_path: pathlib.Path) -> None:
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    after = SCOPED.replace("negate(", "sine(")
+    (dumps / "module_0001.jit_f.before_optimizations.txt").write_text(SCOPED)
+    (dumps / "module_0001.jit_f.0001.simplify.after_algsimp.before_dce.txt").write_text(after)
+    rooms = (folder_page("dumps", read_folder(dumps).chains, Reader(), most_bytes=n) for n in range(9000, -1, -300))
+    #: of each number of dumps that are left out the smallest page
+    made = {page.left_out: page.text for page in rooms}
+    assert set(made) == {0, 1, 2}
+    for text in (made[1], made[2]):
+        page = opened(text)
+        page.page.locator("#passes button").last.click()
+        assert "left out" in page.page.inner_text("#passes p")
+        assert not page.page.is_visible("#graphs")
+    assert "2 dumps are left out" in page.page.inner_text("#verdict")
+
+
 def test_the_passes_of_a_folder_are_a_time_line(opened: Any, tmp_path: pathlib.Path) -> None:
     names = ["before_optimizations", "0001.simplify.after_algsimp.before_dce", "0002.simplify.after_dce.before_x"]
     texts = [SCOPED, SCOPED, SCOPED.replace("negate(", "cosine(")]

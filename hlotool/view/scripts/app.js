@@ -256,6 +256,7 @@ class App {
     this.said.textContent = `${n} of ${chain.steps.length - 1}: ${step.label}: ${step.said}`;
     // What stood there is another pass's.
     byId("graphs").hidden = byId("side").hidden = !step.modules.length;
+    byId("verdict").textContent = this.page.verdict;
     if (!step.modules.length) return;
     await this.showModules(step.modules, step.match);
     // Passes that change nothing share a module, so its own name is that of the first of them.

@@ -55,8 +55,9 @@ class Details {
     if (pane.match) parts.push(...this.changes(panes));
     const findings = (m.findings || []).toSorted((a, b) => SEVERITIES.indexOf(a[1]) - SEVERITIES.indexOf(b[1]));
     parts.push(...this.list(`Findings (${findings.length})`, findings.slice(0, MOST_ROWS).map(f => this.finding(pane, f)), findings.length));
-    const named = [...m.valueLines].filter(([, v]) => v.state !== "finite");
-    parts.push(...this.list("Values that are not finite, or wrong", named.map(([n, v]) => [this.jump(pane, n), ` ${v.lines[0]}`])));
+    // Beside two modules the values are those of the first.
+    const named = panes.flatMap(p => [...p.module.valueLines].filter(([, v]) => v.state !== "finite").map(([n, v]) => [p, n, v]));
+    parts.push(...this.list("Values that are not finite, or wrong", named.map(([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`])));
     const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
     parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
       ` ${short.format(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${(100 * (row[2] + row[3]) / whole).toPrecision(2)} %)`])));

@@ -55,7 +55,7 @@ const OVERLAYS = {
       }
       return {};
     },
-    legend: () => [["k5", "wrong, or the first NaN"], ["k2", "NaN or infinite"], ["k3", "finite"], ["k0", "not known"]],
+    legend: () => [["k5", "wrong"], ["k2", "NaN or infinite"], ["k3", "finite"], ["k0", "not known"]],
   },
   sharding: {
     label: "by sharding", has: module => module.shardings.size > 0,
