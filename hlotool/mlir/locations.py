@@ -19,6 +19,8 @@ _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 
 #: the metadata that a location says by itself, in this order
 _PLAIN = ("op_name", "source_file", "source_line")
+#: text that is what it is written as, whoever reads it
+_WORDS = re.compile(r"[ !#-\[\]-~]*+")
 _ROW = re.compile(r"(\w+)=(\d+)")
 #: frames of a stack that are followed: a table may lead in circles
 _DEEPEST = 256
@@ -60,6 +62,10 @@ class Locations:
 
     def _of_metadata(self, metadata: Metadata) -> Any:
         fields = metadata.fields
+        if _is_plain(fields):
+            operation, file, line = (fields.get(name, "") for name in _PLAIN)
+            location = self._ir.Location.file(file, int(line or "0"), 0) if file else self._ir.Location.unknown()
+            return self._name(operation, location) if operation else location
         location = self._place_of(fields)
         if op_name := fields.get("op_name"):
             location = self._name(_encodable(_plain(op_name)), location)
@@ -217,6 +223,14 @@ def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
     """What fields of metadata say, however they are written; nothing and zero say nothing."""
     facts = {name: int(text) if name == "source_line" else _plain(text) for name, text in fields.items()}
     return {name: fact for name, fact in facts.items() if fact}
+
+
+def _is_plain(fields: Mapping[str, str]) -> bool:
+    """Whether a location surely says what fields of metadata do: printable ASCII without escapes, a line of a file."""
+    if not all(name in _PLAIN and _WORDS.fullmatch(text) for name, text in fields.items()):
+        return False
+    line, file = fields.get("source_line", "0"), fields.get("source_file", "")
+    return line.isdecimal() and int(line) <= _LAST and file != _NO_FILE and (bool(file) or int(line) == 0)
 
 
 def _encodable(text: str) -> str:
