@@ -11,7 +11,7 @@ from hlotool.mlir import codes
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.types import NoType
 from hlotool.ops import OPS, ConstraintError
-from hlotool.passes.verify import agrees
+from hlotool.passes.verify import agrees, verify
 
 #: what a lowering may raise on an instruction that breaks its operation's rules
 MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
@@ -73,8 +73,17 @@ class Findings:
                 self.report_module(codes.UNVERIFIED, found.message)
             elif instruction not in reported:
                 reported.add(instruction)
-                broken = _broken_rule(instruction)
+                broken = _broken_rule(instruction) or self._verdict_at(instruction)
                 self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
+
+    def _verdict_at(self, instruction: HloInstruction) -> str:
+        """What HLO's own verification says at the instruction's line: some rules look at several instructions."""
+        source, start = self._module.source, instruction.offset
+        if source is None or start < 0:
+            return ""
+        line = at(source, start, start + len(instruction.name), codes.UNVERIFIED, "").line
+        return next((f"{d.message} [{d.code}]" for d in verify(self._module)
+                     if d.severity == "error" and d.line == line), "")
 
 
 def _broken_rule(instruction: HloInstruction) -> str:

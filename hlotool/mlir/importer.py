@@ -120,6 +120,10 @@ class Importer:
     def _entry(self, functions: Sequence[Any]) -> str:
         names = [f.attributes["sym_name"].value for f in functions]
         if "main" in names:
+            main = functions[names.index("main")].attributes
+            if "sym_visibility" in main and main["sym_visibility"].value == "private":
+                # XLA drops private functions that nothing calls, and then finds no main.
+                raise HloError([Diagnostic(codes.NO_ENTRY, "the function main is private: no program begins with it")])
             return "main"
         raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main"
                                    + (f"; it has {', '.join(names)}" if names else ""))])

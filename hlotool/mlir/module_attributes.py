@@ -233,7 +233,7 @@ def _read_marks(attributes: Any) -> dict[str, Any]:
     if REPLICATION in attributes:
         found["parameter_replication"] = tuple(bool(getattr(a, "value", None)) for a in attributes[REPLICATION])
     if SHARDING in attributes:
-        found["sharding"] = _read_sharding(attributes[SHARDING])
+        found["sharding"] = read_sharding_attribute(SHARDING, attributes[SHARDING])
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
     entries = (*entries, *((name, quote(str(attributes[mlir]))) for mlir, name in _SHARDY.items()
                            if mlir in attributes))
@@ -242,7 +242,7 @@ def _read_marks(attributes: Any) -> dict[str, Any]:
     return found
 
 
-def _read_sharding(attribute: Any) -> Any:
+def read_sharding_attribute(name: str, attribute: Any) -> Any:
     """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
     data = attribute.value_bytes
     try:
@@ -251,7 +251,7 @@ def _read_sharding(attribute: Any) -> Any:
         pass
     found = read_sharding(data)
     if found is None:
-        raise HloError([Diagnostic(codes.REFUSED, f"{SHARDING} is {attribute}, which is no sharding")])
+        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {attribute}, which is no sharding")])
     return found
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.mlir.dense_elements import read_dense
+from hlotool.mlir.expansion import KEPT
+from hlotool.mlir.module_attributes import read_sharding_attribute
 from hlotool.mlir.strings import text_of
 
 if TYPE_CHECKING:
@@ -93,6 +95,10 @@ class OperationReader:
         """What the attribute holds, as plain values; see hlotool.mlir.attribute_values."""
         found = self._get(attribute)
         return default if found is None else self.importer.values.read(found)
+
+    def sharding(self, attribute: str) -> Any:
+        """The sharding that a string holds, as HLO's text or as the bytes of an OpSharding."""
+        return read_sharding_attribute(attribute, self._attributes[attribute])
 
     def struct(self, attribute: str) -> dict[str, Any]:
         """The fields of a struct attribute by name; none where it is missing or of another kind."""
@@ -190,7 +196,9 @@ class OperationReader:
 
     def refuse(self, reason: str) -> NoReturn:
         """Report that this operation cannot be imported, and why."""
-        self.importer.refuse(self._operation, f"{self.name} cannot be imported: {reason}")
+        target = self.string("call_target_name")
+        name = target.removeprefix(KEPT) if target.startswith(KEPT) else self.name
+        self.importer.refuse(self._operation, f"{name} cannot be imported: {reason}")
 
 
 def shortest(value: builtins.float) -> builtins.float:

@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.costs import elements_of, flops
+from hlotool.ops.einsums import lift_einsum
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
@@ -174,7 +175,7 @@ def _emit_dot(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]
 
 def _lift_dot(r: Reader) -> HloInstruction:
     if r.name == "stablehlo.einsum":
-        return _lift_einsum(r)
+        return lift_einsum(r)
     operands, attributes = r.operands(), precision_words(r)
     if r.name == "stablehlo.dot":
         return r.add("dot", r.shape(), operands, {
@@ -196,29 +197,6 @@ def _lifted_algorithm(r: Reader, is_precise: bool) -> dict[str, str]:
         r.refuse(f"with an algorithm ({name}) the precision is DEFAULT, its precision_config is "
                  f"{r.text('precision_config')}")
     return {"algorithm": name}
-
-
-def _lift_einsum(r: Reader) -> HloInstruction:
-    """An einsum of two operands as a dot, its dimensions put in order."""
-    lhs, rhs = r.operands()
-    equation = r.string("einsum_config").replace(" ", "")
-    (left, right), out = (part.split(",") for part in equation.split("->"))
-    words = (left, right, *out)
-    single = "".join(c for c in left + right if (c in left) + (c in right) + (c in out[0]) == 1)
-    if any(len(set(word)) != len(word) for word in words) or single or "." in equation:
-        r.refuse(f"the einsum {equation} repeats, sums or leaves out dimensions of one operand")
-    batch = [c for c in left if c in right and c in out[0]]
-    inner = [c for c in left if c in right and c not in out[0]]
-    order = batch + [c for c in left if c not in right] + [c for c in right if c not in left]
-    sizes = {**dict(zip(right, rhs.shape.dims, strict=True)), **dict(zip(left, lhs.shape.dims, strict=True))}
-    shape = r.shape()
-    attributes = {name: tuple(map(word.index, letters)) for name, word, letters in (
-        ("lhs_batch_dims", left, batch), ("lhs_contracting_dims", left, inner),
-        ("rhs_batch_dims", right, batch), ("rhs_contracting_dims", right, inner)) if letters}
-    made = r.add("dot", shape.with_dims(tuple(sizes[c] for c in order)), (lhs, rhs), attributes)
-    if list(out[0]) == order:
-        return made
-    return r.add("transpose", shape, (made,), {"dimensions": tuple(map(order.index, out[0]))})
 
 
 def contract(lhs: Array, rhs: Array, contracting: tuple[Ints, Ints], batch: tuple[Ints, Ints], target: Any) -> Array:

@@ -99,6 +99,9 @@ class Reader(Protocol):
         What has no such value is the attribute's text.
         """
 
+    def sharding(self, attribute: str) -> Any:
+        """The sharding that a string holds, as HLO's text or as the bytes of an OpSharding."""
+
     def struct(self, attribute: str) -> dict[str, Any]:
         """The fields of a struct attribute such as #stablehlo.dot<...>, by the names that the bindings give them.
 

@@ -122,8 +122,17 @@ def _draw_domain(d: Draw) -> None:
           domain='{kind="sharding", entry={maximal device=0}, exit={maximal device=1}}')
 
 
-@op(domain_shape, lowering=PASSED, source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", draw=_draw_domain,
-    cost=is_free)
+def _lift_domain(r: Reader) -> HloInstruction:
+    """MHLO's domain: its two sides are serialised shardings."""
+    for name in ("entry_metadata", "exit_metadata"):
+        if not r.has(name):
+            r.refuse(f"it has no {name}")
+    kind = Domain(r.word("kind", "sharding"), r.sharding("entry_metadata"), r.sharding("exit_metadata"))
+    return r.add("domain", r.shape(), r.operands(), {"domain": kind})
+
+
+@op(domain_shape, lowering=Lowering(passed_through, _lift_domain, ("mhlo.domain",)), draw=_draw_domain, cost=is_free,
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
 def domain(operand: Any, *, domain: Domain) -> Any:
     """The operand; marks where the sharding of values changes.
 

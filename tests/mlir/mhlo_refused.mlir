@@ -2,10 +2,10 @@
 
 // an operation that nothing reads
 func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = mhlo.domain %a : tensor<2x3xf32>
+  %0 = mhlo.dynamic_gizmo %a : tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
-// refused at 2: mhlo.domain has no form in StableHLO
+// refused at 2: mhlo.dynamic_gizmo has no form in StableHLO
 
 // -----
 

@@ -129,18 +129,58 @@ def test_scan_and_the_high_half_of_products():
 
 
 @pytest.mark.parametrize("equation, lhs, rhs, result", [
-    ("ij,jk->ik", "2x3", "3x4", "2x4"), ("bij,bkj->bki", "2x3x4", "2x5x4", "2x5x3"), ("i,j->ji", "2", "3", "3x2")])
+    ("ij,jk->ik", "2x3", "3x4", "2x4"), ("bij,bkj->bki", "2x3x4", "2x5x4", "2x5x3"), ("i,j->ji", "2", "3", "3x2"),
+    ("...ij,...jk->...ik", "5x2x3", "5x3x4", "5x2x4"), ("...i,i...->...", "2x3", "3x2", "2"),
+    ("...ij,jk->i...k", "5x6x2x3", "3x4", "2x5x6x4"), ("ij,jk->i", "2x3", "3x4", "2"), ("hij,jk->", "2x3x4", "4x5", ""),
+    ("i,j->i", "3", "0", "3")])
 def test_einsum(equation, lhs, rhs, result):
+    result, lhs, rhs = (f"{d}x" if d else "" for d in (result, lhs, rhs))
     module = hlotool.from_stablehlo(f"""
-    func.func @main(%a: tensor<{lhs}xf32>, %b: tensor<{rhs}xf32>) -> tensor<{result}xf32> {{
+    func.func @main(%a: tensor<{lhs}f32>, %b: tensor<{rhs}f32>) -> tensor<{result}f32> {{
       %0 = "stablehlo.einsum"(%a, %b) <{{einsum_config = "{equation}"}}>
-        : (tensor<{lhs}xf32>, tensor<{rhs}xf32>) -> tensor<{result}xf32>
-      return %0 : tensor<{result}xf32>
+        : (tensor<{lhs}f32>, tensor<{rhs}f32>) -> tensor<{result}f32>
+      return %0 : tensor<{result}f32>
     }}""")
     assert not hlotool.verify(module)
-    a, b = (np.random.default_rng(0).integers(0, 9, tuple(map(int, d.split("x")))).astype(np.float32)
+    a, b = (np.random.default_rng(0).integers(0, 9, tuple(map(int, d.split("x")[:-1]))).astype(np.float32)
             for d in (lhs, rhs))
     assert (hlotool.execute(module, [a, b], executor="reference")[0] == np.einsum(equation, a, b)).all()
+
+
+@pytest.mark.parametrize("equation", [
+    "ii,ij->j", "ij,jk->il", "ij->ji", "...ij...,jk->ik", "ijk,jk->ik", "ij,jk,kl->il"])
+def test_einsums_that_are_no_dots_are_refused(equation):
+    with pytest.raises(hlotool.HloError, match=r"the einsum .*\[X203\]"):
+        hlotool.from_stablehlo(f"""
+        func.func @main(%a: tensor<3x3xf32>, %b: tensor<3x3xf32>) -> tensor<3x3xf32> {{
+          %0 = "stablehlo.einsum"(%a, %b) <{{einsum_config = "{equation}"}}>
+            : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+          return %0 : tensor<3x3xf32>
+        }}""")
+
+
+def test_a_private_main_begins_no_program():
+    for others in ("", "func.func @other() { return }"):
+        with pytest.raises(hlotool.HloError, match=r"main is private.*\[X204\]"):
+            hlotool.from_stablehlo("func.func private @main(%a: tensor<2xf32>) -> tensor<2xf32> "
+                                   "{ return %a : tensor<2xf32> }" + others)
+
+
+def test_a_domain_of_mhlo_has_the_shardings_that_it_serialises():
+    """As XLA reads it: `OpSharding` of one device, and of a tuple without elements."""
+    program = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = "mhlo.domain"(%a) {kind = #mhlo<kind sharding>, entry_metadata = "\\08\\01\\1A\\01\\01\\22\\01\\01",
+                               exit_metadata = "EXIT"} : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }"""
+    module = hlotool.from_stablehlo(program.replace("EXIT", "\\08\\02"))
+    assert 'domain={kind="sharding", entry={maximal device=1}, exit={}}' in str(module)
+    assert not hlotool.verify(module)
+    for broken, code in (("devices", "X203"), ("\\08", "X203")):
+        with pytest.raises(hlotool.HloError, match=rf"exit_metadata is .* no sharding \[{code}\]"):
+            hlotool.from_stablehlo(program.replace("EXIT", broken))
+    with pytest.raises(hlotool.HloError, match=r"mhlo.domain cannot be imported: it has no entry_metadata \[X203\]"):
+        hlotool.from_stablehlo(program.replace('entry_metadata', 'beginning'))
 
 
 def test_asynchronous_operations():

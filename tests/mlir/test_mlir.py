@@ -216,6 +216,30 @@ def test_what_breaks_a_rule_is_located() -> None:
     assert found == [("X105", 4)]
 
 
+def test_what_mlirs_verifier_refuses_is_told_in_the_words_of_hlos_rules() -> None:
+    """Of an asynchronous chain HLO knows that its end gives what the computation gives; MLIR sees a return only."""
+    text = """HloModule m
+
+started {
+  p = f32[3] parameter(0)
+  q = f32[3] parameter(1)
+  ROOT both = (f32[3], f32[3]) tuple(p, q)
+}
+
+ENTRY e {
+  p = f32[3] parameter(0)
+  q = f32[3] parameter(1)
+  begun = ((f32[3], f32[3]), (), s32[]) async-start(p, q), calls=started
+  going = ((f32[3], f32[3]), (f32[3]), s32[]) async-update(begun)
+  ROOT ended = (f32[3]) async-done(going)
+}
+"""
+    with pytest.raises(hlotool.HloError) as caught:
+        hlotool.to_stablehlo(hlotool.parse(text))
+    found = [(d.code, d.line, d.message) for d in caught.value.diagnostics]
+    assert found == [("X105", 14, "started gives (f32[3], f32[3]), but (f32[3]) is written [V103]")]
+
+
 def chain(length: int) -> HloModule:
     shape = Shape.array("f32", (4,))
     last = p = HloInstruction("p", "parameter", shape, (), Attributes(parameter_number=0))
