@@ -130,6 +130,48 @@ _FAMILIES: dict[str, list[tuple[str, str]]] = {
         ("f32[5]", "sort(p0)", 0, _LESS), ("f32[5]", "sort(p0)", 1, _LESS), ("s32[5]", "sort(p0)", 0, _LESS),
         ("f32[5]", "sort(p0)", 0, _SUM), ("f32[]", "sort(p0)", 0, _LESS), ("f32[5]", "map(p0, p0)", 0, _SUM),
         ("f32[5]", "map(p0)", 0, _SUM), ("f32[5,2]", "map(p0, p0)", 0, _SUM), ("s32[5]", "map(p0, p0)", 0, _SUM))],
+    "open sizes": [
+        *((s, e) for s in ("f32[?,8]", "f32[<=4,8]") for e in (
+            "transpose(p0), dimensions={1,0}", "reverse(p0), dimensions={0}", "negate(p0)", "is-finite(p0)", "copy(p0)",
+            "sort(p0), dimensions={0}, to_apply=less", "tuple(p0)", "get-dimension-size(p0), dimensions={0}",
+            "topk(p0), k=2, largest=true", "real(p0)", "cholesky(p0)")),
+        *((s, "select(p0, p1, p2)") for s in (
+            "pred[] f32[?] f32[2]", "pred[<=2] f32[<=2] f32[2]", "pred[2] f32[<=2] f32[<=2]", "pred[3] f32[?] f32[2]",
+            "pred[2] f32[?] f32[3]", "pred[] f32[?] f32[<=2]")),
+        *((s, "clamp(p0, p1, p2)") for s in (
+            "f32[?] f32[?] f32[?]", "f32[] f32[?] f32[]", "f32[2] f32[?] f32[2]", "f32[<=2] f32[2] f32[]",
+            "f32[] f32[<=2] f32[<=2]", "f32[?] f32[2] f32[]", "f32[3] f32[?] f32[2]", "f32[<=2] f32[?] f32[2]")),
+        *((s, "conditional(p0, p1, p2), branch_computations={first, other}".replace(
+            "first", names[0]).replace("other", names[1])) for s, names in (
+            ("s32[] f32[2] f32[2]", ("two", "two")), ("s32[] f32[2] f32[<=2]", ("two", "upto")),
+            ("s32[] f32[<=2] f32[2]", ("upto", "two")), ("s32[] f32[?] f32[2]", ("open", "two")),
+            ("s32[] f32[2] f32[?]", ("two", "open")), ("s32[] f32[?] f32[<=2]", ("open", "upto")),
+            ("s32[] f32[2] f32[2]", ("two", "integers")))),
+        *((s, f"convolution(p0, p1), window={{{w}}}, dim_labels=bf0_oi0->bf0{more}") for s, w, more in (
+            ("f32[1,?,5] f32[3,2,3]", "size=3", ""), ("f32[1,?,5] f32[3,?,3]", "size=3", ""),
+            ("f32[1,2,5] f32[3,?,3]", "size=3", ""), ("f32[1,2,5] f32[3,2,?]", "size=3", ""),
+            ("f32[1,?,5] f32[4,1,3]", "size=3", ", feature_group_count=2"), ("f32[1,2,?] f32[3,2,3]", "size=3", ""),
+            ("f32[1,2,?] f32[3,2,3]", "size=3 stride=2", ""), ("f32[1,2,?] f32[3,2,3]", "size=3 lhs_dilate=2", ""),
+            ("f32[1,2,<=5] f32[3,2,3]", "size=3", ""), ("f32[1,2,5] f32[<=3,2,3]", "size=3", ""))),
+        *((s, "batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1") for s in (
+            "f32[?,3] f32[3] f32[3]", "f32[?,3] f32[?] f32[3]", "f32[2,?] f32[?] f32[?]", "f32[2,?] f32[3] f32[?]",
+            "f32[<=2,3] f32[3] f32[3]", "f32[2,<=3] f32[<=3] f32[<=3]", "f32[2,<=3] f32[3] f32[3]")),
+        *((s, e) for s, e in (
+            ("f32[?,3] f32[]", "reduce(p0, p1), dimensions={1}, to_apply=sum"),
+            ("f32[?,3] f32[]", "pad(p0, p1), padding=1_1_2x0_0"), ("f32[?,3] f32[]", "pad(p0, p1), padding=-1_-1x0_0"),
+            ("f32[?,3] f32[]", "reduce-window(p0, p1), window={size=1x2 pad=0_0x1_1}, to_apply=sum"),
+            ("f32[?,3] s32[2,3] f32[] s32[]", "reduce(p0, p1, p2, p3), dimensions={1}, to_apply=second"),
+            ("f32[<=2,3] s32[2,3] f32[] s32[]", "reduce(p0, p1, p2, p3), dimensions={1}, to_apply=second"),
+            ("f32[?,5] f32[?,2] f32[]", "select-and-scatter(p0, p1, p2), window={size=2x3 stride=2x2}, select=less, "
+             "scatter=sum"),
+            ("f32[?] f32[?]", "map(p0, p1), dimensions={0}, to_apply=sum"),
+            ("f32[?,3,3] f32[?,3,2]", "triangular-solve(p0, p1), left_side=true, lower=true, transpose_a=NO_TRANSPOSE"),
+            ("c64[?,8]", "fft(p0), fft_type=FFT, fft_length={8}"),
+            ("f32[2,?]", "fft(p0), fft_type=RFFT, fft_length={8}"),
+            ("c64[2,<=5]", "fft(p0), fft_type=IRFFT, fft_length={8}"),
+            ("f32[?] s32[]", "set-dimension-size(p0, p1), dimensions={0}"),
+            ("f32[<=8] s32[]", "set-dimension-size(p0, p1), dimensions={0}"))),
+    ],
     "others": [
         ("f32[5]", "get-dimension-size(p0), dimensions={0}"), ("f32[5]", "get-dimension-size(p0), dimensions={1}"),
         ("(f32[5],s32[])", "get-tuple-element(p0), index=1"), ("f32[5]", "tuple(p0, p0)"),
@@ -145,6 +187,10 @@ sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT }
 second { a = f32[] parameter(0)  b = s32[] parameter(1)  c = f32[] parameter(2)  d = s32[] parameter(3)
          ROOT t = (f32[], s32[]) tuple(c, d) }
+two { a = f32[2] parameter(0)  ROOT c = f32[2] negate(a) }
+upto { a = f32[<=2] parameter(0)  ROOT c = f32[<=2] negate(a) }
+open { a = f32[?] parameter(0)  ROOT c = f32[?] negate(a) }
+integers { a = f32[2] parameter(0)  ROOT c = s32[2] convert(a) }
 """
 
 

@@ -118,6 +118,8 @@ def clamp_shape(min: Shape, operand: Shape, max: Shape) -> Shape:
         require(not shape.dims or same_dims(shape, operand), label,
                 f"{name} is {shape.text(False)}, operand is {operand.text(False)}; "
                 f"{name} must be a scalar or have the operand's dimensions")
+    require(not min.dims or not max.dims or same_dims(min, max), "clamp-c2",
+            f"min is {min.text(False)}, max is {max.text(False)}; where neither is a scalar, both have one size")
     require_same_type((operand, min, max), "clamp-c3", ("operand", "min", "max"))
     return operand
 
@@ -154,6 +156,9 @@ def select_shape(pred: Shape, on_true: Shape, on_false: Shape) -> Shape:
             f"on_true is {on_true.text(False)}, on_false is {on_false.text(False)}: they must have one shape")
     require(not pred.dims or same_dims(pred, on_true), "select-c1",
             f"the predicate is {pred.text(False)}, on_true is {on_true.text(False)}; "
+            "it must be a scalar or have the same dimensions")
+    require(not pred.dims or same_dims(pred, on_false), "select-c1",
+            f"the predicate is {pred.text(False)}, on_false is {on_false.text(False)}; "
             "it must be a scalar or have the same dimensions")
     found = merged(on_true, on_false)
     return merged(found, pred) if pred.dims else found

@@ -23,6 +23,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
+from hlotool.ops.rules import flags_of, same_dims
 from hlotool.ops.values import Callee
 
 
@@ -203,11 +204,32 @@ def conditional_shape(selector: Shape, *branch_operands: Shape, true_computation
     for branch, operand, place in zip(branches, branch_operands, places, strict=True):
         require_parameters(branch, (operand,), "conditional-c4", "the branch", attribute=place)
     first: Shape = branches[0].root.shape
+    found = first
     for branch in branches[1:]:
-        require(branch.root.shape.compatible(first), "conditional-c5",
+        together = _of_either(found, branch.root.shape)
+        require(together is not None, "conditional-c5",
                 f"the branch {branches[0].name} gives {first.text(False)}, {branch.name} gives "
                 f"{branch.root.shape.text(False)}")
-    return first
+        found = together or found
+    return found
+
+
+def _of_either(first: Shape, other: Shape) -> Shape | None:
+    """The shape of what one of two branches gives: a dimension is dynamic where one branch has it so; None for none.
+
+    Source: XLA, ShapeInference::InferConditionalShape.
+    """
+    if first is other:
+        return first
+    if first.is_tuple and other.is_tuple and len(first.elements) == len(other.elements):
+        members = [_of_either(x, y) for x, y in zip(first.elements, other.elements, strict=True)]
+        return None if None in members else Shape.tuple(*(m for m in members if m is not None))
+    if not (first.is_array and other.is_array):
+        return first if first.compatible(other) else None
+    if first.element_type != other.element_type or not same_dims(first, other):
+        return None
+    flags = tuple(x or y for x, y in zip(flags_of(first), flags_of(other), strict=True))
+    return Shape.array(first.element_type, first.dims, first.layout, flags)
 
 
 def branches_of(true_computation: Any, false_computation: Any, branch_computations: Any) -> tuple[Any, ...]:
@@ -271,7 +293,7 @@ def conditional(selector: Array, *branch_operands: Any, true_computation: Callee
     C2  The selector is pred[] with two branches, or s32[].
     C3  There is an operand for each branch.
     C4  Each branch takes one parameter, of its operand's shape.
-    C5  All branches give one shape.
+    C5  All branches give one shape, up to which dimensions are dynamic.
     """
     branches = branches_of(true_computation, false_computation, branch_computations)
     number = int(selector)

@@ -127,6 +127,10 @@ def _require_gradient(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles],
                 f"lhs {lhs.text(False)} has the batch size {batch}, rhs {rhs.text(False)} has {right[0]} or {right[1]}")
 
 
+def _size(size: int) -> str:
+    return "?" if size == UNBOUNDED else str(size)
+
+
 def _mix(a: DType, b: DType) -> bool:
     """Whether one product holds both: integers and floats do where the float holds each integer exactly."""
     if a.is_integral and b.is_floating:
@@ -166,8 +170,8 @@ def _require_window(rhs: Shape, kernel: Roles, rows: Sequence[WindowDimension]) 
                 f"window dimension {i} has size {row.size}, stride {row.stride}, dilations {row.base_dilation} and "
                 f"{row.window_dilation}; all must be positive", attribute="window")
         size = rhs.dims[kernel.spatial[i]]
-        require(same_size(row.size, size), "convolution-c10",
-                f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {size} there",
+        require(row.size == size, "convolution-c10",
+                f"window dimension {i} has size {row.size}, the kernel {rhs.text(False)} has {_size(size)} there",
                 attribute="window")
 
 
@@ -179,8 +183,11 @@ def _require_groups(lhs: Shape, rhs: Shape, roles: tuple[Roles, Roles, Roles], g
     if sparsity is not None:
         features = dense_size(features, roles[0].second, sparsity.lhs)
         inner = dense_size(inner, roles[1].first, sparsity.rhs)
-    require(UNBOUNDED in (features, inner) or features == inner * feature_groups, "convolution-c11",
-            f"lhs {lhs.text(False)} has {features} features, the kernel {rhs.text(False)} takes {inner} "
+    # XLA compares what is written: of two unbounded sizes it believes that they fit, of one it does not.
+    fits = features == inner and feature_groups == 1 if UNBOUNDED in (features, inner) \
+        else features == inner * feature_groups
+    require(fits, "convolution-c11",
+            f"lhs {lhs.text(False)} has {_size(features)} features, the kernel {rhs.text(False)} takes {_size(inner)} "
             f"in each group; feature_group_count is {feature_groups}", attribute="feature_group_count")
     require(not rhs.is_dynamic_dim(roles[1].second), "convolution-c15",
             f"the kernel is {rhs.text(False)}: its output features are dynamic")
