@@ -1410,6 +1410,8 @@ def RoundNearestAfz(operand: Operand, *, shape: ShapeLike | None = None, **commo
     """Nearest whole number, halves away from zero."""
 def RoundNearestEven(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
     """Nearest whole number, halves to the even one."""
+def RoundToEven(operand: Operand, **common: Unpack[Common]) -> XlaOp:
+    """RoundNearestEven under the name that C++'s library has for it."""
 def Rsqrt(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -1657,7 +1659,13 @@ def Switch(
 ) -> XlaOp: ...
 def Symmetrize(operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp:
     """The symmetric (of complex elements Hermitian) matrices whose lower, or upper, triangle the operand holds."""
-def TakeAlong(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
+def TakeAlong(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        sparse: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp:
     """For each place of the indices, the element that stands there along an axis, and at that place along others."""
 def Tan(
         operand: Operand,
@@ -1696,7 +1704,13 @@ def TopK(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common
 def TopKWithPartitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp:
     """TopK along the last dimension, first of each part, then of what the parts gave; the same values and places."""
 def Topk(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-def TorchGather(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def TorchGather(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        sparse: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def TorchIndexSelect(
         operand: Operand,
         indices: typing.Any,
@@ -2934,6 +2948,7 @@ def rng_uniform(a: Operand, b_: Operand, shape: ShapeLike, **common: Unpack[Comm
 def round(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def round_nearest_afz(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
 def round_nearest_even(operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp: ...
+def round_to_even(operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
 def rsqrt(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -3142,7 +3157,13 @@ def switch(
         **common: Unpack[Common]
 ) -> XlaOp: ...
 def symmetrize(operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-def take_along(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def take_along(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        sparse: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def tan(
         operand: Operand,
         result_accuracy: typing.Any = None,
@@ -3174,7 +3195,13 @@ def three_fry_bit_generator(
 def top_k(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
 def top_k_with_partitions(operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp: ...
 def topk(operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-def torch_gather(operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+def torch_gather(
+        operand: Operand,
+        indices: typing.Any,
+        axis: int = 0,
+        sparse: bool = True,
+        **common: Unpack[Common]
+) -> XlaOp: ...
 def torch_index_select(
         operand: Operand,
         indices: typing.Any,

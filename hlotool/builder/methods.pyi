@@ -1787,6 +1787,8 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp:
         """Nearest whole number, halves to the even one."""
+    def RoundToEven(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
+        """RoundNearestEven under the name that C++'s library has for it."""
     def Rsqrt(
             self,
             operand: Operand,
@@ -2093,7 +2095,14 @@ class Methods:
     ) -> XlaOp: ...
     def Symmetrize(self, operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp:
         """The symmetric (of complex elements Hermitian) matrices whose lower, or upper, triangle the operand holds."""
-    def TakeAlong(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp:
+    def TakeAlong(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            sparse: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp:
         """For each place of the indices, the element that stands there along an axis, and at that place along
         others."""
     def Tan(
@@ -2144,7 +2153,14 @@ class Methods:
         """TopK along the last dimension, first of each part, then of what the parts gave; the same values and
         places."""
     def Topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-    def TorchGather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def TorchGather(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            sparse: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def TorchIndexSelect(
             self,
             operand: Operand,
@@ -3754,6 +3770,7 @@ class Methods:
             shape: ShapeLike | None = None,
             **common: Unpack[Common]
     ) -> XlaOp: ...
+    def round_to_even(self, operand: Operand, **common: Unpack[Common]) -> XlaOp: ...
     def rsqrt(
             self,
             operand: Operand,
@@ -4016,7 +4033,14 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def symmetrize(self, operand: Operand, lower: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-    def take_along(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def take_along(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            sparse: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def tan(
             self,
             operand: Operand,
@@ -4058,7 +4082,14 @@ class Methods:
             **common: Unpack[Common]
     ) -> XlaOp: ...
     def topk(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp: ...
-    def torch_gather(self, operand: Operand, indices: typing.Any, axis: int = 0, **common: Unpack[Common]) -> XlaOp: ...
+    def torch_gather(
+            self,
+            operand: Operand,
+            indices: typing.Any,
+            axis: int = 0,
+            sparse: bool = True,
+            **common: Unpack[Common]
+    ) -> XlaOp: ...
     def torch_index_select(
             self,
             operand: Operand,

@@ -251,6 +251,9 @@ def iota(b: Core, shape: Any, iota_dimension: int = 0) -> XlaOp:
         iota_dimension = 0
     if isinstance(shape, str) and "[" not in shape and wanted.rank == 0:
         wanted, iota_dimension = Shape.array(wanted.element_type, (iota_dimension,)), 0
+    # XLA: XlaBuilder::Iota; text may say otherwise.
+    demand(not wanted.is_array or wanted.is_static, NO_SHAPE, f"the shape is {wanted.text(False)}; the numbers of Iota "
+           "have static sizes", "SetDimensionSize shortens what it gives")
     return b.emit("iota", (), {"iota_dimension": iota_dimension}, wanted)
 
 

@@ -126,6 +126,7 @@ POOLING: dict[str, Case] = {
 _T = np.linspace(-3.7, 5.2, 40).astype(np.float32)
 _U = np.linspace(-0.99, 0.99, 31).astype(np.float32)
 SPECIALS: dict[str, Case] = {
+    "RoundToEven": (lambda b, x: b.RoundToEven(x * 2.5), [X], np.round(X * np.float32(2.5))),
     "Square": (lambda b, x: b.Square(x), [X], X * X), "Reciprocal": (lambda b, x: b.Reciprocal(x), [X], 1 / X),
     "IsNan": (lambda b, x: b.IsNan(x), [SPECIAL], np.isnan(SPECIAL)),
     "IsInf": (lambda b, x: b.IsInf(x), [SPECIAL], np.isinf(SPECIAL)),

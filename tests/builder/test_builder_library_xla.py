@@ -217,3 +217,38 @@ def test_sizes_of_what_nearly_the_greatest_are_found_among() -> None:
 
     for (found,) in ran(call, x):
         assert found.tolist() == [sorted(x.tolist(), reverse=True)[:found.shape[1]]] and found.shape == (1, 256)
+
+
+A, B = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(8, dtype=np.float32).reshape(2, 4)
+PAIRS, AT = A.reshape(3, 2, 2), np.array([[0, 1], [2, 3], [1, 1]], np.int32)
+
+
+@pytest.mark.parametrize(("wanted", "call"), [
+    (np.einsum("ab,cb->ca", A, B), lambda b, x: b.Einsum(x(A), x(B), "ab,cb->ca")),
+    (np.einsum("ab,cb", A, B), lambda b, x: b.Einsum(x(A), x(B), "ab,cb", ["HIGHEST", "HIGHEST"])),
+    (np.einsum("ab->b", A), lambda b, x: b.Einsum(x(A), "ab->b")),
+    (np.einsum("ab->b", A), lambda b, x: b.Einsum(x(A), "ab->b", "HIGHEST")),
+    (np.einsum("ab,cb->ca", A, B), lambda b, x: b.Einsum("ab,cb->ca", x(A), x(B))),
+    (np.matmul(PAIRS.transpose(0, 2, 1), PAIRS), lambda b, x: b.BatchDot(x(PAIRS), True, x(PAIRS), False)),
+    (np.matmul(PAIRS, PAIRS.transpose(0, 2, 1)), lambda b, x: b.BatchDot(x(PAIRS), False, x(PAIRS), True, "HIGHEST")),
+    (np.take_along_axis(A, AT, 1), lambda b, x: b.TorchGather(x(A), x(AT), 1, False)),
+    (np.argmax(A % 5, 1), lambda b, x: b.ArgMax(x(A % 5), "s32", 1)),
+    (np.argmin(A % 5, 0), lambda b, x: b.ArgMin(input=x(A % 5), output_type="s64", axis=0)),
+    (np.argmin(A % 5, 0), lambda b, x: b.ArgMin(x(A % 5), np.uint8, 0)),
+    (np.array([2, 4, -2, -0.0]), lambda b, x: b.RoundToEven(x(np.array([2.5, 3.5, -1.5, -0.5], np.float32)))),
+    (np.array([[1, 1, 1]]), lambda b, x: b.TridiagonalSolver("SolverAlgorithm::kThomas", *(
+        x(np.array([row], np.float32)) for row in ([0, 1, 1], [2, 3, 4], [1, 1, 0], [3, 5, 5])))),
+], ids=lambda v: "")
+def test_arguments_in_the_order_of_the_cpp_library(wanted: Any, call: Any) -> None:
+    b = XlaBuilder()
+    module = b.build(call(b, b.Constant))
+    for executor in ("reference", "pjrt:cpu"):
+        (found,) = hlotool.execute(module, [], executor)
+        assert found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6), (executor, found)
+
+
+@pytest.mark.parametrize("shape", ["f32[<=4]", "f32[2,?]"])
+def test_the_numbers_of_iota_have_static_sizes(shape: str) -> None:
+    """XLA: XlaBuilder::Iota."""
+    with pytest.raises(hlotool.HloError, match=r"the shape is .* the numbers of Iota have static sizes"):
+        XlaBuilder().Iota(shape, 0)

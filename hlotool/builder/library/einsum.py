@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
 
-@function()
+def subscripts_first(args: Sequence[Any]) -> list[Any]:
+    """C++'s order, `Einsum(x, y, "ij,jk->ik", precision)`, as that of this function."""
+    at = next((i for i, a in enumerate(args[:3]) if isinstance(a, str)), 0)
+    return [args[at], *args[:at], *([None] if at == 1 and len(args) > 2 else []), *args[at + 1:]] if at else list(args)
+
+
+@function(regroup=subscripts_first)
 def einsum(b: Core, subscripts: str, lhs: Any, rhs: Any | None = None, precision_config: Any = None) -> XlaOp:
     """An Einstein sum of one operand or two: "ij,jk->ik", "ii", "...ij->...ji".
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
@@ -122,7 +123,13 @@ def transpose_in_minor_dims(b: Core, operand: Any) -> XlaOp:
     return today(b, "Transpose", made, [*range(made.rank - 2), made.rank - 1, made.rank - 2])
 
 
-@function()
+def matrices_first(args: Sequence[Any]) -> list[Any]:
+    """C++'s order, `BatchDot(x, transpose_x, y, transpose_y, precision)`, as that of this function."""
+    is_theirs = len(args) >= 4 and isinstance(args[1], bool)
+    return [args[0], args[2], args[1], *args[3:]] if is_theirs else list(args)
+
+
+@function(regroup=matrices_first)
 def batch_dot(b: Core, lhs: Any, rhs: Any, transpose_lhs: bool = False, transpose_rhs: bool = False,
               precision_config: Any = None, preferred_element_type: Any = None) -> XlaOp:
     """The product of matrices in the last two dimensions; the others count through both."""

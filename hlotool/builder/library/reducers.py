@@ -173,13 +173,18 @@ def _arg(b: Core, operand: Any, axis: int, index_type: Any, is_max: bool) -> Xla
     return today(b, "GetTupleElement", found, 1)
 
 
-@function()
+def axis_first(args: Sequence[Any]) -> list[Any]:
+    """C++'s order, `ArgMax(input, output_type, axis)`, as that of this function."""
+    return [args[0], args[2], args[1]] if len(args) == 3 and not isinstance(args[1], int) else list(args)
+
+
+@function(regroup=axis_first, synonyms={"input": "operand", "output_type": "index_type"})
 def arg_max(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
     """Where the greatest element along an axis stands; the first of several."""
     return _arg(b, operand, axis, index_type, True)
 
 
-@function()
+@function(regroup=axis_first, synonyms={"input": "operand", "output_type": "index_type"})
 def arg_min(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
     """Where the least element along an axis stands; the first of several."""
     return _arg(b, operand, axis, index_type, False)

@@ -92,8 +92,11 @@ def index_select(b: Core, operand: Any, indices: Any, axis: int = 0, batch_dims:
 
 
 @function("TorchGather")
-def take_along(b: Core, operand: Any, indices: Any, axis: int = 0) -> XlaOp:
-    """For each place of the indices, the element that stands there along an axis, and at that place along others."""
+def take_along(b: Core, operand: Any, indices: Any, axis: int = 0, sparse: bool = True) -> XlaOp:
+    """For each place of the indices, the element that stands there along an axis, and at that place along others.
+
+    `sparse` chooses in C++ between a gather and products with masks, which give the same; here it is always a gather.
+    """
     made, given = b.operand(operand), b.operand(indices)
     axis = axis + made.rank if axis < 0 else axis
     rank = made.rank

@@ -49,6 +49,12 @@ def reciprocal(b: Core, operand: Any) -> XlaOp:
 
 
 @function()
+def round_to_even(b: Core, operand: Any) -> XlaOp:
+    """RoundNearestEven under the name that C++'s library has for it."""
+    return today(b, "RoundNearestEven", operand)
+
+
+@function()
 def is_nan(b: Core, operand: Any) -> XlaOp:
     """Where a float is not a number."""
     made = real(b, operand, "IsNan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
@@ -9,6 +10,7 @@ from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.matrices import matrix
 from hlotool.builder.problems import demand
+from hlotool.builder.python_values import unqualified
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
@@ -83,7 +85,13 @@ def lu_decomposition(b: Core, a: Any) -> XlaOp:
     return today(b, "Tuple", _loop(b, count, step, start)[:3])
 
 
-@function("ThomasSolver")
+def without_algorithm(args: Sequence[Any]) -> list[Any]:
+    """C++'s first argument names the algorithm, of which this function has one."""
+    named = bool(args) and isinstance(args[0], str) and unqualified(args[0]).removeprefix("k").lower() == "thomas"
+    return list(args[1:] if named else args)
+
+
+@function("ThomasSolver", regroup=without_algorithm)
 def tridiagonal_solver(b: Core, lower_diagonal: Any, main_diagonal: Any, upper_diagonal: Any, rhs: Any) -> XlaOp:
     """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm.
 
