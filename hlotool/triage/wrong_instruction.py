@@ -204,8 +204,8 @@ class _Search:
         steps = steps_of(trial.part)
         if len(steps) > 1:
             return self.together(wrong)
-        wrong, instruction = self._among_constants(wrong, steps[0] if steps else wrong.owner)
-        return _Found(wrong, self.scope.path, instruction)
+        fixed = self._among_constants(wrong, steps[0] if steps else wrong.owner)
+        return fixed if fixed is not None else _Found(wrong, self.scope.path, steps[0] if steps else wrong.owner)
 
     def _alone(self, trial: Trial) -> Wrong | None:
         """What is wrong of a part that is compiled alone: with the result that is farthest off only, or with all."""
@@ -224,19 +224,20 @@ class _Search:
         entered = self._entered(best.part, steps[0]) if len(steps) == 1 else None
         return entered if entered is not None else _Found(best, self.scope.path, instruction, others)
 
-    def _among_constants(self, wrong: Wrong, step: HloInstruction) -> tuple[Wrong, HloInstruction]:
-        """The last step, or what it takes that no argument changes, where that is wrong already."""
+    def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Found | None:
+        """What the last step takes that no argument changes, where that is wrong already."""
         scope = self.scope
         fixed = [i for i in wrong.part.computed if i.opcode not in HANDED_ON - {"constant"} and i is not step
                  and is_cuttable(i)]
         if not fixed or scope.bench.is_late:
-            return wrong, step
+            return None
         tried = scope.part(fixed, wrong.part.fed)
         found = scope.first_wrong(tried)
         if found is None:
-            return wrong, step
-        again = scope.first_wrong(scope.part([found.owner], tried.fed))
-        return again or found, found.owner
+            return None
+        alone = scope.part([found.owner], tried.fed)
+        inside = self._entered(alone, found.owner)
+        return inside or _Found(scope.first_wrong(alone) or found, scope.path, found.owner)
 
     # Called computations.
 
