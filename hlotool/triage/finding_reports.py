@@ -70,6 +70,8 @@ def _notes(maker: Maker) -> list[Note]:
             found.append(Note(f"{operand.name}, {operand.shape.text(layout=False)}: {extremes(value)}"))
     if maker.inner is not None:
         found.append(Note(f"inside, {maker.inner.name} = {maker.inner.opcode} does it"))
+    if maker.device:
+        found.append(Note(f"on device {maker.device}, and not on those before it"))
     if maker.times > 1:
         found.append(Note(f"it does so {maker.times} times in this run; this is the first"))
     if maker.cause is not None:

@@ -6,21 +6,25 @@ instruction makes is replaced by 1, so that whatever NaN the results still hold 
 drops, or that is multiplied away by nothing, is told from one that matters that way. Where a NaN came from an infinity
 (inf - inf, 0 * inf) the same trial names the instruction that overflowed.
 
+Every device is watched. What a collective hands on from another device is explained by the operand that holds it there.
+
 Reducers and comparators of one instruction are named by the operation that applies them; the inner instruction stands
 beside it. Infinities in arguments and constants are meant (masks, the start of a maximum), so they are named last.
 """
 
 from __future__ import annotations
 
+import itertools
 import operator
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ops import OPS, limits
 from hlotool.triage.places import Place, require_partitioned
 from hlotool.triage.reasons import Reason, reason
 from hlotool.triage.reference_values import ReferenceValues
@@ -33,6 +37,8 @@ Site: TypeAlias = tuple[HloInstruction, ...]
 #: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
 FOLDS = frozenset(("reduce", "reduce-window", "select-and-scatter", "scatter", "sort", "all-reduce", "all-reduce-start",
                    "reduce-scatter"))
+#: what takes values from other devices or the host, or hands them over: not to be done a second time
+_EXCHANGES = frozenset(("send", "send-done", "recv", "recv-done", "infeed", "outfeed"))
 #: origins of one kind that are tried
 _TRIED = 12
 
@@ -55,6 +61,8 @@ class Maker:
     reaches: bool | None = None
     #: the instruction whose infinity it turned into NaN
     cause: Maker | None = None
+    #: the first device on which it does
+    device: int = 0
 
     @property
     def is_given(self) -> bool:
@@ -67,6 +75,7 @@ class NonFinite:
     """What was found about one run: `makers` with those first that reach a result."""
 
     program: Program
+    #: of every device, one after the other
     results: list[Array]
     makers: list[Maker] = field(default_factory=list)
 
@@ -89,7 +98,7 @@ class NonFinite:
 
 def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], seconds: float = 60.0,
                    values: ReferenceValues | None = None) -> NonFinite:
-    """Where NaN and infinities of the first device come from. Raises HloError where the reference cannot run.
+    """Where NaN and infinities come from. Raises HloError where the reference cannot run.
 
     After `seconds` no further trial begins; what is not tried yet is listed all the same. `values` keeps what the
     reference's run gives, for who asks further.
@@ -103,15 +112,15 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
         return moment.value
 
     if program.manual_region is not None:
-        found = NonFinite(program, evaluate_program(program, arguments)[0])
+        found = NonFinite(program, _all(evaluate_program(program, arguments)))
         if found.verdict != "finite":
             require_partitioned(program)
         return found
     results = evaluate_program(program, arguments, watch) if values is None else values.run(watch)
-    found = NonFinite(program, results[0])
+    found = NonFinite(program, _all(results))
     trial = _Trial(program, arguments, until)
     for kind, one in watches.items():
-        makers = sorted(one.makers.items(), key=lambda item: item[1].is_given)
+        makers = sorted(one.merged().items(), key=lambda item: item[1].is_given)
         if kind == found.verdict:
             trial.all(kind, makers)
         elif kind == "nan":
@@ -121,35 +130,61 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
                          if m.reaches or not m.is_given]
     for maker in found.guilty[:1]:
         if maker.kind == "nan":
-            maker.cause = trial.cause(maker, list(watches["infinity"].makers.items()))
+            maker.cause = trial.cause(maker, list(watches["infinity"].merged().items()))
     return found
 
 
-class _Watch:
-    """Collects makers of one kind; replaces what those at sites that `replaces` accepts make by 1."""
+def _all(results: Sequence[Sequence[Array]]) -> list[Array]:
+    return [leaf for row in results for leaf in row]
 
-    def __init__(self, program: Program, kind: Kind, replaces: Callable[[Site], bool] | None = None) -> None:
-        self.program, self.kind, self.replaces = program, kind, replaces
-        self.makers: dict[Site, Maker] = {}
-        #: inner instructions of folds that are still at work, by the fold's site
-        self._inner: dict[Site, tuple[Moment, int, Array]] = {}
+
+class _Watch:
+    """Collects makers of one kind, device by device; replaces what those at sites that `replaces` accepts make by 1,
+    or, where it `saturates`, infinities by the largest number of their sign."""
+
+    def __init__(self, program: Program, kind: Kind, replaces: Callable[[Site], bool] | None = None,
+                 saturates: bool = False) -> None:
+        self.program, self.kind, self.replaces, self.saturates = program, kind, replaces, saturates
+        #: by device; each is a thread of its own
+        self._makers: list[dict[Site, Maker]] = [{} for _ in range(program.devices)]
+        #: inner instructions of folds that are still at work, by the fold's site; by device
+        self._inner: list[dict[Site, tuple[Moment, int, Array]]] = [{} for _ in range(program.devices)]
+        #: what holds such a value, on any device: where it stands, and in which iterations
+        self._holding: set[tuple[Site, tuple[int, ...]]] = set()
+        self._has_others = program.devices > 1
+
+    def merged(self) -> dict[Site, Maker]:
+        """The makers of all devices, those of the first device first; of those on several, all times are counted."""
+        found: dict[Site, Maker] = {}
+        for makers in self._makers:
+            for site, maker in makers.items():
+                known = found.get(site)
+                found[site] = maker if known is None else replace(known, times=known.times + maker.times)
+        return found
 
     def __call__(self, moment: Moment) -> Any:
-        opcode = moment.instruction.opcode
-        if moment.device or (not self._inner and _is_finite(moment.value)):
-            return moment.value  # the others do the same, on other data
+        if not self._inner[moment.device] and _is_finite(moment.value):
+            return moment.value
+        value = self._seen(moment)
+        if self._has_others and any(_marks(leaf, self.kind).any() for leaf in _leaves(value)):
+            self._holding.add(_time_of(moment.path, moment.instruction))
+        return value
+
+    def _seen(self, moment: Moment) -> Any:
+        """The value to go on with; what the instruction makes is noted."""
+        opcode, inners = moment.instruction.opcode, self._inner[moment.device]
         if moment.instruction.called_computations() and opcode not in FOLDS:
             return moment.value  # what it calls is watched
         if opcode == "parameter" and moment.path:
             return moment.value
-        made = _made(moment, self.kind)
+        made = self._made_by_collective(moment) if _is_exchange(moment.instruction) else _made(moment, self.kind)
         site = _site(moment.path, moment.instruction)
-        inner = self._inner.pop(site, None)
+        inner = inners.pop(site, None)
         if made is None:
             return moment.value
         fold = _fold_around(moment.path)
         if fold is not None:
-            self._inner.setdefault(_site(moment.path[:fold], moment.path[fold].caller), (moment, *made))
+            inners.setdefault(_site(moment.path[:fold], moment.path[fold].caller), (moment, *made))
             return moment.value
         blamed, number, marks = (moment, *made)
         if inner is not None and not _is_simple(inner[0].path[-1].computation.instructions):
@@ -157,20 +192,29 @@ class _Watch:
         self._note(_site(blamed.path, blamed.instruction), blamed, number, marks, inner)
         if self.replaces is None or not self.replaces(_site(blamed.path, blamed.instruction)):
             return moment.value
-        return _replaced(moment.value, self.kind, made[1] if blamed is moment else None)
+        return _replaced(moment.value, self.kind, made[1] if blamed is moment else None, self.saturates)
+
+    def _made_by_collective(self, moment: Moment) -> tuple[int, Array] | None:
+        """What a collective makes though no device gave such a value; one device cannot do it a second time."""
+        if any(_time_of(moment.path, o) in self._holding for o in moment.instruction.operands) or any(
+                _marks(leaf, self.kind).any() for o in moment.operands for leaf in _leaves(o)):
+            return None
+        bad = [_marks(leaf, self.kind) for leaf in _leaves(moment.value)]
+        return next(((n, b) for n, b in enumerate(bad) if b.any()), None)
 
     def _note(self, site: Site, moment: Moment, number: int, marks: Array,
               inner: tuple[Moment, int, Array] | None) -> None:
-        known = self.makers.get(site)
+        makers = self._makers[moment.device]
+        known = makers.get(site)
         if known is not None:
             known.times += 1
             return
         array = _leaves(moment.value)[number]
-        self.makers[site] = Maker(
+        makers[site] = Maker(
             self.kind, Place(self.program.module, moment.instruction, moment.path),
             reason(moment.instruction, moment.operands, array, marks), tuple(moment.operands), moment.value,
             inner=inner[0].instruction if inner is not None and inner[0].instruction is not moment.instruction
-            else None)
+            else None, device=moment.device)
 
 
 @dataclass
@@ -197,7 +241,7 @@ class _Trial:
         if time.monotonic() > self.until:
             return None
         watch = _Watch(self.program, kind, lambda other: other != site)
-        results = evaluate_program(self.program, self.arguments, watch)[0]
+        results = _all(evaluate_program(self.program, self.arguments, watch))
         return any(bool(_marks(r, kind).any()) for r in results)
 
     def cause(self, maker: Maker, infinities: Sequence[tuple[Site, Maker]]) -> Maker | None:
@@ -205,15 +249,16 @@ class _Trial:
         if not any(_marks(leaf, "infinity").any() for o in maker.operands for leaf in _leaves(o)):
             return None
         wanted = _site(maker.place.path, maker.place.instruction)
-        for site, candidate in sorted(infinities, key=lambda item: item[1].is_given)[:_TRIED]:
-            if candidate.is_given or time.monotonic() > self.until:
+        tried = [(site, other) for site, other in infinities if not other.is_given and site != wanted][:_TRIED]
+        # What overflows again on 1, as loops may, does not on the largest number, and the other way round.
+        for saturates, (site, candidate) in itertools.product((False, True), tried):
+            if time.monotonic() > self.until:
                 return None
-            if site == wanted:
-                continue
-            replace = _Watch(self.program, "infinity", partial(operator.eq, site))
+            replace_ = _Watch(self.program, "infinity", partial(operator.eq, site), saturates)
             look = _Watch(self.program, "nan")
-            evaluate_program(self.program, self.arguments, _both(replace, look))
-            if wanted not in look.makers or look.makers[wanted].times < maker.times:
+            evaluate_program(self.program, self.arguments, _both(replace_, look))
+            still = look.merged().get(wanted)
+            if still is None or still.times < maker.times:
                 return candidate
         return None
 
@@ -225,6 +270,15 @@ def _both(first: Callable[[Moment], Any], second: Callable[[Moment], Any]) -> Ca
         return value
 
     return watch
+
+
+def _is_exchange(instruction: HloInstruction) -> bool:
+    record = OPS.get(instruction.opcode)
+    return instruction.opcode in _EXCHANGES or (record is not None and "collective" in record.flags)
+
+
+def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, tuple[int, ...]]:
+    return _site(path, instruction), tuple(call.iteration for call in path)
 
 
 def _site(path: Path, instruction: HloInstruction) -> Site:
@@ -286,13 +340,22 @@ def _made(moment: Moment, kind: Kind) -> tuple[int, Array] | None:
     return next(((n, b) for n, b in enumerate(bad) if b.any()), None)
 
 
-def _replaced(value: Any, kind: Kind, marks: Array | None = None) -> Any:
-    """A value with 1 for what is not finite, or for the elements of an array that `marks` tells."""
+def _replaced(value: Any, kind: Kind, marks: Array | None = None, saturates: bool = False) -> Any:
+    """A value with 1 for what is not finite, or for the elements of an array that `marks` tells.
+
+    Where it `saturates`, with the largest number of the sign instead, of real arrays.
+    """
     import numpy as np
 
     if isinstance(value, tuple):
-        return tuple(_replaced(member, kind) for member in value)
+        return tuple(_replaced(member, kind, None, saturates) for member in value)
     if not hasattr(value, "dtype"):
         return value
     marks = _marks(value, kind) if marks is None else marks
-    return np.where(marks, np.ones((), np.asarray(value).dtype), value) if marks.any() else value
+    if not marks.any():
+        return value
+    dtype = dtype_of_numpy(np.asarray(value).dtype)
+    if saturates and dtype.is_floating:
+        most = np.asarray(float(limits(dtype)[0]), value.dtype)
+        return np.where(marks, np.where(value < 0, -most, most), value)
+    return np.where(marks, np.ones((), value.dtype), value)

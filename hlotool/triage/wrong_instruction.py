@@ -153,7 +153,7 @@ class _Whole:
             return inside
         again = scope.first_wrong(ending)
         if again is not None:
-            return search.together(again)
+            return search.settled(again)
         return _Found(wrong, (), result_maker(scope.computation.root, wrong.result), trial.part.computed)
 
 
@@ -199,11 +199,13 @@ class _Search:
         if found is not None:
             return found
         wrong = self._alone(trial)
-        if wrong is None:
-            return None
-        steps = steps_of(trial.part)
+        return self.settled(wrong) if wrong is not None else None
+
+    def settled(self, wrong: Wrong) -> _Found:
+        """The instruction behind a wrong part in which no step is wrong by itself, but where there is only one."""
+        steps = steps_of(wrong.part)
         if len(steps) > 1:
-            return self.together(wrong)
+            return self._together(wrong)
         fixed = self._among_constants(wrong, steps[0] if steps else wrong.owner)
         return fixed if fixed is not None else _Found(wrong, self.scope.path, steps[0] if steps else wrong.owner)
 
@@ -217,7 +219,7 @@ class _Search:
             return wrong
         return scope.first_wrong(tried) if trial.is_shared else scope.judge(trial)
 
-    def together(self, wrong: Wrong) -> _Found:
+    def _together(self, wrong: Wrong) -> _Found:
         """What acts together to make a part wrong."""
         best, instruction, others = acting_together(self.scope, wrong)
         steps = steps_of(best.part)
