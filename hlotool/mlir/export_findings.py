@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -81,9 +82,13 @@ class Findings:
         source, start = self._module.source, instruction.offset
         if source is None or start < 0:
             return ""
-        line = at(source, start, start + len(instruction.name), codes.UNVERIFIED, "").line
-        return next((f"{d.message} [{d.code}]" for d in verify(self._module)
-                     if d.severity == "error" and d.line == line), "")
+        return self._verdicts.get(at(source, start, start + len(instruction.name), codes.UNVERIFIED, "").line, "")
+
+    @functools.cached_property
+    def _verdicts(self) -> dict[int, str]:
+        """The first error of HLO's verification on each line."""
+        errors = [d for d in verify(self._module) if d.severity == "error"]
+        return {d.line: f"{d.message} [{d.code}]" for d in reversed(errors)}
 
 
 def _broken_rule(instruction: HloInstruction) -> str:
