@@ -320,4 +320,14 @@ SOUND = {
         "b = f32[4] reduce(y, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
         "z = f32[] constant(0)\na = f32[4,8] add(x, y)\nROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
         "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n", computations=reducer("add", "add")),
+    "a sum of sums as two sums": Pair(
+        "z = f32[] constant(0)\na = f32[4,8] add(x, y)\nROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
+        "z = f32[] constant(0)\na = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "b = f32[4] reduce(y, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
+        "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n", computations=reducer("add", "add")),
+    "a sum of differences as the difference of two sums": Pair(
+        "z = f32[] constant(0)\na = f32[64] subtract(x, y)\nROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add",
+        "z = f32[] constant(0)\na = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
+        "b = f32[] reduce(y, z), dimensions={0}, to_apply=add\nROOT r = f32[] subtract(a, b)",
+        "x = f32[64] parameter(0)\ny = f32[64] parameter(1)\n", computations=reducer("add", "add")),
 }

@@ -446,4 +446,11 @@ UNSOUND = {
         "ROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
         "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n",
         named=("a", "r"), computations=reducer("add", "add")),
+    "a sum of sums as two sums, one of which misses an element": Pair(
+        "z = f32[] constant(0)\na = f32[4,8] add(x, y)\nROOT r = f32[4] reduce(a, z), dimensions={1}, to_apply=add",
+        "z = f32[] constant(0)\na = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "c = f32[4,7] slice(y), slice={[0:4], [0:7]}\n"
+        "b = f32[4] reduce(c, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
+        "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n",
+        named=("b", "r", "c"), computations=reducer("add", "add")),
 }

@@ -2,7 +2,7 @@
 
     sums, products      of many numbers, in an order of the backend's choice: where partial ones may leave the range of
                         the type, what comes out is the result, an infinity or NaN (of products 0, too); two such
-                        sums that are added may be one
+                        sums that are added may be one, and one of sums of two numbers two such sums
     x * y + z           may be one operation, whose product is not rounded (contraction): where x * y alone overflows,
                         what comes out is finite, or another infinity
 """
@@ -54,6 +54,8 @@ class OpenEnds:
         self._products = _Known()
         #: sums of large numbers, by identity, beside what they are at higher precision and the sums of magnitudes
         self._sums = _Known()
+        #: sums of two numbers that are summed up further, by identity, beside the sums of their magnitudes
+        self._terms = _Known()
 
     # Contraction.
 
@@ -84,6 +86,21 @@ class OpenEnds:
         return wide
 
     # Orders.
+
+    def note_terms(self, found: Array, terms: Sequence[Array]) -> None:
+        """Remember what a sum (or difference) of two numbers is made of: where many such are summed up, the first ones
+        may be summed up apart from the second ones, and overflow there although these hold infinities."""
+        import numpy as np
+
+        sizes = [np.where(np.isfinite(t), np.abs(t), 0) for t in terms]
+        self._terms.remember(found, functools.reduce(np.add, sizes))
+
+    def magnitudes(self, values: Array, wide: Array) -> Array:
+        """The magnitudes of numbers that are summed up, at higher precision; of sums, those of their finite terms."""
+        import numpy as np
+
+        known = self._terms.of(values)
+        return np.abs(wide) if known is None else known
 
     def note_sum(self, found: Array, exact: Array, size: Array, shape: Shape) -> None:
         """Remember a sum of many numbers at higher precision, where that of their magnitudes is near the end of the
@@ -138,10 +155,11 @@ class OpenEnds:
             fold = functools.partial(_folded, function, keywords)
             if opcode == "add":
                 most = largest(instruction.shape.dtype)
-                widest = np.nan_to_num(np.abs(values), nan=0.0, posinf=np.inf).max()
+                sizes = self.magnitudes(operands[0], values)
+                widest = np.nan_to_num(sizes, nan=0.0, posinf=np.inf).max()
                 if float(widest) * values.size + abs(float(initial)) <= most:
                     return found
-                size = fold(np.add, np.abs(values), np.abs(initial))
+                size = fold(np.add, sizes, np.abs(initial))
                 exact = own(fold(np.add, values, initial), instruction.shape)
                 if is_contracted:
                     found = self._either(found, size > most, [exact])

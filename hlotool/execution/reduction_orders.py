@@ -85,6 +85,12 @@ def sums_in_sums(module: HloModule) -> frozenset[HloInstruction]:
     return frozenset(found)
 
 
+def summed_up_further(module: HloModule) -> frozenset[HloInstruction]:
+    """The sums and differences of two floats that a reduction sums up."""
+    return frozenset(i.operands[0] for i in module.instructions() if i.opcode == "reduce" and fold_of(i) == "add"
+                     and i.operands[0].opcode in ("add", "subtract"))
+
+
 def _sums_up(instruction: HloInstruction) -> bool:
     if instruction.opcode == "reduce":
         return fold_of(instruction) == "add"
@@ -117,7 +123,8 @@ def off_by_magnitudes(instruction: HloInstruction, function: Function, random: A
         plain = keywords | {"to_apply": Plain(keywords["to_apply"].computation, np.add)}
         with np.errstate(all="ignore"):
             wide = [widened(a, o.shape) for a, o in zip(operands, instruction.operands, strict=True)]
-            size = function(*map(np.abs, wide), **plain)
+            sizes = [np.abs(w) if ends is None else ends.magnitudes(a, w) for a, w in zip(operands, wide, strict=True)]
+            size = function(*sizes, **plain)
             is_open = np.isfinite(size) & ~are_whole(unit_of(kind), size)
             error = np.where(is_open, ulp_of(np.where(np.isfinite(size), size, 0), kind), 0.0)
             moved = own(widened(found, shape) + random.uniform(-1.0, 1.0, error.shape) * error, shape)

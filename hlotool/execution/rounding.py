@@ -43,7 +43,13 @@ from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, large
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
 from hlotool.execution.program import Program
-from hlotool.execution.reduction_orders import off_by_magnitudes, reduced_otherwise, sums_in_sums, windows_otherwise
+from hlotool.execution.reduction_orders import (
+    off_by_magnitudes,
+    reduced_otherwise,
+    summed_up_further,
+    sums_in_sums,
+    windows_otherwise,
+)
 from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
@@ -115,6 +121,7 @@ class RandomRounding:
         self._reducers = frozenset(_reducers(module))
         self._sum_orders = SumOrders(module)
         self._sums_in_sums = sums_in_sums(module)
+        self._summed_further = summed_up_further(module)
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
         is_narrow = not strict and any(
             HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
@@ -247,6 +254,7 @@ class RandomRounding:
         is_complex_power = opcode == "power" and shape.dtype.is_complex
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
         is_ordered = instruction in self._sum_orders
+        is_summed = is_sum and instruction in self._summed_further
         is_chain = is_sum and not is_ordered and any(o.opcode in _SUMS for o in instruction.operands)
 
         def call(*values: Array, **keywords: Any) -> Array:
@@ -271,6 +279,8 @@ class RandomRounding:
                 found = own(self._off_by_terms(total, [*terms, total], shape.dtype), shape)
             if is_sum:
                 found = self._ends.added(lambda *sums: function(*sums, **given), found, values, shape)
+            if is_summed:
+                self._ends.note_terms(found, wide)
             if opcode == "multiply" and not self._strict:
                 self._ends.note_product(found, exact)
             return found
