@@ -72,11 +72,15 @@ class RunLimits:
 
     def check_time(self) -> None:
         """Raise OutOfTime where time is over."""
+        if self.seconds <= 0:
+            raise OutOfTime("no time is left for another run of the reference")
         if time.monotonic() > self.until:
             raise OutOfTime(f"the reference does not end within {self.seconds:.3g} s")
 
     def check_work(self, instruction: HloInstruction) -> None:
         """Raise OutOfTime for an instruction that takes longer by itself, on any machine."""
+        if self.seconds <= 0:
+            self.check_time()
         size = _most_elements(instruction.shape)
         given = max((_most_elements(o.shape) for o in instruction.operands), default=0)
         if size * given < _WORTH_COUNTING or instruction.opcode not in OPS or math.isinf(self.seconds):

@@ -54,8 +54,8 @@ _DOMAINS = {"sqrt": "positive", "rsqrt": "positive", "log": "positive", "log-plu
             "divide": "positive", "remainder": "positive", "acos": "unit", "asin": "unit", "atanh": "unit",
             "acosh": "positive", "cholesky": "definite", "triangular-solve": "positive"}
 _TRIALS = 8
-#: seconds that such a run may take
-_TRIAL_SECONDS = 10.0
+#: seconds that such a run may take, and after which no other one begins
+_TRIAL_SECONDS, _TRIALS_SECONDS = 10.0, 15.0
 #: plain floats are not made smaller than by this factor
 _LEAST_SCALE = 1e-3
 
@@ -274,7 +274,10 @@ class ArgumentSearch:
             return
         self._is_tried = True
         wishes = Wishes(self.program)
+        until = time.monotonic() + _TRIALS_SECONDS
         for trial in range(_TRIALS):
+            if time.monotonic() > until:
+                return
             watch = Watch(is_after_origins=True, until=time.monotonic() + _TRIAL_SECONDS)
             try:
                 results = watch.run(self.program, self.make("plain", trial).values)

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Program, run_limit, sample_program, shadow_program
+from hlotool.diagnostics import HloError
+from hlotool.execution import TIMEOUT, Program, run_limit, sample_program, shadow_program
 from hlotool.verdict.argument_sets import ArgumentSet
 from hlotool.verdict.judgement import Evidence
 
 Array: TypeAlias = Any
 
-#: samples for a first verdict
-SAMPLES = 5
+#: samples for a first verdict, and those that are enough for one where time is over: what agrees with few samples
+#: agrees with more
+SAMPLES, FEWEST = 5, 2
 #: strict ones at most
 STRICT = 8
 
@@ -38,28 +40,35 @@ class Case:
     _samples: list[list[list[Array]]] = field(default_factory=list)
     _strict: list[list[list[Array]]] = field(default_factory=list)
 
-    def evidence(self, device: int, result: int, samples: int = SAMPLES) -> Evidence:
-        """What is known of one result. Raises HloError where that takes too long or too much memory."""
+    def evidence(self, device: int, result: int, samples: int = SAMPLES, fewest: int = FEWEST) -> Evidence:
+        """What is known of one result, by `fewest` samples where there is no time for all of them.
+
+        Raises HloError where that takes too long or too much memory.
+        """
         if self._shadow is None:
             self._until = time.monotonic() + self.seconds
-        with run_limit(self._until - time.monotonic()):
-            return self._evidence(device, result, samples)
+        with run_limit(max(0.0, self._until - time.monotonic())):
+            return self._evidence(device, result, samples, fewest)
 
-    def _evidence(self, device: int, result: int, samples: int) -> Evidence:
+    def _evidence(self, device: int, result: int, samples: int, fewest: int) -> Evidence:
         values = self.arguments.values
         if self._shadow is None:
             self._shadow = shadow_program(self.program, values)
         while len(self._samples) < samples:
-            self._samples.append(sample_program(self.program, values, len(self._samples),
-                                                product_bits=self.product_bits))
-
+            try:
+                self._samples.append(sample_program(self.program, values, len(self._samples),
+                                                    product_bits=self.product_bits))
+            except HloError as error:
+                if len(self._samples) < fewest or error.diagnostics[0].code != TIMEOUT:
+                    raise
+                break
         assert self.reference is not None
 
         def strict() -> Iterator[Array]:
             until = time.monotonic() + self.seconds
             for number in range(STRICT):
                 if number == len(self._strict):
-                    with run_limit(until - time.monotonic()):
+                    with run_limit(max(0.0, until - time.monotonic())):
                         self._strict.append(sample_program(self.program, values, number, strict=True,
                                                            product_bits=self.product_bits))
                 yield self._strict[number][device][result]

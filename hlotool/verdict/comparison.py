@@ -55,6 +55,8 @@ Array: TypeAlias = Any
 TIME_BUDGET = 10.0
 #: sets of arguments at most, and for small programs, which cost little; samples to confirm a first verdict
 _MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
+#: samples that confirm it where there is no time for more
+_ENOUGH_SAMPLES = 8
 #: instructions, and elements of parameters, of a small program
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
@@ -336,7 +338,7 @@ class _Work:
                 return quick
             found = judge(given, case.evidence(device, result))
             if found.is_wrong:  # of a million elements a few samples leave some alone by chance, whatever time is left
-                found = judge(given, case.evidence(device, result, _MORE_SAMPLES))
+                found = judge(given, case.evidence(device, result, _MORE_SAMPLES, _ENOUGH_SAMPLES))
             return found
         return judge(given, Evidence(reference))
 
