@@ -285,7 +285,7 @@ class ArgumentSearch:
                 return
             if all(map(is_finite, itertools.chain(*results))) or not watch.origins:
                 return
-            self._mend(wishes, watch.origins[:4])
+            self._mend(wishes, watch.origins)
 
     def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction]) -> None:
         """Keep the leaves behind those instructions to what they have values for."""
