@@ -20,6 +20,16 @@ ENTRY e {
   ROOT r = f32[] tanh(d)
 }
 """
+PRODUCT = "d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+SUM = "z = f32[64] multiply(x, y)\n  c = f32[] constant(0)\n  d = f32[] reduce(z, c), dimensions={0}, to_apply=add"
+#: the header, and the sum that SUM calls
+ADDED = """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+"""
 
 
 def ending_after(samples: int, monkeypatch) -> None:
@@ -72,10 +82,7 @@ def test_another_failure_is_no_end_of_time(monkeypatch) -> None:
 def test_a_verdict_by_few_samples_agrees_but_does_not_accuse(monkeypatch) -> None:
     other = TEXT.replace("tanh(d)", "sine(d)")
     ending_after(FEWEST, monkeypatch)
-    rounded = TEXT.replace("dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-                           "reduce(z, c), dimensions={0}, to_apply=add").replace(
-        "ENTRY e {", "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\nENTRY e {"
-    ).replace("  d =", "  z = f32[64] multiply(x, y)\n  c = f32[] constant(0)\n  d =")
+    rounded = ADDED + TEXT.partition("\n")[2].replace(PRODUCT, SUM)
     given = case().arguments.values[0]
     assert compare(TEXT, rounded, arguments=given, executors=("reference",)).verdict == "agree"
     ending_after(FEWEST, monkeypatch)
