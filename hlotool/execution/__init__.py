@@ -26,7 +26,7 @@ from hlotool.execution.executor import Executor, Options, library_versions
 from hlotool.execution.executors import executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.last_places import LEAST_ULPS, ulp_of
-from hlotool.execution.product_precision import mantissa_bits
+from hlotool.execution.product_precision import mantissa_bits, terms_of_product
 from hlotool.execution.program import Program, fitted, flat, located, nested
 from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
@@ -90,6 +90,7 @@ __all__ = [
     "shadow_program",
     "shadow_rebinding",
     "storable",
+    "terms_of_product",
     "text_arguments",
     "text_findings",
     "text_samples",

@@ -12,6 +12,7 @@ from hlotool.mlir.dense_elements import read_dense
 from hlotool.mlir.expansion import KEPT
 from hlotool.mlir.module_attributes import read_sharding_attribute
 from hlotool.mlir.strings import text_of
+from hlotool.ops.lowering import shortest
 
 if TYPE_CHECKING:
     from hlotool.mlir.importer import Importer, Scope
@@ -199,13 +200,6 @@ class OperationReader:
         target = self.string("call_target_name")
         name = target.removeprefix(KEPT) if target.startswith(KEPT) else self.name
         self.importer.refuse(self._operation, f"{name} cannot be imported: {reason}")
-
-
-def shortest(value: builtins.float) -> builtins.float:
-    """The number with the fewest digits that is the same one in 32 bits."""
-    import numpy as np
-
-    return builtins.float(str(np.float32(value)))
 
 
 def _attribute_end(text: str) -> int:

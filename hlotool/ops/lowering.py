@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ops.lazy_numpy import np
 from hlotool.ops.table import OPS
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
@@ -275,6 +276,12 @@ def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
         return "dense<> : tensor<0x0xi64>"
     body = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows)
     return f"dense<[{body}]> : tensor<{len(rows)}x{len(rows[0])}xi64>"
+
+
+def shortest(value: float) -> float:
+    """The number with the fewest digits that is the same one in 32 bits; infinity for what is beyond them."""
+    with np.errstate(over="ignore"):
+        return float(str(np.float32(value)))
 
 
 def boolean(value: bool) -> str:

@@ -10,7 +10,7 @@ from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, traffic
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lazy_numpy import np
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, shortest
 from hlotool.ops.numbers import Array, narrow, wide_dtype
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
@@ -48,19 +48,15 @@ def _lowering(name: str, opcode: str) -> Lowering:
 
 
 def _is_short(epsilon: float, _: HloInstruction) -> bool:
-    """Whether no number of fewer digits is the same one in the 32 bits that StableHLO has for it."""
-    return float(str(_single(epsilon))) == epsilon
+    """Whether the way back, which knows 32 bits of it, writes the same number."""
+    return shortest(epsilon) == epsilon
 
 
 def _f32(value: float) -> str:
     """A float as MLIR reads it: bits where decimals would not do."""
-    single = _single(value)
-    return f"{single:.9e}" if np.isfinite(single) else f"0x{single.view(np.uint32):08X}"
-
-
-def _single(value: float) -> np.float32:
     with np.errstate(over="ignore"):  # what is larger than the type holds is infinity
-        return np.float32(value)
+        single = np.float32(value)
+    return f"{single:.9e}" if np.isfinite(single) else f"0x{single.view(np.uint32):08X}"
 
 
 def _axes(operand: Array, feature_index: int) -> tuple[int, ...]:

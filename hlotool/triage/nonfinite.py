@@ -28,6 +28,7 @@ from hlotool.ops import OPS, limits
 from hlotool.triage.places import Place, require_partitioned
 from hlotool.triage.reasons import Reason, reason
 from hlotool.triage.reference_values import ReferenceValues
+from hlotool.verdict import is_finite
 
 Array: TypeAlias = Any
 Kind = Literal["nan", "infinity"]
@@ -163,7 +164,7 @@ class _Watch:
         return found
 
     def __call__(self, moment: Moment) -> Any:
-        if not self._inner[moment.device] and _is_finite(moment.value):
+        if not self._inner[moment.device] and is_finite(moment.value):
             return moment.value
         value = self._seen(moment)
         if self._has_others and any(_marks(leaf, self.kind).any() for leaf in _leaves(value)):
@@ -300,16 +301,6 @@ def _leaves(value: Any) -> list[Any]:
     if isinstance(value, tuple):
         return [leaf for member in value for leaf in _leaves(member)]
     return [value] if hasattr(value, "dtype") else []
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether a value is seen at once to hold neither NaN nor an infinity."""
-    import numpy as np
-
-    if isinstance(value, tuple) or not hasattr(value, "dtype"):
-        return False
-    kind = value.dtype.kind
-    return kind in "biu" or (kind in "fc" and bool(np.isfinite(value).all()))
 
 
 def _marks(array: Array, kind: Kind) -> Array:

@@ -18,7 +18,7 @@ _KEPT = 1 << 30
 #: what stands for a value that was not kept
 _UNKNOWN = object()
 #: what makes no arrays of its own
-_HANDED_ON = frozenset(("tuple", "get-tuple-element", "parameter", "optimization-barrier"))
+HANDED_ON = frozenset(("tuple", "get-tuple-element", "parameter", "optimization-barrier"))
 
 
 @dataclass
@@ -70,7 +70,7 @@ class ReferenceValues:
 
     def _keep(self, moment: Moment, devices: int, is_wanted: bool) -> None:
         instruction, value = moment.instruction, moment.value
-        if instruction.opcode not in _HANDED_ON:
+        if instruction.opcode not in HANDED_ON:
             size = sum(getattr(leaf, "nbytes", 0) for leaf in (value if isinstance(value, tuple) else (value,)))
             if self._size + size > _KEPT and not is_wanted:
                 return

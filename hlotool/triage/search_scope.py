@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from hlotool.execution import Path, Program
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.triage.cuts import Part, part, positions, varying
-from hlotool.triage.reference_values import ReferenceValues
+from hlotool.triage.reference_values import HANDED_ON, ReferenceValues
 from hlotool.triage.trials import Bench, Trial, Wrong
 
 #: what computes nothing
-HANDED_ON = frozenset(("tuple", "get-tuple-element", "constant", "parameter", "optimization-barrier"))
+_NO_STEPS = HANDED_ON | {"constant"}
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Scope:
 
 def steps_of(tried: Part) -> list[HloInstruction]:
     """The instructions of a part that can be at fault: constants and what only hands on values are not."""
-    steps = [i for i in tried.computed if i.opcode not in HANDED_ON]
+    steps = [i for i in tried.computed if i.opcode not in _NO_STEPS]
     moving = varying(tried.computed, tried.fed)
     return [s for s in steps if s in moving] or steps
 

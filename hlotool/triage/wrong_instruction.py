@@ -16,7 +16,7 @@ of the whole only where it is near the reference, or nothing in it is wrong by i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.execution import Call, Executor, Path, Program, leaves
@@ -26,8 +26,8 @@ from hlotool.triage.activations import Activation, called, inner_targets
 from hlotool.triage.cuts import Part, is_cuttable, part
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, require_partitioned, result_maker
-from hlotool.triage.reference_values import ReferenceValues, Rows
-from hlotool.triage.search_scope import HANDED_ON, Scope, steps_of
+from hlotool.triage.reference_values import HANDED_ON, ReferenceValues, Rows
+from hlotool.triage.search_scope import Scope, steps_of
 from hlotool.triage.segments import SEGMENTS, segment_trials
 from hlotool.triage.trials import Bench, Look, Trial, Wrong
 from hlotool.verdict import Judgement, Kind
@@ -174,22 +174,8 @@ class _Search:
         for shift in (0, size // 2) if size > 3 else (0,):
             if self.scope.bench.is_late or len(cuttable) < 2:
                 return None
-            found = self._among(segment_trials(self.scope, tried, cuttable, size, shift))
+            found = _first_of((self, trial) for trial in segment_trials(self.scope, tried, cuttable, size, shift))
             if found is not None:
-                return found
-        return None
-
-    def _among(self, trials: Iterable[Trial]) -> _Found | None:
-        """What is wrong in the first of some trials that is; those far from the reference come first."""
-        near = []
-        for trial in trials:
-            look, _ = trial.farthest
-            if look is Look.NEAR:
-                near.append(trial)
-            if look is Look.FAR and (found := self.locate(trial)) is not None:
-                return found
-        for trial in near:
-            if self.scope.judge(trial) is not None and (found := self.locate(trial)) is not None:
                 return found
         return None
 
@@ -229,7 +215,7 @@ class _Search:
     def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Found | None:
         """What the last step takes that no argument changes, where that is wrong already."""
         scope = self.scope
-        fixed = [i for i in wrong.part.computed if i.opcode not in HANDED_ON - {"constant"} and i is not step
+        fixed = [i for i in wrong.part.computed if i.opcode not in HANDED_ON and i is not step
                  and is_cuttable(i)]
         if not fixed or scope.bench.is_late:
             return None
@@ -258,20 +244,29 @@ class _Search:
 
     def _in_times(self, caller: HloInstruction, whole: Part, computation: HloComputation,
                   times: Sequence[Activation], first: int) -> _Found | None:
-        """The search in some runs of a computation; those far from the reference come first."""
+        """The search in some runs of a computation."""
         rows = [t.arguments(whole) for t in times]
-        near = []
-        for number, given in enumerate(self.scope.bench.run(whole.program, rows)):
-            trial = Trial(whole, rows[number], times[number].results(whole), given)
-            look, _ = trial.farthest
-            path = (*self.scope.path, Call(caller, computation, first + number))
-            values = ReferenceValues(whole.program, rows[number])
-            inner = _Search(Scope(self.scope.program, self.scope.bench, computation, path, values))
-            if look is Look.FAR and (found := inner.locate(trial)) is not None:
-                return found
-            if look is Look.NEAR:
-                near.append((inner, trial))
-        for inner, trial in near:
-            if inner.scope.judge(trial) is not None and (found := inner.locate(trial)) is not None:
-                return found
-        return None
+
+        def searches() -> Iterator[tuple[_Search, Trial]]:
+            for number, given in enumerate(self.scope.bench.run(whole.program, rows)):
+                path = (*self.scope.path, Call(caller, computation, first + number))
+                values = ReferenceValues(whole.program, rows[number])
+                inner = _Search(Scope(self.scope.program, self.scope.bench, computation, path, values))
+                yield inner, Trial(whole, rows[number], times[number].results(whole), given)
+
+        return _first_of(searches())
+
+
+def _first_of(searches: Iterable[tuple[_Search, Trial]]) -> _Found | None:
+    """What the first search finds in its trial; those far from the reference come first, for they need no verdict."""
+    near = []
+    for search, trial in searches:
+        look, _ = trial.farthest
+        if look is Look.FAR and (found := search.locate(trial)) is not None:
+            return found
+        if look is Look.NEAR:
+            near.append((search, trial))
+    for search, trial in near:
+        if search.scope.judge(trial) is not None and (found := search.locate(trial)) is not None:
+            return found
+    return None

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import OutOfTime, Program
+from hlotool.execution import OutOfTime, Program, terms_of_product
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import int_limits, limits, specials
 from hlotool.verdict.watching import Watch, is_finite
@@ -114,11 +114,11 @@ class ArgumentSearch:
 
     def _scale(self, wishes: Wishes, instruction: HloInstruction) -> None:
         """Weights are divided by the root of how many of them are summed up."""
-        lhs, rhs = (o.shape.size for o in instruction.operands[:2])
-        terms = max(1.0, math.sqrt(lhs * rhs / max(1, instruction.shape.size)))
+        lhs, rhs = (o.shape for o in instruction.operands[:2])
+        terms = terms_of_product(lhs, rhs, instruction.shape)
         for number in wishes.leaves_behind(instruction.operands[1]):
             leaf = self.leaves[number]
-            if leaf.shape.is_array and leaf.shape.size == rhs:
+            if leaf.shape.is_array and leaf.shape.size == rhs.size:
                 leaf.scale, leaf.terms = min(leaf.scale, 1 / math.sqrt(terms)), max(leaf.terms, terms)
 
     def sets(self, kinds: Sequence[str] | None = None) -> Iterator[ArgumentSet]:
