@@ -36,9 +36,14 @@ _MEMBERS: dict[Kind, type] = {
     Kind.INSTRUCTIONS: HloInstruction, Kind.SHAPES: Shape, Kind.PAIRS: tuple}
 #: attributes that mean different things in different operations
 _SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
+#: the types that operands, shape, attributes and metadata of an instruction may have together
+_PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, type(None))))
 #: what no name holds: white space, what ends a name, and characters that terminals obey
-_NO_NAME = re.compile(r"[\s,(){}\[\]=\"'\x00-\x1f\x7f]")
-_name, _shape, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "shape", "opcode", "operands"))
+_NOT_IN_NAMES = r"\s,(){}\[\]=\"'\x00-\x1f\x7f"
+_NO_NAME = re.compile(f"[{_NOT_IN_NAMES}]")
+#: the same asked of many names in a row, which is quicker than to search
+_ALL_NAME = re.compile(f"[^{_NOT_IN_NAMES}]*+")
+_name, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "opcode", "operands"))
 
 
 def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
@@ -77,12 +82,14 @@ def is_sound(module: HloModule) -> bool:
         every = list(itertools.chain.from_iterable([c.instructions for c in computations]))
         if not set(map(type, every)) <= {HloInstruction} or len(set(every)) < len(every):
             return False
-        owners = itertools.chain.from_iterable(itertools.repeat(n, len(c.instructions))
-                                               for n, c in enumerate(computations))
         names = list(map(_name, every))
-        if not set(map(type, names)) <= {str} or len(set(zip(owners, names, strict=True))) < len(names):
+        if not set(map(type, names)) <= {str} or "" in names or not _ALL_NAME.fullmatch("".join(names)):
             return False
-        if "" in names or _NO_NAME.search("".join(names)) or not _fits(every):
+        if len(set(names)) < len(names) and any(len(set(map(_name, c.instructions))) < len(c.instructions)
+                                                for c in computations):
+            return False
+        # What else might stand among operands is no instruction of the computation, so it is not in order either.
+        if not _has_parts(every):
             return False
         distinct = {id(i.attributes): i.attributes for i in every}.values()
         if any("control-predecessors" in a for a in distinct):
@@ -171,11 +178,14 @@ def _fits(instructions: list[HloInstruction]) -> bool:
         operands = set(map(type, itertools.chain.from_iterable(map(_operands, instructions))))
     except TypeError:
         return False
-    return (operands <= {HloInstruction} and set(map(type, map(_operands, instructions))) <= {tuple}
-            and set(map(type, map(_shape, instructions))) <= {Shape}
-            and set(map(type, map(operator.attrgetter("attributes"), instructions))) <= {Attributes, dict}
-            and all(type(o) is str and o and not _NO_NAME.search(o) for o in set(map(_opcode, instructions)))
-            and set(map(type, map(operator.attrgetter("metadata"), instructions))) <= {type(None), Metadata})
+    return operands <= {HloInstruction} and _has_parts(instructions)
+
+
+def _has_parts(instructions: list[HloInstruction]) -> bool:
+    """The same but for what stands among the operands."""
+    found = {(type(i.operands), type(i.shape), type(i.attributes), type(i.metadata)) for i in instructions}
+    return found <= _PARTS and all(type(o) is str and o and not _NO_NAME.search(o)
+                                   for o in set(map(_opcode, instructions)))
 
 
 def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator[Flaw]:

@@ -19,6 +19,7 @@ from hlotool.passes.codes import (
 from hlotool.passes.instruction_findings import SHAPE_PART, report
 from hlotool.passes.verify.async_chains import Chains
 from hlotool.passes.verify.call_checks import MAIN, thread_of
+from hlotool.passes.verify.contents import Contents
 from hlotool.passes.verify.shape_checks import agrees
 
 #: starts that have exactly one user, their own done
@@ -30,6 +31,7 @@ _CARRIERS = frozenset({
 _CARRIER_TARGETS = frozenset({
     "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding",
     "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"})
+_STEPS = ("-start", "-update", "-done")
 #: a custom call that only orders
 _CONTROL = "control_dep"
 
@@ -43,11 +45,13 @@ def step_of(opcode: str) -> tuple[str, str]:
     return (base, step) if is_link and base else (opcode, "")
 
 
-def verify_async(module: HloModule) -> Iterator[Diagnostic]:
+def verify_async(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
+    if not contents.ending(*_STEPS):
+        return
     carried: list[HloInstruction] = []
     for computation in module.computations:
-        links = [i for i in computation.instructions if i.opcode.endswith(("-start", "-update", "-done"))]
+        links = [i for i in computation.instructions if i.opcode.endswith(_STEPS)]
         if links:
             users = uses(computation)
             for instruction in links:

@@ -18,6 +18,7 @@ from hlotool.passes.codes import (
     THREAD,
 )
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 
 MAIN = "main"
 
@@ -31,20 +32,20 @@ def thread_of(computation: HloComputation, started: Threads) -> str:
     return str(computation.attributes.get("execution_thread") or started.get(computation, MAIN))
 
 
-def started_threads(module: HloModule) -> Threads:
+def started_threads(contents: Contents) -> Threads:
     """The threads that starts give to the computations they call."""
     return {c: str(i.attributes.get("async_execution_thread") or MAIN)
-            for i in module.instructions() if i.opcode == "async-start" for c in i.called_computations()}
+            for i in contents.of(("async-start",)) for c in i.called_computations()}
 
 
-def verify_calls(module: HloModule) -> Iterator[Diagnostic]:
+def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
     fused: dict[HloComputation, HloInstruction] = {}
-    own, started = set(module.computations), started_threads(module)
+    own, started = set(module.computations), started_threads(contents)
+    for instruction in contents.of(("custom-call",)):
+        yield from _seed(module, instruction)
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode == "custom-call":
-                yield from _seed(module, instruction)
             callees = instruction.called_computations() if instruction.attributes else ()
             if not callees:
                 continue

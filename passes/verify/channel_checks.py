@@ -9,6 +9,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 
 _OPENING = frozenset({"send", "recv"})
 _CLOSING = frozenset({"send-done", "recv-done"})
@@ -18,9 +19,11 @@ _PAIRS = "_xla_send_recv_source_target_pairs"
 Pairs = tuple[tuple[int, int], ...]
 
 
-def verify_channels(module: HloModule, scheduled: bool) -> Iterator[Diagnostic]:
+def verify_channels(module: HloModule, contents: Contents, scheduled: bool) -> Iterator[Diagnostic]:
     """What is wrong with sends and recvs. Source: XLA, hlo_verifier.cc, VerifyChannels."""
-    async_bodies = {c for i in module.instructions() if i.opcode == "async-start" for c in i.called_computations()}
+    if contents.opcodes.isdisjoint(_OPENING | _CLOSING):
+        return
+    async_bodies = {c for i in contents.of(("async-start",)) for c in i.called_computations()}
     hosts: dict[tuple[str, object], HloInstruction] = {}
     for computation in module.computations:
         ends = [i for i in computation.instructions if i.opcode in _OPENING or i.opcode in _CLOSING]

@@ -10,17 +10,20 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 
 #: collectives whose groups may be left out, or that have none
 _WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})
 
 
-def verify_collectives(module: HloModule) -> Iterator[Diagnostic]:
+def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
+    if "replica_groups" not in contents.attributes and contents.opcodes.isdisjoint(_WITHOUT_GROUPS):
+        return
     replicas = int(module.attributes.get("replica_count", 1))
     partitions = int(module.attributes.get("num_partitions", 1))
     constrained: dict[bool, HloInstruction] = {}
-    for instruction in module.instructions():
+    for instruction in contents.instructions:
         attributes = instruction.attributes
         if "replica_groups" not in attributes and instruction.opcode not in _WITHOUT_GROUPS:
             continue

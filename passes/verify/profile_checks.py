@@ -19,27 +19,27 @@ from hlotool.passes.codes import (
     SHARED_NAME,
 )
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 from hlotool.text import parse, unquote
 
 _WARNING = Severity.WARNING
 
 
-def verify_values(module: HloModule) -> Iterator[Diagnostic]:
+def verify_values(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """Constants without values, lengths that are ignored, origins that fit no shape, a module without a name."""
     if module.source is not None and re.match(r"\s*HloModule[ \t]*(?:,|\n|$)", module.source.text):
         yield report(module, None, MODULE_NAME, "the module has no name", severity=_WARNING)
     yield from _recovery(module)
-    for instruction in module.instructions():
-        opcode, attributes = instruction.opcode, instruction.attributes
-        if opcode == "constant":
-            literal = attributes.get("literal")
-            if isinstance(literal, Literal) and literal.has_elided:
-                yield report(module, instruction, ELIDED, "the values were elided; XLA fills in numbers of its own",
-                             severity=_WARNING)
-        elif opcode == "fft" and attributes.get("fft_type") in ("FFT", "IFFT"):
+    for instruction in contents.of(("constant", "fft")):
+        attributes = instruction.attributes
+        literal = attributes.get("literal")
+        if isinstance(literal, Literal) and literal.has_elided:
+            yield report(module, instruction, ELIDED, "the values were elided; XLA fills in numbers of its own",
+                         severity=_WARNING)
+        elif attributes.get("fft_type") in ("FFT", "IFFT"):
             yield from _fft(module, instruction)
-        origin = attributes.get("origin") if attributes else None
-        shape = instruction.shape
+    for instruction in contents.having("origin"):
+        origin, shape = instruction.attributes["origin"], instruction.shape
         if isinstance(origin, Raw) and shape is not None and not fits_origin(origin.text, shape):
             yield report(module, instruction, ORIGIN,
                          f"the origins are not those of a value of shape {shape.text(False)}", part=r"\borigin\s*=",

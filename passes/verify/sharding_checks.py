@@ -9,21 +9,23 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import AxisRef, HloInstruction, HloModule, Sharding
 from hlotool.passes.codes import AXES, SHARDING_DIFFERS
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 
 
-def verify_shardings(module: HloModule) -> Iterator[Diagnostic]:
+def verify_shardings(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with named shardings, and with those of loops and branches."""
-    for instruction in module.instructions():
-        sharding = instruction.attributes.get("sharding") if instruction.attributes else None
+    for instruction in contents.having("sharding"):
+        sharding = instruction.attributes["sharding"]
         if isinstance(sharding, Sharding) and sharding.kind in ("named", "tuple"):
             for element in sharding.elements or (sharding,):
                 message = axes_message(element)
                 if message:
                     yield report(module, instruction, AXES, message, part=r"\bsharding\s*=")
                     break
+    for instruction in contents.of(("while", "conditional")):
         if instruction.opcode == "while":
             yield from _loop(module, instruction)
-        elif instruction.opcode == "conditional":
+        else:
             yield from _same(module, instruction, [c.root for c in instruction.called_computations()])
 
 

@@ -17,7 +17,6 @@ from hlotool.ir import (
     called_by,
     cycles,
     flaws,
-    is_sound,
 )
 from hlotool.passes.codes import (
     ALIAS,
@@ -37,12 +36,11 @@ Index = tuple[int, ...]
 Entry = TypeVar("Entry")
 
 
-def verify_module(module: HloModule) -> list[Diagnostic]:
-    """What is wrong with a module apart from its instructions' own rules.
+def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
+    """What is wrong with a module apart from its instructions' own rules; `is_whole` is what `is_sound` says of it.
 
     Where its objects do not hang together, that is all there is to say.
     """
-    is_whole = is_sound(module)
     found = [] if is_whole else [report(module, flaw.item, FLAW, flaw.message) for flaw in flaws(module)]
     if found:
         return found

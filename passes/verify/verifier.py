@@ -18,6 +18,7 @@ from hlotool.ir import (
     HloModule,
     Shape,
     callees_first,
+    is_sound,
     no_collection,
     post_order,
 )
@@ -38,6 +39,7 @@ from hlotool.passes.verify.buffer_checks import verify_buffers
 from hlotool.passes.verify.call_checks import verify_calls
 from hlotool.passes.verify.channel_checks import verify_channels
 from hlotool.passes.verify.collective_checks import verify_collectives
+from hlotool.passes.verify.contents import Contents
 from hlotool.passes.verify.entry_checks import verify_entry
 from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
@@ -74,30 +76,34 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 
 
 def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
-    found = verify_module(module)
+    is_whole = is_sound(module)
+    found = verify_module(module, is_whole)
     if any(d.code in (CYCLE, FLAW) for d in found):
         return found  # there is no order in which instructions could be checked, or nothing that could be
+    contents = Contents(module)
     checker = _Checker(module)
     for computation in callees_first(module):
         if computation.root is not None:
-            found.extend(checker.computation(computation))
+            # What is sound is in order as it stands.
+            order = computation.instructions if is_whole else post_order(computation)
+            found.extend(checker.computation(computation, order))
     failed = checker.failed_lines()
-    found.extend(d for d in _groups_of_checks(module, profile) if d.line not in failed)
+    found.extend(d for d in _groups_of_checks(module, contents, profile) if d.line not in failed)
     return sorted(found, key=lambda d: (d.line, d.column))
 
 
-def _groups_of_checks(module: HloModule, profile: str) -> Iterator[Diagnostic]:
+def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> Iterator[Diagnostic]:
     """What the checks of whole modules find, a group each."""
     is_laid_out = profile in LAYOUT_SENSITIVE
-    yield from verify_calls(module)
-    yield from verify_async(module)
-    yield from verify_channels(module, is_laid_out)
-    yield from verify_collectives(module)
-    yield from verify_buffers(module)
+    yield from verify_calls(module, contents)
+    yield from verify_async(module, contents)
+    yield from verify_channels(module, contents, is_laid_out)
+    yield from verify_collectives(module, contents)
+    yield from verify_buffers(module, contents)
     yield from verify_entry(module, is_laid_out)
     yield from verify_schedule(module)
-    yield from verify_shardings(module)
-    yield from verify_values(module)
+    yield from verify_shardings(module, contents)
+    yield from verify_values(module, contents)
     if profile != "unoptimized":
         yield from verify_precision(module)
     if profile == "strict":
@@ -119,9 +125,10 @@ class _Checker:
         self._failed: dict[HloInstruction, None] = {}
         self._faulty: set[int] = set()
 
-    def computation(self, computation: HloComputation) -> Iterator[Diagnostic]:
+    def computation(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Diagnostic]:
+        """What is wrong with its instructions, given in an order where operands stand before their users."""
         failed, known = self._failed, self._known
-        for instruction in post_order(computation):
+        for instruction in order:
             # Attributes are shared and stay alive with the module, so their identity stands for their value.
             key = (instruction.opcode, instruction.shape, id(instruction.attributes),
                    *[o.shape for o in instruction.operands])
