@@ -4,46 +4,36 @@ Arguments and results have memory from beginning to end, as PJRT holds them; res
 (donation) count once. Between them, each value lives from the instruction that makes it to the last that reads it.
 Views (get-tuple-element, bitcast) and loops work in the memory of what they are given; an elementwise instruction, or
 one that updates a part, writes over an operand that nobody reads later; and a temporary value may lie where a result
-will come, or where a donated argument was. Source: XLA, xla/service/buffer_assignment.cc and
-HloDataflowAnalysis::CanShareOperandBufferWithUser.
+will come, or where a donated argument was. What is left shares a heap. Source: XLA, xla/service/buffer_assignment.cc.
 """
 
 from __future__ import annotations
 
 import bisect
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from hlotool.ir import (
-    Aliasing,
-    HloComputation,
-    HloInstruction,
-    HloModule,
-    Shape,
-    callees_first,
-    post_order,
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, callees_first, no_collection
+from hlotool.passes.cost.heap import MOST_PLACED, Interval, Piece, aligned, combined_size, heap_size
+from hlotool.passes.cost.overwriting import overwritten
+from hlotool.passes.cost.values_in_time import (
+    ADDRESS,
+    NEVER,
+    RUNS,
+    Buffer,
+    Place,
+    Span,
+    Timeline,
+    buffers,
+    call_sites,
+    member,
 )
-from hlotool.ops import OPS
 
-#: a tuple's table holds an address for each member
-_ADDRESS = 8
-#: results that are their operand under another name or in another form
-_VIEWS = frozenset(("bitcast", "opt-barrier", "add-dependency", "domain", "all-reduce-done", "copy-done",
-                    "all-gather-done", "collective-permute-done", "async-done", "async-update"))
-#: operations whose result takes their first operand's place where nobody reads that later
-_IN_PLACE = frozenset(("dynamic-update-slice", "scatter", "sort", "all-reduce", "triangular-solve", "cholesky"))
-#: instructions that run computations which need memory of their own
-_RUNS = frozenset(("call", "while", "conditional", "async-start", "custom-call"))
-#: tuples that somebody else has made, or that are made with their operands
-_NO_TABLE = frozenset(("parameter", "constant", "get-tuple-element", "while", *_VIEWS))
-_NEVER = 1 << 62
-#: temporaries begin at multiples of this. Source: XLA's CPU compiler, cpu::MinAlign
-_ALIGNMENT = 64
 #: places of results that are tried for a temporary
-_MOST_PLACES = 16
-
+_MOST_PLACES = 6
+_start = operator.attrgetter("start")
 
 @dataclass(frozen=True, slots=True)
 class LiveBuffer:
@@ -78,66 +68,27 @@ class PeakMemory:
         return self.arguments + self.outputs - self.aliased + self.temporaries
 
 
-@dataclass(slots=True, eq=False)
-class _Buffer:
-    """The memory of one array: where in time it is made, and last read."""
-
-    size: int
-    instruction: HloInstruction
-    index: tuple[int, ...]
-    start: int
-    #: a parameter or constant, whose memory belongs to somebody else
-    is_given: bool = False
-    last_use: int = -1
-    #: the place of a result or temporary in which it lies
-    within: _Buffer | _Place | None = None
+#: an index into a result, and the same of the arguments: the number of one, then the index into it
+_Alias: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 
-_start = operator.attrgetter("start")
-
-
-@dataclass(slots=True, eq=False)
-class _Place:
-    """Memory that is there from beginning to end, for a result: what lies in it, in the order of time."""
-
-    size: int
-    holds: list[_Buffer] = field(default_factory=list)
-
-    def takes(self, buffer: _Buffer, schedule: _Schedule) -> bool:
-        """Put a buffer in, where nothing else lives there at that time."""
-        at = bisect.bisect_right(self.holds, buffer.start, key=_start)
-        if at:
-            before = self.holds[at - 1]
-            if before.last_use > buffer.start or (before.last_use == buffer.start
-                                                  and not schedule.shares(buffer, before)):
-                return False
-        if at < len(self.holds):
-            after = self.holds[at]
-            if buffer.last_use > after.start or (buffer.last_use == after.start
-                                                 and not schedule.shares(after, buffer)):
-                return False
-        self.holds.insert(at, buffer)
-        buffer.within = self
-        return True
-
-
-#: the buffers of a value, in the form of its shape
-_Tree: TypeAlias = "_Buffer | tuple[_Tree, ...]"
-
-
+@no_collection()
 def peak_memory(module: HloModule) -> PeakMemory:
     """The most memory that a run needs, arguments and results included, and what takes it."""
     is_scheduled = bool(module.attributes.get("is_scheduled"))
-    bodies = {i.attributes.get("body") for i in module.instructions() if i.opcode == "while"}
     aliases = [a for a in module.attributes.get("input_output_alias") or () if isinstance(a, Aliasing)]
-    inner: dict[HloComputation, _Schedule] = {}
+    sites = call_sites(module)
+    shared: dict[HloComputation, Timeline] = {}
     for computation in callees_first(module):
-        given: list[_Given] = [((), ())] if computation in bodies else []
-        if computation is module.entry:
-            given = [(a.output_index, (a.parameter, *a.parameter_index)) for a in aliases]
-        inner[computation] = _Schedule(computation, inner, is_scheduled, given)
-    entry = inner[module.entry]
-    arguments = [LiveBuffer(p, index, shape.nbytes, "argument") for p in module.entry.parameters()
+        if sites[computation] > 1 and computation is not module.entry:
+            shared[computation] = timeline = Timeline(computation, shared, sites, is_scheduled=is_scheduled)
+            timeline.needs = _Layout(timeline, computation, (), is_scheduled=is_scheduled).needs
+    parameters = module.entry.parameters()
+    donated = [(parameters[a.parameter], a.parameter_index) for a in aliases if 0 <= a.parameter < len(parameters)]
+    timeline = Timeline(module.entry, shared, sites, is_scheduled=is_scheduled, donated=donated)
+    entry = _Layout(timeline, module.entry, [(a.output_index, (a.parameter, *a.parameter_index)) for a in aliases],
+                    is_scheduled=is_scheduled)
+    arguments = [LiveBuffer(p, index, shape.nbytes, "argument") for p in parameters
                  for index, shape in p.shape.leaves()]
     outputs = [LiveBuffer(module.entry.root, index, shape.nbytes, "output")
                for index, shape in module.entry.root.shape.leaves()]
@@ -146,228 +97,165 @@ def peak_memory(module: HloModule) -> PeakMemory:
     live = [*arguments, *(o for o in outputs if o.index not in aliased), *entry.live()]
     return PeakMemory(sum(a.bytes for a in arguments),
                       sum(o.bytes for o in outputs) + _tables(module.entry.root.shape),
-                      sum(o.bytes for o in outputs if o.index in aliased), entry.peak, entry.at,
+                      sum(o.bytes for o in outputs if o.index in aliased), entry.needs, entry.at,
                       sorted((b for b in live if b.bytes), key=lambda b: -b.bytes), is_scheduled)
 
 
 def _tables(shape: Shape) -> int:
     """Bytes of the tables of addresses that a tuple's result has."""
-    return _ADDRESS * len(shape.elements) + sum(map(_tables, shape.elements)) if shape.is_tuple else 0
+    return ADDRESS * len(shape.elements) + sum(map(_tables, shape.elements)) if shape.is_tuple else 0
 
 
-#: an index into a result, and the same of the parameters: the number of one, then the index into it
-_Given: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
+class _Layout:
+    """Where the values of a timeline lie. `donated` pairs results with arguments in whose memory they lie."""
 
-
-class _Schedule:
-    """One computation's values over time.
-
-    `given` pairs results with parameters in whose memory they lie: donated arguments, the state of a loop.
-    """
-
-    def __init__(self, computation: HloComputation, inner: dict[HloComputation, _Schedule], is_scheduled: bool,
-                 given: Sequence[_Given]) -> None:
-        self.inner = inner
-        self.order = computation.instructions if is_scheduled else post_order(computation)
-        self.trees: dict[HloInstruction, _Tree] = {}
-        self.made: list[list[_Buffer]] = []
-        #: what a tuple needs besides its members: their addresses
-        self.tables: dict[HloInstruction, _Buffer] = {}
-        self._overwritten: dict[HloInstruction, set[_Buffer]] = {}
-        for time, instruction in enumerate(self.order):
-            self.made.append([])
-            self.trees[instruction] = self._tree(instruction, time)
-        if computation.root in self.tables:
-            self.tables[computation.root].is_given = True  # the caller's
-        places = self._result_places(computation, given)
-        self._lay_into(places)
-        for time in range(len(self.order)):
+    def __init__(self, timeline: Timeline, computation: HloComputation, donated: Iterable[_Alias], *,
+                 is_scheduled: bool) -> None:
+        self.timeline, self._is_scheduled = timeline, is_scheduled
+        self._overwritten: dict[HloInstruction, set[Buffer]] = {}
+        self._lay_into(self._result_places(computation, donated))
+        for time in range(len(timeline.order)):
             self._share(time)
-        self.peak, self.at, self._time = self._sweep()
+        at_once, self.at, self._time = self._sweep()
+        self.needs = combined_size(self._pieces(at_once))
 
-    def _tree(self, instruction: HloInstruction, time: int) -> _Tree:
-        opcode, operands = instruction.opcode, instruction.operands
-        given = [self.trees.get(o, ()) for o in operands]
-        for operand in operands:
-            if operand in self.tables:
-                self.tables[operand].last_use = time
-        if instruction.shape.is_tuple and opcode not in _NO_TABLE:
-            self.tables[instruction] = _Buffer(_ADDRESS * len(instruction.shape.elements), instruction, (), time, False,
-                                               time)
-            self.made[time].append(self.tables[instruction])
-        if opcode == "tuple":
-            return tuple(given)
-        if opcode == "get-tuple-element" and given:
-            index = instruction.attributes.get("index", 0)
-            return given[0][index] if isinstance(given[0], tuple) and 0 <= index < len(given[0]) else ()
-        for tree in given:
-            for buffer in _buffers(tree):
-                buffer.last_use = max(buffer.last_use, time)
-        if opcode == "while" and given:
-            return given[0]
-        if opcode in _VIEWS and given:
-            return _view(given[0], instruction.shape)
-        return self._new(instruction, instruction.shape, (), time)
+    def _result_places(self, computation: HloComputation, donated: Iterable[_Alias]) -> list[Place]:
+        """A place for each result, with the result in it, and the argument that lies there before."""
+        places: dict[Buffer, Place] = {}
+        trees = self.timeline.trees
+        result = trees.get(computation.root)
+        if result is None:
+            return []
+        for buffer in buffers(result, tables=True):
+            buffer.last_use = NEVER
+            if (not buffer.is_given or buffer.is_donated) and buffer not in places:
+                buffer.within = Place(buffer.size, [Span(*span, buffer) for span in buffer.spans()])
+                if not buffer.is_table:
+                    places[buffer] = buffer.within
+        parameters = [trees[p] for p in computation.parameters() if p in trees]
+        for index, (number, *path) in donated:
+            owner = member(parameters[number], path) if 0 <= number < len(parameters) else None
+            for made, argument in zip(buffers(member(result, index)), buffers(owner) if owner else (), strict=False):
+                place = places.get(made)
+                if place is not None and argument.is_given and argument.within is None:
+                    place.holds.insert(0, Span(argument.start, argument.last_use, argument))
+                    argument.within = place
+        return list(places.values())
 
-    def _new(self, instruction: HloInstruction, shape: Shape, index: tuple[int, ...], time: int) -> _Tree:
-        if shape.is_tuple:
-            return tuple(self._new(instruction, e, (*index, i), time) for i, e in enumerate(shape.elements))
-        is_given = instruction.opcode in ("parameter", "constant")
-        buffer = _Buffer(shape.nbytes, instruction, index, -1 if is_given else time, is_given, time)
-        self.made[time].append(buffer)
-        return buffer
-
-    def _result_places(self, computation: HloComputation, given: Sequence[_Given]) -> list[_Place]:
-        """A place for each result, with the result in it, and the parameter that lies there before."""
-        found = {}
-        results = self.trees.get(computation.root, ())
-        for buffer in _buffers(results):
-            buffer.last_use = _NEVER
-            if not buffer.is_given and buffer not in found:
-                found[buffer] = buffer.within = _Place(buffer.size, [buffer])
-        parameters = [self.trees.get(p, ()) for p in computation.parameters()]
-        for result_index, (*path,) in given:
-            owners = _at(tuple(parameters), path) if path else (parameters or [()])[0]
-            for result, parameter in zip(_buffers(_at(results, result_index)), _buffers(owners), strict=False):
-                place = found.get(result)
-                if place is not None and parameter.is_given and parameter.within is None:
-                    place.holds.insert(0, parameter)
-                    parameter.within = place
-        return list(found.values())
-
-    def _lay_into(self, places: list[_Place]) -> None:
+    def _lay_into(self, places: list[Place]) -> None:
         """Temporaries, the largest first, into the smallest place that is large enough and free while they live."""
         ordered = sorted((p for p in places if p.size), key=lambda p: p.size)
         sizes = [p.size for p in ordered]
-        loose = [b for made in self.made for b in made if b.within is None and not b.is_given and b.size]
+        loose = [b for made in self.timeline.made for b in made if _needs_room(b) and not b.is_table]
         for buffer in sorted(loose, key=lambda b: (-b.size, b.start)):
             first = bisect.bisect_left(sizes, buffer.size)
-            any(place.takes(buffer, self) for place in ordered[first:first + _MOST_PLACES])
+            spans = [Span(*span, buffer) for span in buffer.spans()]
+            for place in ordered[first:first + _MOST_PLACES]:
+                if all([self._fits(place, span) for span in spans]):
+                    for span in spans:
+                        bisect.insort(place.holds, span, key=_start)
+                    buffer.within = place
+                    break
 
-    def shares(self, result: _Buffer, operand: _Buffer) -> bool:
+    def _fits(self, place: Place, span: Span) -> bool:
+        at = bisect.bisect_right(place.holds, span.start, key=_start)
+        return ((at == 0 or self._may_follow(place.holds[at - 1], span))
+                and (at == len(place.holds) or self._may_follow(span, place.holds[at])))
+
+    def _may_follow(self, before: Span, after: Span) -> bool:
+        """Whether a value may lie where another lay: that is over, or is read for the last time to make it."""
+        if before.end == after.start:
+            return self._shares(after, before.buffer)
+        return before.end < after.start
+
+    def _shares(self, result: Span, operand: Buffer) -> bool:
         """Whether a result may be written over an operand that is read there for the last time."""
-        if result.size != operand.size:
+        if result.buffer.size != operand.size:
             return False
-        instruction = result.instruction
+        instruction = self.timeline.order[result.start]
         if instruction not in self._overwritten:
-            self._overwritten[instruction] = {b for o in _overwritten(instruction)
-                                              for b in _buffers(self.trees.get(o, ()))}
+            self._overwritten[instruction] = set(self._written_over(instruction))
         return operand in self._overwritten[instruction]
+
+    def _written_over(self, instruction: HloInstruction) -> Iterator[Buffer]:
+        for operand in overwritten(instruction):
+            tree = self.timeline.trees.get(operand)
+            if tree is not None:
+                yield from buffers(tree)
 
     def _share(self, time: int) -> None:
         """Let temporaries take over the memory of operands that are read here for the last time."""
-        for buffer in self.made[time]:
-            if buffer.within is not None or buffer.is_given:
+        for buffer in self.timeline.made[time]:
+            if not _needs_room(buffer) or buffer.is_table or buffer.is_merged:
                 continue
-            for operand in _overwritten(self.order[time]):
-                for old in _buffers(self.trees.get(operand, ())):
-                    root = _memory(old)
-                    if (isinstance(root, _Buffer) and root.last_use == time and not root.is_given
-                            and root.size == buffer.size and buffer.within is None):
-                        buffer.within, root.last_use = root, buffer.last_use
+            for old in self._written_over(self.timeline.order[time]):
+                root = _memory(old)
+                if (isinstance(root, Buffer) and root.last_use == time and not root.is_given and not root.is_merged
+                        and root.size == buffer.size and root is not buffer and buffer.within is None):
+                    buffer.within, root.last_use = root, buffer.last_use
 
     def _sweep(self) -> tuple[int, HloInstruction | None, int]:
-        """The most that lives at once, counting what called computations need while they run; where; and when."""
+        """The most that lives at once; where; and when."""
+        starts: dict[int, int] = {}
         ends: dict[int, int] = {}
         live = most = when = 0
         at: HloInstruction | None = None
-        for time, instruction in enumerate(self.order):
-            for buffer in self.made[time]:
-                if buffer.within is None and not buffer.is_given:
-                    size = -(-buffer.size // _ALIGNMENT) * _ALIGNMENT
-                    live += size
-                    ends[buffer.last_use] = ends.get(buffer.last_use, 0) + size
-            inside = max((s.peak for s in self._called(instruction)), default=0)
-            if live + inside > most:
-                most, at, when = live + inside, instruction, time
+        for time, instruction in enumerate(self.timeline.order):
+            for buffer in self.timeline.made[time]:
+                if _needs_room(buffer):
+                    for start, end in buffer.spans():
+                        starts[start] = starts.get(start, 0) + aligned(buffer.size)
+                        ends[end] = ends.get(end, 0) + aligned(buffer.size)
+            live += starts.pop(time, 0)
+            if live > most:
+                most, at, when = live, instruction, time
             live -= ends.pop(time, 0)
         return most, at, when
 
-    def _called(self, instruction: HloInstruction) -> list[_Schedule]:
-        if instruction.opcode not in _RUNS:
-            return []
-        return [self.inner[c] for c in instruction.called_computations() if c in self.inner]
+    def _pieces(self, at_once: int) -> list[Piece]:
+        """What the compiler asks for: the largest first, then the heap, then what single threads need.
+
+        A table of addresses never shares its memory with anything; arrays that are left share the heap.
+        """
+        buffers_made = [b for made in self.timeline.made for b in made]
+        own = [Piece(b.size, b.is_table and _needs_room(b)) for b in buffers_made
+               if b.is_given or b.is_table or isinstance(b.within, Place)]
+        loose = [b for b in buffers_made if _needs_room(b) and not b.is_table]
+        heap = at_once
+        if self._is_scheduled and len(loose) <= MOST_PLACED:
+            heap = heap_size([Interval(b.size, tuple(b.spans())) for b in loose])
+        threads = sum(map(_thread_values, {c for i in self.timeline.order for c in _of_threads(i)}))
+        return [*sorted(own, key=lambda piece: -piece.size), *([Piece(heap, True)] if heap else []),
+                *[Piece(0, False)] * threads]
 
     def live(self) -> Iterator[LiveBuffer]:
-        """The temporaries that live at the worst moment, those of called computations included."""
-        if self.at is None:
-            return
-        for buffers in self.made[:self._time + 1]:
-            for buffer in buffers:
-                if buffer.within is None and not buffer.is_given and buffer.last_use >= self._time:
+        """The temporaries that live at the worst moment."""
+        for made in self.timeline.made[:self._time + 1]:
+            for buffer in made:
+                if _needs_room(buffer) and any(start <= self._time <= end for start, end in buffer.spans()):
                     yield LiveBuffer(buffer.instruction, buffer.index, buffer.size, "temporary")
-        called = self._called(self.at)
-        if called:
-            yield from max(called, key=lambda schedule: schedule.peak).live()
 
 
-def _at(tree: _Tree, index: Sequence[int]) -> _Tree:
-    for i in index:
-        if not isinstance(tree, tuple) or not 0 <= i < len(tree):
-            return ()
-        tree = tree[i]
-    return tree
+def _of_threads(instruction: HloInstruction) -> Iterator[HloComputation]:
+    """Computations that run element by element: those of reductions and sorts, also in fusions."""
+    if instruction.opcode == "fusion":
+        for called in instruction.called_computations():
+            for inner in called.instructions:
+                yield from _of_threads(inner)
+    elif instruction.opcode not in RUNS:
+        yield from instruction.called_computations()
 
 
-def _buffers(tree: _Tree) -> Iterator[_Buffer]:
-    """The buffers of a value, in order."""
-    stack = [tree]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, tuple):
-            stack.extend(reversed(one))
-        else:
-            yield one
+def _thread_values(computation: HloComputation) -> int:
+    return sum(i.opcode not in ("get-tuple-element", "bitcast") for i in computation.instructions)
 
 
-def _memory(buffer: _Buffer) -> _Buffer | _Place:
-    found: _Buffer | _Place = buffer
-    while isinstance(found, _Buffer) and found.within is not None:
-        found = found.within
-    return found
+def _needs_room(buffer: Buffer) -> bool:
+    return buffer.within is None and not buffer.is_given
 
 
-def _view(tree: _Tree, shape: Shape) -> _Tree:
-    """What an asynchronous chain's end gives: the last member that has the result's form."""
-    if isinstance(tree, tuple) and not shape.is_tuple:
-        found = list(_buffers(tree))
-        fitting = [b for b in found if b.size == shape.nbytes]
-        if found:
-            return (fitting or found)[-1]
-    return tree
-
-
-def _overwritten(instruction: HloInstruction) -> Sequence[HloInstruction]:
-    """Operands over which a result may be written."""
-    if instruction.opcode in _IN_PLACE:
-        return instruction.operands[:1] if instruction.opcode != "triangular-solve" else instruction.operands[1:]
-    record = OPS.get(instruction.opcode)
-    if record is not None and "elementwise" in record.flags and "identity" not in record.flags:
-        return [o for o in instruction.operands if o.shape.dims == instruction.shape.dims]
-    if instruction.opcode != "fusion":
-        return ()
-    (called,) = instruction.called_computations() or (None,)
-    if called is None:
-        return ()
-    passed = _passed_through(called)
-    return [o for p, o in zip(called.parameters(), instruction.operands, strict=False) if p in passed]
-
-
-def _passed_through(computation: HloComputation) -> set[HloInstruction]:
-    """Parameters of which a fusion reads an element only where it writes the result's element of that place."""
-    elementwise: set[HloInstruction] = set()
-    other: set[HloInstruction] = set()
-    roots = computation.root.operands if computation.root.opcode == "tuple" else (computation.root,)
-    elementwise.update(roots)
-    for instruction in reversed(post_order(computation)):
-        record = OPS.get(instruction.opcode)
-        is_plain = record is not None and "elementwise" in record.flags
-        for place, operand in enumerate(instruction.operands):
-            keeps = is_plain and operand.shape.dims == instruction.shape.dims
-            keeps = keeps or instruction.opcode == "bitcast"
-            keeps = keeps or (instruction.opcode in _IN_PLACE and place == 0)
-            if instruction in elementwise and instruction not in other and keeps:
-                elementwise.add(operand)
-            elif instruction is not computation.root or instruction.opcode != "tuple":
-                other.add(operand)
-    return {p for p in computation.parameters() if p in elementwise and p not in other}
+def _memory(buffer: Buffer) -> Buffer | Place:
+    root: Buffer | Place = buffer
+    while isinstance(root, Buffer) and root.within is not None:
+        root = root.within
+    return root

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_before_callers, callees_first
+from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_before_callers, callees_first, no_collection
 from hlotool.ops import FREE, OPS, Cost, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
 from hlotool.passes.origins import origin_of
@@ -92,6 +92,7 @@ class ModuleCost:
                     yield CostRow(inner, computation, fused[computation], work)
 
 
+@no_collection()
 def module_cost(module: HloModule) -> ModuleCost:
     """Flops, transcendental functions and traffic of a module, loops counted as often as they run.
 
