@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hlotool.ir import HloInstruction, uses
 from hlotool.ops.costs import Cost, Inner
 
@@ -36,7 +38,8 @@ def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruc
             if user.opcode in _PARTIAL and user.operands[0] is value and value not in user.operands[1:]:
                 found += user.shape.nbytes
             elif user.opcode in _UPDATES and user.operands[0] is value and value not in user.operands[1:]:
-                continue  # it is the result's own place
+                # it is the result's own place; what is combined with an update is read
+                found += sum(u.shape.nbytes for u in _updates(user)) if user.opcode == "scatter" else 0
             elif user.opcode in _HANDED_ON:
                 if user not in seen:
                     seen.add(user)
@@ -49,8 +52,18 @@ def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruc
 
 
 def _written(result: HloInstruction) -> int:
-    while result.opcode in ("bitcast", "convert") and result.operands:
-        result = result.operands[0]
-    if result.opcode == "dynamic-update-slice":
-        return result.operands[1].shape.nbytes
+    """Bytes of a result that the fusion writes: all of it, or what changes in an operand that has its place."""
+    value = result
+    while value.opcode in ("bitcast", "convert") and value.operands:
+        value = value.operands[0]
+    if value.opcode in _UPDATES and result.shape.is_array:
+        bits = result.shape.nbytes * 8 // max(result.shape.size, 1)
+        return sum(update.shape.size for update in _updates(value)) * bits // 8
     return result.shape.nbytes
+
+
+def _updates(value: HloInstruction) -> Sequence[HloInstruction]:
+    """What an update puts into its operand."""
+    if value.opcode == "dynamic-update-slice":
+        return value.operands[1:2]
+    return value.operands[len(value.operands) // 2 + 1:]

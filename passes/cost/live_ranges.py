@@ -151,7 +151,7 @@ class _Layout:
             first = bisect.bisect_left(sizes, buffer.size)
             spans = [Span(*span, buffer) for span in buffer.spans()]
             for place in ordered[first:first + _MOST_PLACES]:
-                if all([self._fits(place, span) for span in spans]):
+                if all(self._fits(place, span) for span in spans):
                     for span in spans:
                         bisect.insort(place.holds, span, key=_start)
                     buffer.within = place

@@ -174,14 +174,14 @@ class Timeline:
         """The computations that an instruction runs and nobody else does, in the order in which they run."""
         if instruction.opcode not in RUNS:
             return []
-        called = instruction.called_computations()
+        called = list(instruction.called_computations())
         if instruction.opcode == "while":
             called = [c for c in (instruction.attributes.get("condition"), instruction.attributes.get("body"))
                       if isinstance(c, HloComputation)]
         if any(self._sites.get(c, 0) != 1 or c in self._entered for c in called) or len(set(called)) < len(called):
             return []
         self._entered.update(called)
-        return list(called)
+        return called
 
     def _bind(self, call: HloInstruction, number: int, called: HloComputation) -> None:
         """Let the parameters of a computation be the operands of its caller."""

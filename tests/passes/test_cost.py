@@ -335,3 +335,46 @@ def test_a_counter_may_be_converted_before_it_is_compared(limit, count):
     text = text.replace("n = s32[] constant(1)\n  ROOT p = pred[] compare(i, n)",
                         f"n = f32[] constant({limit})\n  f = f32[] convert(i)\n  ROOT p = pred[] compare(f, n)")
     assert "convert(i)" in text and trip_count(the_loop(hlotool.parse(text))) == count
+
+
+@pytest.mark.parametrize(("root", "shapes", "moved"), [
+    ("f32[8,8] convert(a)", ("u8[8,8]",), (64, 256)), ("bf16[8,8] convert(a)", ("f32[8,8]",), (256, 128)),
+    # four elements are updated in the place of the operand, two bytes each behind the conversion
+    ("f32[64] dynamic-update-slice(a, b, i)", ("f32[64]", "f32[4]", "s32[]"), (16 + 4, 16))])
+def test_fusions_write_elements_of_their_result(root, shapes, moved):
+    lines = "\n".join(f"{name} = {shape} parameter({n})" for n, (name, shape) in enumerate(zip("abi", shapes,
+                                                                                            strict=False)))
+    shape, operands = root.split()[0], ", ".join("abi"[:len(shapes)])
+    module = hlotool.parse(f"HloModule m\nf {{\n{lines}\nROOT r = {root}\n}}\nENTRY e {{\n{lines}\n"
+                           f"ROOT r = {shape} fusion({operands}), kind=kLoop, calls=f\n}}")
+    found = module_cost(module).total
+    assert (found.bytes_read, found.bytes_written) == moved
+
+
+def test_a_fused_scatter_moves_what_it_updates():
+    module = hlotool.parse("""HloModule m
+    sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+    f { x = f32[100] parameter(0)  at = s32[3,1] parameter(1)  u = f32[3] parameter(2)
+        ROOT r = f32[100] scatter(x, at, u), update_window_dims={}, inserted_window_dims={0},
+          scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum }
+    ENTRY e { x = f32[100] parameter(0)  at = s32[3,1] parameter(1)  u = f32[3] parameter(2)
+        ROOT r = f32[100] fusion(x, at, u), kind=kLoop, calls=f }""")
+    found = module_cost(module).total
+    assert (found.bytes_read, found.bytes_written, found.flops) == (12 + 12 + 12, 12, 3)
+
+
+def test_what_several_places_call_needs_its_memory_at_each_of_them():
+    module = hlotool.parse("""HloModule shared, is_scheduled=true
+    f { p = f32[256] parameter(0)  a = f32[256] reverse(p), dimensions={0}
+        b = f32[256] reverse(a), dimensions={0}  ROOT c = f32[256] reverse(b), dimensions={0} }
+    ENTRY e { x = f32[256] parameter(0)  y = f32[256] call(x), to_apply=f  ROOT z = f32[256] call(y), to_apply=f }""")
+    found = peak_memory(module)
+    assert found.outputs == 1024
+    assert found.temporaries == 2 * 1024  # y, and b; a lies where c will
+
+
+def test_a_module_that_calls_itself_has_an_answer():
+    module = hlotool.parse("""HloModule odd
+    f { p = f32[8] parameter(0)  ROOT c = f32[8] call(p), to_apply=f }
+    ENTRY e { x = f32[8] parameter(0)  ROOT y = f32[8] call(x), to_apply=f }""")
+    assert peak_memory(module).arguments == 32
