@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import HloModule, Source
+from hlotool.text import Reading, parse_recovering, read_for_changes
 from hlotool.text import parse as parse_text
-from hlotool.text import parse_recovering
 from hlotool.text.input_files import is_mlir
 
 NOT_TEXT = define("R006", "not-text", "something that is no string, where the text of a module is asked for")
@@ -47,6 +47,12 @@ def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
     """What could be read of a module, and the problems that keep it from being whole."""
     module, problems = parse_recovering(source)
     return module, problems or _give_shapes(module)
+
+
+def read_to_follow(source: Source) -> tuple[Reading, list[Diagnostic]]:
+    """The same for a text that will be changed, as an editor does: see hlotool.text.reread."""
+    reading = read_for_changes(source)
+    return reading, reading.errors or _give_shapes(reading.module)
 
 
 def _give_shapes(module: HloModule) -> list[Diagnostic]:

@@ -37,23 +37,35 @@ class Source:
         # What is said about a line is often more than one thing, and a line may be megabytes long.
         self._last_line = (0, "")
 
-    def _line_starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
+        """The offset at which each line begins."""
         if self._starts is None:
             lengths = map(len, self.text.split("\n"))
             *starts, _ = itertools.accumulate(lengths, lambda start, length: start + length + 1, initial=0)
             self._starts = starts
         return self._starts
 
+    def changed(self, start: int, end: int, text: str) -> Source:
+        """The source in which `text` stands for what stood from one offset to another."""
+        found = Source(self.text[:start] + text + self.text[end:], self.filename, self.first_line)
+        starts = self.line_starts()
+        before, behind = bisect.bisect_right(starts, start), bisect.bisect_right(starts, end)
+        added = len(text) - (end - start)
+        found._starts = starts[:before]
+        found._starts += [start + i + 1 for i, character in enumerate(text) if character == "\n"]
+        found._starts += [s + added for s in starts[behind:]] if added else starts[behind:]
+        return found
+
     def position(self, offset: int) -> Position:
         """Line and column of an offset; offsets past the end are those of the end."""
-        starts = self._line_starts()
+        starts = self.line_starts()
         offset = max(0, min(offset, len(self.text)))
         line = bisect.bisect_right(starts, offset) - 1
         return Position(line + self.first_line, offset - starts[line] + 1)
 
     def offset(self, position: Position) -> int | None:
         """The offset of a line and column; columns past the end are the line's end. None for a line of elsewhere."""
-        starts, i = self._line_starts(), position.line - self.first_line
+        starts, i = self.line_starts(), position.line - self.first_line
         if not 0 <= i < len(starts):
             return None
         end = starts[i + 1] - 1 if i + 1 < len(starts) else len(self.text)
@@ -63,7 +75,7 @@ class Source:
         """The text of a line (counted as `position` does), without its line end; '' where there is none."""
         if self._last_line[0] == number:
             return self._last_line[1]
-        starts, i = self._line_starts(), number - self.first_line
+        starts, i = self.line_starts(), number - self.first_line
         if not 0 <= i < len(starts):
             return ""
         end = starts[i + 1] - 1 if i + 1 < len(starts) else len(self.text)

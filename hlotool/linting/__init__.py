@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from hlotool.linting.linter import lint, lint_module
+from hlotool.linting.linter import left, lint, lint_module
 from hlotool.linting.settings import FAIL_ON, Settings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _LATER = {
 __all__ = [
     "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
     "baseline_text", "changes_of", "compatible", "faults_of_file", "find_config", "find_files", "fix_file",
-    "introduced", "lint", "lint_each", "lint_files", "lint_module", "load_plugins", "read_baseline",
+    "introduced", "left", "lint", "lint_each", "lint_files", "lint_module", "load_plugins", "read_baseline",
     "read_config", "read_folder",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,10 +74,16 @@ def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic]
         from hlotool.passes.lints import run
 
         found += run(module, select=settings.selects, named=settings.names, options=settings.rules)
+    kept, suppressed = left(found, module, settings, is_sound)
+    return sorted(dict.fromkeys(kept), key=lambda d: (d.line, d.column)), suppressed
+
+
+def left(found: Iterable[Diagnostic], module: HloModule, settings: Settings, is_complete: bool = False
+         ) -> tuple[list[Diagnostic], int]:
+    """What settings and comments leave of findings, and how many comments suppress; see suppress.py."""
     from hlotool.linting.suppress import suppress
 
-    kept, suppressed = suppress(settings.apply(found), module.source, settings, is_sound)
-    return sorted(dict.fromkeys(kept), key=lambda d: (d.line, d.column)), suppressed
+    return suppress(settings.apply(found), module.source, settings, is_complete)
 
 
 def _settings(config: Settings | Mapping[str, Any] | str | Path | None) -> Settings:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import bisect
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Position, Source
-from hlotool.lsp.names import Names, Occurrence, names_of
-from hlotool.passes.read import read_recovering
+from hlotool.ir import HloModule, Position, Source
+from hlotool.lsp.names import Names, Occurrence
+from hlotool.lsp.text_lines import Change, Lines
+from hlotool.passes.read import read_to_follow
+from hlotool.text import Changed, reread
 from hlotool.text.input_files import is_mlir, plain_text, split_modules
 
 
@@ -17,12 +20,26 @@ class Part:
     """One module of a text. Of a text with errors it holds what could be read."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.module, self.errors = read_recovering(source)
+        self.reading, self.errors = read_to_follow(source)
+
+    @property
+    def source(self) -> Source:
+        return self.reading.source
+
+    @property
+    def module(self) -> HloModule:
+        return self.reading.module
 
     @functools.cached_property
     def names(self) -> Names:
-        return names_of(self.module)
+        return Names(self.module)
+
+    def change(self, change: Change) -> Changed | None:
+        """Follow a change of the text; None where all of it must be read again, and this be thrown away."""
+        changed = reread(self.reading, change.start, change.end, change.text)
+        self.errors = self.reading.errors
+        vars(self).pop("names", None)
+        return changed
 
     def offset(self, line: int, column: int) -> int | None:
         """The offset of a place of the file, None where it lies outside of this module; both count from 1."""
@@ -32,12 +49,18 @@ class Part:
 class Document:
     """A whole text, which may hold several modules. Of StableHLO the findings are known, and no names."""
 
-    def __init__(self, text: str, filename: str) -> None:
+    def __init__(self, text: str, filename: str, lines: Lines | None = None) -> None:
         self.text, self.filename = text, filename
+        if lines is not None:
+            self.lines = lines
 
     @property
     def is_read(self) -> bool:
         return "parts" in vars(self)
+
+    @functools.cached_property
+    def lines(self) -> Lines:
+        return Lines(self.text)
 
     @functools.cached_property
     def is_mlir(self) -> bool:
@@ -48,6 +71,28 @@ class Document:
         if self.is_mlir:
             return []
         return [Part(source) for source in split_modules(plain_text(self.text), self.filename)]
+
+    @property
+    def followed(self) -> Part | None:
+        """The one module of a text whose changes can be followed."""
+        if not self.is_read or len(self.parts) != 1 or not self.parts[0].reading.is_plain:
+            return None
+        return self.parts[0] if self.parts[0].source.text == self.text else None
+
+    def changed(self, changes: Sequence[Change], lines: Lines) -> tuple[Document, list[Changed]] | None:
+        """The document after some changes, and what was read again; it takes the module over, which is changed.
+
+        None where all of the text must be read again; then this document is of no more use, too.
+        """
+        part = self.followed
+        if part is None:
+            return None
+        made = [found for change in changes if (found := part.change(change)) is not None]
+        if len(made) < len(changes) or part.source.text != lines.text:
+            return None
+        following = Document(lines.text, self.filename, lines)
+        following.is_mlir, following.parts = False, self.parts
+        return following, made
 
     def findings(self, config: Any = None) -> list[Diagnostic]:
         """Syntax errors; for modules without any, what verification and the rules find."""

@@ -6,7 +6,6 @@ Places of the protocol count lines from 0 and columns in the units that the clie
 from __future__ import annotations
 
 import difflib
-import io
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
 from hlotool.lsp.document import Document, Part
 from hlotool.lsp.names import Item, Occurrence
 from hlotool.lsp.offered_fixes import OfferedFixes
+from hlotool.lsp.text_lines import Lines
 from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
@@ -33,16 +33,11 @@ _SHOWN = 400
 _MOST_COMPARED = 4000
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends, as the protocol has them: a form feed or a U+2028 ends none."""
-    return list(io.StringIO(text, newline=""))
-
-
 class Places:
     """Converts between a text's lines and columns, counted from 1 in characters, and the client's."""
 
     def __init__(self, document: Document, codec: PositionCodec, uri: str) -> None:
-        self.lines, self.codec, self.uri = lines_of(document.text) or [""], codec, uri
+        self.lines, self.codec, self.uri = document.lines, codec, uri
 
     def place(self, at: Position) -> lsp.Position:
         """The client's position of a line and column; what has no place stands at the start."""
@@ -177,7 +172,7 @@ def documentation(record: Op) -> str:
 def definition(document: Document, places: Places, at: lsp.Position) -> lsp.Location | None:
     """Where the name at a place is defined."""
     found = document.name_at(*places.read(at))
-    target = found[0].names.definition(found[1].item) if found else None
+    target = found[0].names.definition(found[1]) if found else None
     return places.location(found[0], target) if found and target else None
 
 
@@ -187,7 +182,7 @@ def references(document: Document, places: Places, at: lsp.Position, with_defini
     if found is None:
         return []
     part, occurrence = found
-    return [places.location(part, o) for o in part.names.of[occurrence.item] if with_definition or not o.is_definition]
+    return [places.location(part, o) for o in part.names.of(occurrence) if with_definition or not o.is_definition]
 
 
 def highlights(document: Document, places: Places, at: lsp.Position) -> list[lsp.DocumentHighlight]:
@@ -198,7 +193,7 @@ def highlights(document: Document, places: Places, at: lsp.Position) -> list[lsp
         return []
     part, occurrence = found
     return [lsp.DocumentHighlight(places.of(part, o.start, o.end), kinds.Write if o.is_definition else kinds.Read)
-            for o in part.names.of[occurrence.item]]
+            for o in part.names.of(occurrence)]
 
 
 class CannotRename(Exception):
@@ -226,54 +221,8 @@ def rename(document: Document, places: Places, at: lsp.Position, new_name: str) 
                                 else occurrence.owner.instructions)
     if any(s.name == given[1] and s is not occurrence.item for s in siblings):
         raise CannotRename(f"{given[1]} is taken")
-    edits = [lsp.TextEdit(places.of(part, o.start, o.end), given[1]) for o in part.names.of[occurrence.item]]
+    edits = [lsp.TextEdit(places.of(part, o.start, o.end), given[1]) for o in part.names.of(occurrence)]
     return lsp.WorkspaceEdit(changes={places.uri: edits})
-
-
-# Structure
-
-def symbols(document: Document, places: Places) -> list[lsp.DocumentSymbol]:
-    """Modules' computations, with their instructions inside."""
-    found = []
-    for part in document.parts:
-        for computation, start, end in _extents(part):
-            inside = [_symbol(part, places, i, o, o.end) for i in computation.instructions
-                      if (o := part.names.definition(i)) is not None]
-            name = part.names.definition(computation)
-            if name is not None:
-                found.append(_symbol(part, places, computation, name, end, start, inside))
-    return found
-
-
-def _symbol(part: Part, places: Places, item: Item, name: Occurrence, end: int, start: int | None = None,
-            inside: list[lsp.DocumentSymbol] | None = None) -> lsp.DocumentSymbol:
-    is_computation = isinstance(item, HloComputation)
-    detail = ("ENTRY" if item is part.module.entry else "") if isinstance(item, HloComputation) \
-        else f"{item.shape} {item.opcode}"
-    return lsp.DocumentSymbol(
-        item.name, lsp.SymbolKind.Function if is_computation else lsp.SymbolKind.Variable,
-        places.of(part, name.start if start is None else start, end), places.of(part, name.start, name.end),
-        detail=detail, children=inside)
-
-
-def _extents(part: Part) -> Iterator[tuple[HloComputation, int, int]]:
-    """Each computation that has a name in the text, with the offsets of its name and of its closing brace."""
-    text = part.source.text
-    ordered = sorted((c for c in part.module.computations if c.offset >= 0), key=lambda c: c.offset)
-    for computation, following in zip(ordered, [*ordered[1:], None], strict=True):
-        limit = following.offset if following is not None else len(text)
-        yield computation, computation.offset, max(text.rfind("}", computation.offset, limit), computation.offset)
-
-
-def folding(document: Document, places: Places) -> list[lsp.FoldingRange]:
-    """The bodies of computations that take more than a line."""
-    found = []
-    for part in document.parts:
-        for _, start, end in _extents(part):
-            first, last = places.of(part, start, end).start.line, places.of(part, start, end).end.line
-            if last > first:
-                found.append(lsp.FoldingRange(first, last, kind=lsp.FoldingRangeKind.Region))
-    return found
 
 
 # Changes
@@ -308,7 +257,7 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
     except HloError:
         return None
     return [lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
-            for start, end, replacement in _changed_lines(places.lines, lines_of(text))]
+            for start, end, replacement in _changed_lines(list(places.lines), list(Lines(text)))]
 
 
 def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 
 from hlotool.grammars import beginning
@@ -18,6 +17,7 @@ _TOKEN = re.compile(
     r"""(?P<skip>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/|//[^\n]*"""
     r"""|(?:metadata|backend_config)=\{(?:[^{}"\n]|"(?:[^"\\\n]|\\.)*")*+\})"""
     r"|(?P<name>%?[A-Za-z_][\w.\-]*)|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<comma>,)", re.S)
+_OF_NAME = re.compile(r"[\w.\-]")
 _AFTER = re.compile(r"\s*([=(\[:]?)")
 _STATEMENT = re.compile(beginning("hlo", "instruction", before=("WORD",)))
 _COMPUTATIONS, _INSTRUCTIONS = (Kind.COMPUTATION, Kind.COMPUTATIONS), (Kind.INSTRUCTIONS,)
@@ -35,44 +35,79 @@ class Occurrence:
     is_definition: bool = False
 
 
-@dataclass
 class Names:
-    """The occurrences of a module's text in its order, and those of each item."""
+    """The places of a module's names, found a statement at a time: a text of megabytes is never read whole for one."""
 
-    occurrences: list[Occurrence] = field(default_factory=list)
-    of: dict[Item, list[Occurrence]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, occurrence: Occurrence) -> None:
-        self.occurrences.append(occurrence)
-        self.of[occurrence.item].append(occurrence)
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._text = module.source.text if module.source else ""
+        self._ordered = sorted((c for c in module.computations if c.offset >= 0), key=attrgetter("offset"))
+        self._by_name = {c.name: c for c in module.computations}
+        self._bodies: dict[HloComputation, _Body] = {}
 
     def at(self, offset: int) -> Occurrence | None:
         """The occurrence that an offset stands in or right behind."""
-        index = bisect.bisect_right(self.occurrences, offset, key=attrgetter("start")) - 1
-        found = self.occurrences[index] if index >= 0 else None
-        return found if found is not None and found.start <= offset <= found.end else None
+        number = self._number(offset)
+        if number < 0:
+            return None
+        body = self._body(number)
+        found = [o for o in body.statement(body.number(offset)) if o.start <= offset <= o.end]
+        return found[-1] if found else None
 
-    def definition(self, item: Item) -> Occurrence | None:
-        return next((o for o in self.of.get(item, ()) if o.is_definition), None)
+    def of(self, found: Occurrence) -> list[Occurrence]:
+        """Every occurrence of what is named at one place, in the order of the text."""
+        item = found.item
+        name, start, end = item.name, 0, len(self._text)
+        if isinstance(item, HloInstruction):
+            body = self._body(self._number(found.owner.offset))
+            start, end = body.computation.offset, body.end
+        seen: dict[tuple[int, int], None] = {}
+        while (start := self._text.find(name, start, end)) >= 0:
+            number = self._number(start)
+            if number >= 0:
+                seen[number, self._body(number).number(start)] = None
+            start += len(name)
+        return [o for number, statement in seen for o in self._body(number).statement(statement) if o.item is item]
 
+    def definition(self, found: Occurrence) -> Occurrence | None:
+        """The occurrence that defines what is named at one place; None for what has no name in the text."""
+        body = self._body(self._number(found.item.offset)) if found.item.offset >= 0 else None
+        return next((o for o in body.statement(body.number(found.item.offset))
+                     if o.is_definition and o.item is found.item), None) if body is not None else None
 
-def names_of(module: HloModule) -> Names:
-    """Find them all. Names that a faulty part of the text makes unknown are left out."""
-    found = Names()
-    text = module.source.text if module.source else ""
-    by_name = {c.name: c for c in module.computations}
-    ordered = sorted((c for c in module.computations if c.offset >= 0), key=lambda c: c.offset)
-    for computation, following in zip(ordered, [*ordered[1:], None], strict=True):
-        end = _end(text, computation, following)
-        for occurrence in _Body(text, computation, by_name).read(end):
-            found.add(occurrence)
-    found.occurrences.sort(key=attrgetter("start"))
-    return found
+    def all(self) -> Iterator[Occurrence]:
+        """Every occurrence of the text, in its order."""
+        for number in range(len(self._ordered)):
+            body = self._body(number)
+            for statement in sorted({-1, *map(body.number, body.places)}):
+                yield from body.statement(statement)
+
+    def _number(self, offset: int) -> int:
+        """The computation that an offset stands in, by its place in the text; -1 in front of the first."""
+        return bisect.bisect_right(self._ordered, offset, key=attrgetter("offset")) - 1
+
+    def _body(self, number: int) -> _Body:
+        computation = self._ordered[number]
+        found = self._bodies.get(computation)
+        if found is None:
+            following = self._ordered[number + 1] if number + 1 < len(self._ordered) else None
+            end = _end(self._text, computation, following)
+            found = self._bodies[computation] = _Body(self._text, computation, self._by_name, end)
+        return found
 
 
 def text_at(text: str, at: int, name: str) -> bool:
     """Whether a name stands there, whole."""
-    return text.startswith(name, at) and not re.match(r"[\w.\-]", text[at + len(name):at + len(name) + 1])
+    return text.startswith(name, at) and _OF_NAME.match(text, at + len(name)) is None
+
+
+def name_start(text: str, instruction: HloInstruction) -> int:
+    """Where the name of an instruction stands in its statement; -1 for one written in place of an operand."""
+    start = instruction.offset
+    if text_at(text, start, instruction.name):
+        return start
+    found = _STATEMENT.match(text, start)
+    return found.end() if found is not None and text_at(text, found.end(), instruction.name) else -1
 
 
 def _end(text: str, computation: HloComputation, following: HloComputation | None) -> int:
@@ -85,25 +120,53 @@ def _end(text: str, computation: HloComputation, following: HloComputation | Non
 class _Body:
     """Walks over one computation's text, knowing which statement, attribute and bracket it is in."""
 
-    def __init__(self, text: str, computation: HloComputation, computations: dict[str, HloComputation]) -> None:
-        self.text, self.computation, self.computations = text, computation, computations
+    def __init__(self, text: str, computation: HloComputation, computations: dict[str, HloComputation], end: int
+                 ) -> None:
+        self.text, self.computation, self.computations, self.end = text, computation, computations, end
         self.instructions = {i.name: i for i in computation.instructions}
-        # Operands that are written in place have no name in the text.
-        self.starts = {i.offset: i for i in computation.instructions if i.offset >= 0 and self._names(i)}
-        #: the first statement; in front of it stands the header
-        self.first = min(self.starts, default=len(text))
+        self._starts = {i.offset: i for i in computation.instructions if i.offset >= 0}
+        #: where statements begin; operands that are written in place are not statements, but within one
+        self.places = sorted(self._starts)
         self.opcode = self.key = ""
         self.depth = 0
+        self._known: dict[int, list[Occurrence]] = {}
 
-    def read(self, end: int) -> Iterator[Occurrence]:
-        at = self.computation.offset
-        if text_at(self.text, at, self.computation.name):
-            yield self._occurrence(at, at + len(self.computation.name), self.computation, True)
-        pending: HloInstruction | None = None
-        for token in _TOKEN.finditer(self.text, at + len(self.computation.name), end):
+    def number(self, offset: int) -> int:
+        """The statement that an offset stands in; -1 for the header. What is written in place is in its owner's."""
+        number = bisect.bisect_right(self.places, offset) - 1
+        while number >= 0 and not self._names(self._starts[self.places[number]]):
+            number -= 1
+        return number
+
+    def statement(self, number: int) -> list[Occurrence]:
+        """The names of a statement, or of the header (-1)."""
+        found = self._known.get(number)
+        if found is None:
+            following = number + 1
+            while following < len(self.places) and not self._names(self._starts[self.places[following]]):
+                following += 1
+            end = self.places[following] if following < len(self.places) else self.end
+            found = self._known[number] = list(self._header(end) if number < 0 else self._read(number, end))
+        return found
+
+    def _header(self, end: int) -> Iterator[Occurrence]:
+        at, computation = self.computation.offset, self.computation
+        if text_at(self.text, at, computation.name):
+            yield self._occurrence(at, at + len(computation.name), computation, True)
+        self.depth, self.key, self.opcode = 0, "", ""
+        for token in _TOKEN.finditer(self.text, at + len(computation.name), end):
+            if token["name"]:
+                start = token.start() + token["name"].startswith("%")
+                name, sign = self.text[start:token.end()], _AFTER.match(self.text, token.end())
+                if sign and sign[1] == ":" and name in self.instructions:
+                    yield self._occurrence(start, token.end(), self.instructions[name], False)
+
+    def _read(self, number: int, end: int) -> Iterator[Occurrence]:
+        at = self.places[number]
+        pending: HloInstruction | None = self._starts[at]
+        self.key, self.opcode, self.depth = "", "", 0
+        for token in _TOKEN.finditer(self.text, at, end):
             start = token.start()
-            if start in self.starts:
-                pending, self.key, self.opcode, self.depth = self.starts[start], "", "", 0
             if token["open"]:
                 self.depth += 1
             elif token["close"]:
@@ -120,15 +183,13 @@ class _Body:
                     yield self._occurrence(start, token.end(), item, False)
 
     def _names(self, instruction: HloInstruction) -> bool:
-        start = _STATEMENT.match(self.text, instruction.offset)
-        return start is not None and text_at(self.text, start.end(), instruction.name)
+        """Whether a statement of the text begins with the instruction's name."""
+        return name_start(self.text, instruction) >= 0
 
     def _named(self, name: str, end: int) -> Item | None:
         """What a name in the body or header stands for; None for opcodes, types, attributes and their words."""
         sign = _AFTER.match(self.text, end)
         after = sign[1] if sign else ""
-        if end < self.first:
-            return self.instructions.get(name) if after == ":" else None
         if after == "=":
             if self.depth == 0:
                 self.key = name

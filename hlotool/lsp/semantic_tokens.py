@@ -6,7 +6,7 @@ module that was read, where it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lsprotocol import types as lsp
 from pygments.lexers import get_lexer_by_name
@@ -65,7 +65,8 @@ def _tokens(document: Document, places: Places, first: int, behind: int) -> Iter
                 yield row, start, length, _INDEX[meant], 0
 
 
-def _lines(lines: list[str], first: int, behind: int) -> Iterator[tuple[int, str, list[tuple[int, str, _TokenType]]]]:
+def _lines(lines: Sequence[str], first: int, behind: int
+           ) -> Iterator[tuple[int, str, list[tuple[int, str, _TokenType]]]]:
     """Each line with its words: column, text and kind. A comment that begins above is one from its first line on."""
     row, column = _start_of_comment(lines, first), 0
     found: list[tuple[int, str, _TokenType]] = []
@@ -87,7 +88,7 @@ def _end(word: tuple[int, str, _TokenType]) -> int:
     return word[0] + len(word[1])
 
 
-def _start_of_comment(lines: list[str], first: int) -> int:
+def _start_of_comment(lines: Sequence[str], first: int) -> int:
     """The line where the comment begins that a line stands in; the line itself where it stands in none."""
     for row in range(first - 1, max(-1, first - 1 - _LOOKED_BACK), -1):
         opened, closed = lines[row].rfind("/*"), lines[row].rfind("*/")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import json
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlparse
 
@@ -17,15 +17,18 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
-from pygls.workspace import TextDocument
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.lsp import features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import Places
+from hlotool.lsp.following import Following
 from hlotool.lsp.offered_fixes import OfferedFixes
+from hlotool.lsp.open_text import OpenText, Texts
 from hlotool.lsp.semantic_tokens import LEGEND, semantic_tokens
+from hlotool.lsp.symbols import Ready, folding, symbols
 from hlotool.lsp.transport import in_background, serve_port, serve_streams
+from hlotool.lsp.whole_look import look, settings_for
 
 Answer = TypeVar("Answer")
 #: seconds without a change before a text is looked at
@@ -42,25 +45,39 @@ class _Protocol(LanguageServerProtocol):
             if error.code == JsonRpcInternalError.CODE:
                 error.message = "hlotool cannot answer this: the values that were sent may lie outside of the text"
             error.data = None
+        if isinstance(result, Ready):
+            self._result_types.pop(msg_id, None)
+            self.send_body(f'{{"jsonrpc":"2.0","id":{json.dumps(msg_id)},"result":{result}}}')
+            return
         super()._send_response(msg_id, result, error)
+
+    def send_body(self, body: str) -> None:
+        """Send a message whose text is there already, all of it ASCII or escaped."""
+        data = body.encode(self.CHARSET)
+        if self.writer is not None:
+            self.writer.write(f"Content-Length: {len(data)}\r\n\r\n".encode(self.CHARSET) + data)
 
 
 class HloServer(LanguageServer):
-    """Keeps the open texts, each read once for every version of it."""
+    """Keeps the open texts, each read once for every version of it, or followed from one version to the next."""
 
     def __init__(self) -> None:
         super().__init__("hlotool", importlib.metadata.version("hlotool"), protocol_cls=_Protocol,
                          converter_factory=default_converter,
                          text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
-        #: uri -> version and document
-        self._open: dict[str, tuple[int | None, Document]] = {}
+        self._open: dict[str, Document] = {}
+        #: uri -> what is known of a text while it is typed
+        self._following: dict[str, Following] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
         #: uri -> the document that fixes were offered for, and those
         self._offered: dict[str, tuple[Document, OfferedFixes]] = {}
-        #: addresses whose text is being looked at, or will be
+        #: addresses whose text is being looked at, or will be: as a whole, and as far as a change tells
         self._looking: set[str] = set()
-        #: one text at a time: the newest of many changes is the one that counts
+        self._following_now: set[str] = set()
+        #: one whole text at a time: the newest of many changes is the one that counts
         self._turn = asyncio.Lock()
+        #: documents are read and followed one after the other
+        self._reading = asyncio.Lock()
         if not os.environ.get("HLOTOOL_TRACEBACK"):
             for name in ("pygls", "asyncio"):
                 logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -68,40 +85,68 @@ class HloServer(LanguageServer):
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         """A request's error is its answer; what notifications do wrong goes to the client's log, not to its user."""
 
-    def document(self, uri: str) -> Document:
-        """The text of a file as the editor has it now. Raises JsonRpcInvalidParams for one that is not open."""
+    async def read_document(self, uri: str) -> Document:
+        """The text of a file as the editor has it now, read while the server listens.
+
+        Raises JsonRpcInvalidParams for one that is not open.
+        """
+        async with self._reading:
+            while True:
+                text = self._open_text(uri)
+                document = self._in_step(uri, text)
+                if document.is_read and document.text is text.source:
+                    return document
+                lines, changes = text.lines, text.taken()
+                if document.text is text.source or changes is None or not document.is_read:
+                    self._following.pop(uri, None)
+                    document = self._open[uri] = Document(text.source, document.filename, lines)
+                    await in_background(lambda document=document: document.parts)
+                    continue
+                try:
+                    found = await in_background(document.changed, changes, lines)
+                    for changed in found[1] if found is not None and uri in self._following else ():
+                        self._following[uri].follow(changed)
+                except Exception:  # whatever is wrong with following a text, reading it all mends it
+                    if os.environ.get("HLOTOOL_TRACEBACK"):
+                        raise
+                    found = None
+                if found is not None:
+                    self._open[uri] = found[0]
+                else:
+                    self._forget(uri)
+
+    def _forget(self, uri: str) -> None:
+        """Read a text afresh when it is next asked for."""
+        self._open.pop(uri, None)
+        self._following.pop(uri, None)
+
+    def _in_step(self, uri: str, text: OpenText) -> Document:
+        """The document that is known of a text; it may be of an earlier version."""
+        document = self._open.get(uri)
+        if document is None:
+            text.taken()
+            document = self._open[uri] = Document(text.source, _path(uri), text.lines)
+        return document
+
+    def _open_text(self, uri: str) -> OpenText:
         text = self.text_of(uri)
         if text is None:
             raise JsonRpcInvalidParams("the document is not open")
-        known = self._open.get(uri)
-        if known is not None and known[0] == text.version and known[1].text == text.source:
-            return known[1]
-        document = Document(text.source, _path(uri))
-        self._open[uri] = (text.version, document)
-        return document
-
-    async def read_document(self, uri: str) -> Document:
-        """The same, read while the server listens. Raises JsonRpcException where it was changed meanwhile."""
-        document = self.document(uri)
-        if not document.is_read:
-            async with self._turn:
-                if self.document(uri) is not document:
-                    raise JsonRpcException("the text was changed meanwhile", lsp.LSPErrorCodes.ContentModified.value)
-                await in_background(lambda: document.parts)
-        return document
+        return text
 
     def places(self, document: Document, uri: str) -> Places:
         return Places(document, self.workspace.position_codec, uri)
 
-    def text_of(self, uri: str) -> TextDocument | None:
+    def text_of(self, uri: str) -> OpenText | None:
         """The open text of an address, which editors quote in different ways; files are not read instead."""
         if self.protocol._workspace is None:
             raise JsonRpcException("the first request is initialize", lsp.ErrorCodes.ServerNotInitialized)
-        found: TextDocument | None = self.workspace.text_documents.get(unquote(uri))
-        return found
+        found = self.workspace.text_documents.get(unquote(uri))
+        return found if isinstance(found, OpenText) else None
 
     async def publish(self, uri: str) -> None:
-        """Look at a text once it has rested, and send what is found; of many changes the last one is looked at."""
+        """Send what a change tells at once; then look at the whole text once it has rested, and send what is found."""
+        await self._publish_at_once(uri)
         if uri in self._looking:
             return
         self._looking.add(uri)
@@ -114,6 +159,32 @@ class HloServer(LanguageServer):
         finally:
             self._looking.discard(uri)
 
+    async def _publish_at_once(self, uri: str) -> None:
+        """Send what is known of a text that is followed, until it is the newest version that was sent."""
+        if uri in self._following_now or uri not in self._following:
+            return
+        self._following_now.add(uri)
+        try:
+            seen: object = self
+            while (text := self.text_of(uri)) is not None and text.source is not seen:
+                seen, version = text.source, text.version
+                document = await self.read_document(uri)
+                following = self._following.get(uri)
+                if following is None:
+                    return
+                async with self._reading:
+                    try:
+                        found = await in_background(following.findings)
+                    except Exception:  # the look at the whole text comes anyway
+                        if os.environ.get("HLOTOOL_TRACEBACK"):
+                            raise
+                        self._forget(uri)
+                        return
+                if text.source is seen and document.text is seen:
+                    self._show(uri, document, found, version)
+        finally:
+            self._following_now.discard(uri)
+
     async def _at_rest(self, uri: str) -> None:
         """Wait until a text was not changed for a moment."""
         before: object = self
@@ -125,13 +196,46 @@ class HloServer(LanguageServer):
         """Find, and publish unless the text was changed meanwhile; gives the text that was looked at."""
         if (text := self.text_of(uri)) is None:
             return None
-        document, version = self.document(uri), text.version
-        found = await in_background(_looked_at, document)
-        if (now := self.text_of(uri)) is not None and now.source is document.text:
-            self._findings[uri] = found
-            shown = features.diagnostics(_most(found), self.places(document, uri))
-            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
-        return document.text
+        source, version, filename = text.source, text.version, _path(uri)
+        found = await in_background(look, source, filename)
+        if (now := self.text_of(uri)) is not None and now.source is source:
+            self._show(uri, Document(source, filename, now.lines), found, version)
+            await self._settle(uri, source, found)
+        return source
+
+    def _show(self, uri: str, document: Document, found: list[Diagnostic], version: int | None) -> None:
+        self._findings[uri] = found
+        shown = features.diagnostics(_most(found), self.places(document, uri))
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
+
+    async def _settle(self, uri: str, source: str, found: list[Diagnostic]) -> None:
+        """Have what was found of a whole text at hand for the next change of it."""
+        try:
+            document = await self.read_document(uri)
+        except JsonRpcException:  # closed meanwhile
+            return
+        async with self._reading:
+            part = document.followed
+            if part is None or document.text is not source or self._open.get(uri) is not document:
+                return
+            following = self._following.get(uri)
+            if following is None and (settings := settings_for(document.filename)) is not None:
+                following = Following(part, settings)
+            if following is None:
+                return
+            try:
+                is_in_step = await in_background(following.settle, found)
+            except Exception:  # what was found is shown already, and the text is read again
+                is_in_step = False
+            if is_in_step:
+                self._following[uri] = following
+            else:
+                self._forget(uri)
+
+    def demand(self, uri: str, document: Document) -> None:
+        """Raise JsonRpcException where a document, which others read meanwhile, is no longer the open one."""
+        if self._open.get(uri) is not document:
+            raise JsonRpcException("the text was changed meanwhile", lsp.LSPErrorCodes.ContentModified.value)
 
     def findings(self, uri: str) -> list[Diagnostic]:
         """What was found in the newest version that was looked at."""
@@ -148,7 +252,7 @@ class HloServer(LanguageServer):
             return list(await in_background(features.quick_fixes, offered, places, chosen))
 
     def close(self, uri: str) -> None:
-        self._open.pop(uri, None)
+        self._forget(uri)
         self._offered.pop(uri, None)
         self._findings.pop(uri, None)
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
@@ -173,24 +277,6 @@ def _path(uri: str) -> str:
     return unquote(parsed.path) if parsed.scheme == "file" else uri
 
 
-def _looked_at(document: Document) -> list[Diagnostic]:
-    """The findings under the settings that the command would take for the file."""
-    from hlotool.linting import INTERNAL, Settings, find_config, read_config
-
-    file = Path(document.filename)
-    try:
-        config = find_config([file.parent]) if file.is_absolute() else None
-        settings = read_config(config, is_chosen=False) if config else Settings()
-        return document.findings(settings.of_file(document.filename))
-    except HloError as error:  # a configuration file with a mistake
-        return error.diagnostics
-    except (Exception, RecursionError) as error:
-        if os.environ.get("HLOTOOL_TRACEBACK"):
-            raise
-        return [Diagnostic(INTERNAL, f"a bug in hlotool, please report it: {type(error).__name__}: {error}",
-                           filename=document.filename)]
-
-
 def start(host: str = "", port: int = 0) -> int:
     """Serve editors on a port, or one on standard input and output; gives the exit code."""
     if host:
@@ -208,6 +294,13 @@ def make_server() -> HloServer:
 
 
 def _follow_texts(server: HloServer) -> None:
+    @server.feature(lsp.INITIALIZE)
+    def initialized(given: lsp.InitializeParams) -> None:
+        begun = server.protocol._workspace
+        if begun is not None:
+            server.protocol._workspace = Texts(begun.root_uri, begun._sync_kind, list(begun.folders.values()),
+                                               begun.position_encoding)
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def opened(given: lsp.DidOpenTextDocumentParams) -> None:
         await server.publish(given.text_document.uri)
@@ -228,7 +321,12 @@ def _answer_questions(server: HloServer) -> None:
 
     async def asked_aside(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
         document = await server.read_document(uri)
-        found: Answer = await in_background(answer, document, server.places(document, uri), *rest)
+        try:
+            found: Answer = await in_background(answer, document, server.places(document, uri), *rest)
+        except Exception:
+            server.demand(uri, document)
+            raise
+        server.demand(uri, document)
         return found
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
@@ -249,12 +347,12 @@ def _answer_questions(server: HloServer) -> None:
         return await asked(given.text_document.uri, features.highlights, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def symbols(given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return await asked(given.text_document.uri, features.symbols)
+    async def outline(given: lsp.DocumentSymbolParams) -> Ready:
+        return await asked_aside(given.text_document.uri, symbols)
 
     @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    async def folding(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return await asked(given.text_document.uri, features.folding)
+    async def folds(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+        return await asked_aside(given.text_document.uri, folding)
 
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     async def tokens(given: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:

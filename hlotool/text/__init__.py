@@ -8,7 +8,8 @@ about the text (`reports.py`). `scan.py` cuts text into statements and pieces wi
 (shapes, literals, attribute values): `phrase_reading.py` reads them with expressions made from the rules of their
 grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each grammar has one builder of values:
 `shapes_text.py`, `attribute_builder.py`, `shardings_text.py`; literals are checked in bulk by `literals_text.py`.
-`print.py` and the files beside it write text, which reads back as the same module.
+`reread.py` reads a text again after a change. `print.py` and the files beside it write text, which reads back as the
+same module.
 """
 
 from hlotool.text.comments import comment_spans, comments_in
@@ -18,6 +19,7 @@ from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
+from hlotool.text.reread import Changed, Reading, moved, read_for_changes, reread
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
@@ -27,8 +29,9 @@ from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_ta
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Cut", "CutError", "PhraseError", "PrintOptions",
-    "as_html", "blank_start", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
-    "docstring_words", "is_one_value", "is_opcode", "is_table_row", "match_bracket", "parse", "parse_recovering",
-    "print_instruction", "print_module", "print_value", "quote", "read_value", "skip_blank", "unquote",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Changed", "Cut", "CutError", "PhraseError",
+    "PrintOptions", "Reading", "as_html", "blank_start", "check_writable", "comment_spans", "comments_in",
+    "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_table_row",
+    "match_bracket", "moved", "parse", "parse_recovering", "print_instruction", "print_module", "print_value",
+    "quote", "read_for_changes", "read_value", "reread", "skip_blank", "unquote",
 ]

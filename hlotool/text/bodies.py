@@ -41,6 +41,8 @@ class BodyReader:
         self._definitions = definitions
         self._last_brace = reports.text.rfind("}")
         self._quick = QuickLines(reports.text, phrases)
+        #: the end of the last line that the short way refused, where statements are read one by one
+        self._refused = -1
         # Weakly, for two readers that hold each other would keep the module until cyclic garbage is collected.
         reader = weakref.proxy(self)
 
@@ -77,13 +79,42 @@ class BodyReader:
             if at > line_end:
                 line_end = text.find("\n", at) % (len(text) + 1)
             if text[at] == "}":
-                self._reports.report(BAD_STATEMENT, "this '}' closes nothing", at, at + 1, help="remove it")
-                at = next_statement(text, at)
+                at = self._stray_brace(at)
                 continue
             if HEADER.match(text, at) is not None:
                 self._unclosed(body, at)
                 return at
             at = self._statement(body, at)
+
+    def read_one(self, body: Body, at: int) -> int | None:
+        """Read what begins at an offset, of a text that was changed there; returns the offset of what follows.
+
+        None where the body ends, and where its end would not be told from the changed part alone.
+        """
+        text = self._text
+        if at >= len(text) or (text[at] == "}" and not self._is_stray_brace(at)) or HEADER.match(text, at) is not None:
+            return None
+        if at > self._refused and (following := self._quick.read(body, at, at + 1)) != at:
+            return skip_blank(text, following)
+        self._refused = max(self._refused, text.find("\n", at) % (len(text) + 1))
+        return skip_blank(text, self._stray_brace(at) if text[at] == "}" else self._statement(body, at))
+
+    def begin_at(self, at: int, is_first: bool) -> None:
+        """Read on at a statement, which may be the first of its body, as if all in front of it had been read."""
+        text = self._text
+        line = text.rfind("\n", 0, at) + 1
+        # The short way takes whole lines: of a line with several statements it refused the first.
+        stands_alone = is_first or skip_blank(text, line) == at
+        self._refused = -1 if stands_alone else text.find("\n", at) % (len(text) + 1)
+
+    def finish(self, body: Body) -> None:
+        """What is to be said of a body when all of it was read."""
+        self._finish(body)
+
+    def _stray_brace(self, at: int) -> int:
+        """Report a brace that closes nothing; returns where to go on."""
+        self._reports.report(BAD_STATEMENT, "this '}' closes nothing", at, at + 1, help="remove it")
+        return next_statement(self._text, at)
 
     def _statement(self, body: Body, at: int) -> int:
         """Read one statement the long way; returns where to go on."""
@@ -148,7 +179,7 @@ class BodyReader:
 
     def _define_failed(self, body: Body, at: int) -> None:
         """Define the name of a statement in error, so that its users are no errors as well."""
-        body.has_failed = True
+        body.failed.append(at)
         found = _ANY_STATEMENT.match(self._text, at)
         if found and found[1] not in body.table:
             body.table[found[1]] = HloInstruction(found[1], "", None, offset=at)  # type: ignore[arg-type]

@@ -45,8 +45,20 @@ class Body:
     root: HloInstruction | None = None
     #: names that were used and not defined before, with their offsets
     undefined: list[tuple[str, int]] = field(default_factory=list)
-    #: whether a statement could not be read
-    has_failed: bool = False
+    #: where the statements begin that could not be read
+    failed: list[int] = field(default_factory=list)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a statement could not be read."""
+        return bool(self.failed)
+
+    def stand_ins(self) -> list[HloInstruction]:
+        """What stands for the statements that could not be read, where they have a name, and says where they begin."""
+        named = [i for i in self.table.values() if not i.opcode]
+        begun = {i.offset for i in named}
+        return named + [HloInstruction("", "", None, offset=at)  # type: ignore[arg-type]
+                        for at in self.failed if at not in begun]
 
 
 __all__ = ["MOST_NESTED", "Body", "Definitions", "PendingCall"]

@@ -14,6 +14,7 @@ from hlotool.grammars import beginning, pattern, plain, strings_of, terminal
 from hlotool.ir import (
     Attributes,
     HloComputation,
+    HloInstruction,
     HloModule,
     Shape,
     Source,
@@ -100,9 +101,13 @@ def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
     with no_collection():
         reader = ModuleReader(source)
         module = reader.read()
-    # Two ways to the same place find the same mistake.
-    distinct = {(d.line, d.column, d.code): d for d in reversed(reader.reports.diagnostics)}
-    return module, sorted(distinct.values(), key=lambda d: (d.line, d.column))
+    return module, in_order(reader.reports.diagnostics)
+
+
+def in_order(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Errors in the order of the text, each once: two ways to the same place find the same mistake."""
+    distinct = {(d.line, d.column, d.code): d for d in reversed(found)}
+    return sorted(distinct.values(), key=lambda d: (d.line, d.column))
 
 
 def _normal(text: str) -> str:
@@ -122,6 +127,10 @@ class ModuleReader:
         self._definitions = Definitions(self.module)
         self._phrases = RememberedPhrases(self.reports, self._definitions)
         self._bodies = BodyReader(self.reports, self._phrases, self._definitions)
+        #: where each body begins and ends: offsets behind its opening and in front of its closing brace
+        self.bodies: dict[HloComputation, tuple[int, int]] = {}
+        #: what stands for the statements of a body that could not be read
+        self.failed: dict[HloComputation, list[HloInstruction]] = {}
 
     def read(self) -> HloModule:
         """Read the whole text; errors are in `diagnostics`."""
@@ -298,6 +307,9 @@ class ModuleReader:
                      result_start: int, body: int) -> int:
         inner = Body(computation := HloComputation(name, offset=name_start))
         at = self._bodies.read(inner, body)
+        self.bodies[computation] = body, at
+        if inner.has_failed:
+            self.failed[computation] = inner.stand_ins()
         if self.text.startswith("}", at):
             at = self._behind_body(computation, at)
         self._close(computation, is_entry, name_start)

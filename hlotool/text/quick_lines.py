@@ -7,6 +7,7 @@ wrong.
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from hlotool.grammars import pattern, terminal
@@ -34,15 +35,18 @@ class QuickLines:
         self._attributes: dict[str | None, Attributes] = {"": NO_ATTRIBUTES, None: NO_ATTRIBUTES}
         self._metadata: dict[str, Metadata] = {}
 
-    def read(self, body: Body, at: int) -> int:
-        """Read lines as long as the short way takes them; returns the offset of what it does not take."""
+    def read(self, body: Body, at: int, limit: int = sys.maxsize) -> int:
+        """Read lines as long as the short way takes them; returns the offset of what it does not take.
+
+        Lines that begin at `limit` or behind it are left alone, too.
+        """
         text, table, attribute_cache = self._text, body.table, self._attributes
         phrases, shapes = self._phrases, self._phrases.shapes
         parameters = phrases.parameters
         new_shape, payload_of = phrases.shape_or_none, phrases.payload_of_today
         metadata_cache, metadata_match, has_signs = self._metadata, METADATA.match, self._has_signs
         append, line, lookup = body.computation.instructions.append, LINE.match, table.__getitem__
-        while (found := line(text, at)) is not None:
+        while at < limit and (found := line(text, at)) is not None:
             root, name, shape_text, opcode, inside, rest = found.groups()
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
             if shape is None or name in table or name in _RESERVED:
@@ -73,8 +77,10 @@ class QuickLines:
                     return at
                 attributes = payload
             elif inside:
-                if has_signs:
-                    inside = inside.replace("%", "")
+                if has_signs:  # what stands within a name stays, and the name is none then
+                    inside = inside.replace(" %", " ").removeprefix("%")
+                    if "/" in inside:
+                        inside = inside.replace("*/%", "*/")
                 if inside in table:  # one operand, as half of them have
                     operands = (table[inside],)
                 else:

@@ -1,7 +1,8 @@
 """Verification: what a module must fulfil; the verifier asks each operation, and the checks of this room."""
 
+from hlotool.passes.verify.recheck import InstructionChecks
 from hlotool.passes.verify.shape_checks import agrees
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.passes.verify.verifier import PROFILES, unknown_attribute, verify
 
-__all__ = ["PROFILES", "Signatures", "agrees", "unknown_attribute", "verify"]
+__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "unknown_attribute", "verify"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import (
@@ -50,6 +51,8 @@ from hlotool.passes.verify.structure_checks import verify_module
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 
+#: an instruction, what is wrong with it, and how much that matters
+Wrong = tuple[HloInstruction, Finding, Severity]
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 #: profiles of modules whose layouts are assigned
 LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
@@ -81,12 +84,12 @@ def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
     if any(d.code in (CYCLE, FLAW) for d in found):
         return found  # there is no order in which instructions could be checked, or nothing that could be
     contents = Contents(module)
-    checker = _Checker(module)
+    checker = Checker(module)
     for computation in callees_first(module):
         if computation.root is not None:
             # What is sound is in order as it stands.
             order = computation.instructions if is_whole else post_order(computation)
-            found.extend(checker.computation(computation, order))
+            found.extend(report_finding(module, *wrong) for wrong in checker.computation(computation, order))
     failed = checker.failed_lines()
     found.extend(d for d in _groups_of_checks(module, contents, profile) if d.line not in failed)
     return sorted(found, key=lambda d: (d.line, d.column))
@@ -112,20 +115,21 @@ def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> It
         yield from verify_layouts(module, profile)
 
 
-class _Checker:
+class Checker:
     """Checks instructions, remembering what it found about equal ones."""
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
         self._partitions = int(module.attributes.get("num_partitions", 1))
-        self._known: dict[object, Finding | None] = {}
+        #: by opcode, shape, identity of the attributes, and shapes of the operands
+        self._known: dict[tuple[Any, ...], Finding | None] = {}
         self._signatures = Signatures()
         self._right: set[object] = set()
         #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
         self._failed: dict[HloInstruction, None] = {}
         self._faulty: set[int] = set()
 
-    def computation(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Diagnostic]:
+    def computation(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Wrong]:
         """What is wrong with its instructions, given in an order where operands stand before their users."""
         failed, known = self._failed, self._known
         for instruction in order:
@@ -138,19 +142,31 @@ class _Checker:
             if finding is None:
                 continue
             if finding.code in WARNINGS:
-                yield report_finding(self._module, instruction, finding, Severity.WARNING)
+                yield instruction, finding, Severity.WARNING
                 continue
             callees = instruction.called_computations()
             follows = any(o in failed for o in instruction.operands) or any(id(c) in self._faulty for c in callees)
             failed[instruction] = None
             if not follows:
-                yield report_finding(self._module, instruction, finding)
+                yield instruction, finding, Severity.ERROR
             if finding.culprit is not None:  # other callers would only say so again
                 failed[finding.culprit] = None
                 self._faulty.update(id(c) for c in callees if finding.culprit in c.instructions)
         if failed and any(i in failed for i in computation.instructions
                           if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
+
+    def forget(self, computation: HloComputation, gone: Iterable[HloInstruction]) -> None:
+        """Look afresh at a computation that was changed, and from which some instructions are gone."""
+        for instruction in (*gone, *computation.instructions):
+            self._failed.pop(instruction, None)
+        self._faulty.discard(id(computation))
+
+    def forget_calls(self, calls: Iterable[HloInstruction]) -> None:
+        """Look afresh at instructions that call what was changed."""
+        attributes = {id(call.attributes) for call in calls}
+        self._known = {key: finding for key, finding in self._known.items() if key[2] not in attributes}
+        self._signatures, self._right = Signatures(), set()
 
     def failed_lines(self) -> set[int]:
         """Lines of instructions that are wrong or use wrong ones: more about them would be cascades."""

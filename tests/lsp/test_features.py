@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from lsprotocol import types as lsp
+from pygls.protocol import default_converter
 from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import HloComputation, Position
-from hlotool.lsp import features
+from hlotool.ir import Position
+from hlotool.lsp import Names, features
 from hlotool.lsp.document import Document
 from hlotool.lsp.features import CannotRename, Places
 from hlotool.lsp.offered_fixes import OfferedFixes
 from hlotool.lsp.semantic_tokens import semantic_tokens
 from hlotool.lsp.server import MOST_FINDINGS, _most, _path
+from hlotool.lsp.symbols import folding, symbols
 from hlotool.lsp.transport import Unreadable, _runs
 from hlotool.passes.formatting import format_text
 from hlotool.text import parse
@@ -128,7 +132,7 @@ def test_comments_beside_each_other_are_tokens_of_their_own_and_stale_ranges_are
 
 def test_an_empty_text_has_one_line() -> None:
     document, places = opened("")
-    assert places.lines == [""] and places.place(Position(1, 1)) == lsp.Position(0, 0)
+    assert list(places.lines) == [""] and places.place(Position(1, 1)) == lsp.Position(0, 0)
     assert features.completion(document, places, lsp.Position(0, 0)) == []
 
 
@@ -196,13 +200,13 @@ def test_names_that_can_be_given() -> None:
 
 def test_structure() -> None:
     document, places = opened(TEXT)
-    one, main = features.symbols(document, places)
+    one, main = default_converter().structure(json.loads(symbols(document, places)), list[lsp.DocumentSymbol])
     assert (one.name, one.detail, one.kind, corners(one.range)) == ("sum", "", lsp.SymbolKind.Function, (2, 0, 2, 79))
     assert (main.name, main.detail, corners(main.range)) == ("main", "ENTRY", (4, 6, 9, 0))
     assert [(c.name, c.detail, corners(c.range)) for c in main.children][:2] == [
         ("x", "f32[4,8] parameter", (5, 2, 5, 3)), ("zero", "f32[] constant", (6, 2, 6, 6))]
     # What stands on one line is not folded.
-    assert [(f.start_line, f.end_line) for f in features.folding(document, places)] == [(4, 9)]
+    assert [(f.start_line, f.end_line) for f in folding(document, places)] == [(4, 9)]
 
 
 def test_a_formatted_text_is_left_alone() -> None:
@@ -314,12 +318,7 @@ def test_what_a_reply_belongs_to(asked: object, kept: object) -> None:
     assert reply == {"jsonrpc": "2.0", "id": kept, "error": {"code": -32700, "message": "why"}}
 
 
-@pytest.mark.parametrize(("offset", "name"), [(0, None), (3, "sum"), (6, "sum"), (7, None)])
+@pytest.mark.parametrize(("offset", "name"), [(0, None), (12, "sum"), (15, "sum"), (16, None), (18, "a"), (19, "a")])
 def test_a_name_is_what_an_offset_stands_in_or_right_behind(offset: int, name: str | None) -> None:
-    from hlotool.lsp.names import Names, Occurrence
-
-    names = Names()
-    computation = HloComputation("sum")
-    names.add(Occurrence(3, 6, computation, computation))
-    found = names.at(offset)
+    found = Names(parse("HloModule m\nsum { a = f32[] parameter(0) }")).at(offset)
     assert (found.item.name if found else None) == name

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-from hlotool.lsp import names_of
+from hlotool.lsp import Document, Names
 from hlotool.lsp.features import _word_at
 from hlotool.text import parse
 
@@ -279,9 +279,9 @@ def test_columns_are_the_clients():
 def test_names_stand_where_the_module_has_them():
     """Each operand, callee and definition once, apart from operands written in place."""
     module = parse(GOOD)
-    names = names_of(module)
-    assert len(names.occurrences) == 2 + 7 + 5 + 1
-    assert all(GOOD[o.start:o.end] == o.item.name for o in names.occurrences)
+    names = list(Names(module).all())
+    assert len(names) == 2 + 7 + 5 + 1
+    assert all(GOOD[o.start:o.end] == o.item.name for o in names)
 
 
 @pytest.mark.parametrize("offset, word", [
@@ -321,5 +321,69 @@ def test_operands_are_what_stands_in_front(text, word, offered):
         found = await session.ask("text_document_completion", lsp.CompletionParams,
                                   place(text, word, word.index("(") + 1))
         assert [i.label for i in found] == offered
+
+    in_session(conversation)
+
+
+def long_text(lines: int) -> str:
+    """A text that the server looks at in a process of its own."""
+    line = '  v{n} = f32[4,8]{{1,0}} add(v{before}, x), metadata={{op_name="jit(f)/add"}}'
+    body = "\n".join(line.format(n=n, before=n - 1) for n in range(1, lines))
+    return f"""HloModule long
+
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+
+ENTRY main {{
+  x = f32[4,8]{{1,0}} parameter(0)
+  v0 = f32[4,8]{{1,0}} negate(x)
+{body}
+  zero = f32[] constant(0)
+  ROOT y = f32[4]{{0}} reduce(v{lines - 1}, zero), dimensions={{1}}, to_apply=sum
+}}
+"""
+
+
+@pytest.mark.parametrize("text", [GOOD, long_text(6000)], ids=["short", "long"])
+def test_each_key_is_answered_at_once_and_what_rests_is_settled(text):
+    keys = [("negate" if text is GOOD else "negate(x)", 2, "q"), ("to_apply=sum", 9, "q"), ("HloModule ", 10, "a")]
+
+    async def conversation(session):
+        now, latest = text, await session.open(text)
+        assert latest == ()
+        await asyncio.sleep(0.5)  # the editor's user reads
+        for words, offset, typed in keys:
+            at = place(now, words, offset)
+            where = now.index(words) + offset
+            for new, end, letter in ((now[:where] + typed + now[where:], at, typed),
+                                     (now, lsp.Position(at.line, at.character + 1), "")):
+                found = await session.change(at, end, letter)
+                wanted = Document(new, "/dumps/example.hlo").findings()
+                while (len(found), {d.code for d in found}) != (len(wanted), {d.code for d in wanted}):
+                    found = await session.found()
+        # After the last key of many the newest text counts.
+        for letter in "abc":
+            session.version += 1
+            session.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+                lsp.VersionedTextDocumentIdentifier(session.version, URI),
+                [lsp.TextDocumentContentChangePartial(lsp.Range(place(now, "y = "), place(now, "y = ")), letter)]))
+            line = place(now, "y = ").line
+        shown = await session.ask("text_document_hover", lsp.HoverParams, lsp.Position(line, 8))
+        assert "cbay = f32[4]" in shown.contents.value
+
+    in_session(conversation)
+
+
+def test_a_change_of_a_whole_text_is_no_change_of_a_part():
+    async def conversation(session):
+        await session.open(GOOD)
+        session.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+            lsp.VersionedTextDocumentIdentifier(1, URI), [lsp.TextDocumentContentChangeWholeDocument(BROKEN)]))
+        assert any(cut(BROKEN, d.range) == "totl" for d in await session.found())
+        where = await session.ask("text_document_definition", lsp.DefinitionParams, place(BROKEN, "reduce(x", 7))
+        assert cut(BROKEN, where.range) == "x"
 
     in_session(conversation)
