@@ -2,23 +2,50 @@
 
     hlotool lsp                      on standard input and output, as editors start it
     hlotool lsp --tcp --port 8888    for several editors, or to look at what is said
+    hlotool lsp --print-config helix >> ~/.config/helix/languages.toml
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import os
+import sysconfig
+from pathlib import Path
 
 from hlotool.cli.console import complain
+
+#: a file for each editor: its settings, or a script that writes them where they are several files
+_CONFIGS = Path(__file__).parents[1] / "lsp" / "configs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tcp", action="store_true", help="listen on a port instead of standard input and output")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default %(default)s)")
     parser.add_argument("--port", type=int, default=8888, help="the port to listen on (default %(default)s)")
+    parser.add_argument("--print-config", metavar="EDITOR", choices=editors(),
+                        help=f"print what an editor needs to start the server: {', '.join(editors())}")
+
+
+def editors() -> list[str]:
+    """The editors whose configuration is known."""
+    return sorted(file.stem for file in _CONFIGS.iterdir())
+
+
+def config_of(editor: str) -> str:
+    """What an editor needs to start this installation's server."""
+    [file] = _CONFIGS.glob(f"{editor}.*")
+    own = Path(sysconfig.get_path("scripts")) / ("hlotool.exe" if os.name == "nt" else "hlotool")
+    # An editor that no shell started knows no virtual environment. Strings are written alike in all of these languages.
+    command = json.dumps(str(own) if own.is_file() else "hlotool", ensure_ascii=False)
+    return file.read_text("utf-8").replace("@COMMAND@", command)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.print_config:
+        print(config_of(args.print_config), end="")
+        return 0
     if importlib.util.find_spec("pygls") is None:
         complain("hlotool lsp: the language server needs pygls: pip install 'hlotool[lsp]'")
         return 2
