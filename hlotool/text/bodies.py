@@ -67,6 +67,8 @@ class BodyReader:
         while True:
             if at > line_end:  # the rest of a line that the short way refused would be looked at in vain
                 at = self._quick.read(body, at)
+                if limit is None and text.startswith("}", at) and text[at - 1] == "\n":
+                    return at
             if (after := skip_blank(text, at)) != at:
                 at = after
                 continue

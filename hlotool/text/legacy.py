@@ -85,8 +85,7 @@ def notes_of(module: HloModule) -> list[Diagnostic]:
 
 def _suspects(instructions: list[HloInstruction]) -> list[HloInstruction]:
     """The instructions that may be in an old form; many share attributes, so that each of those is looked at once."""
-    attributes = [i.attributes for i in instructions]
-    distinct = dict(zip(map(id, attributes), attributes, strict=True))
+    distinct = {id(attributes): attributes for i in instructions if (attributes := i.attributes)}
     old = {key for key, value in distinct.items() if not _OLD_ATTRIBUTE_NAMES.isdisjoint(value)}
     if old:
         return [i for i in instructions if i.opcode in _SUSPECTS or id(i.attributes) in old]
