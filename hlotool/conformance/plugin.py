@@ -221,6 +221,8 @@ class CaseItem(pytest.Item):
             raise CaseFailure(outcome.detail)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, pytest.xfail.Exception):
+            return str(excinfo.value)  # a traceback would show this file's lines, and cost more than most cases do
         if not isinstance(excinfo.value, CaseFailure) or self.record is None:
             return super().repr_failure(excinfo, style)
         return (f"{self.case.name} on {self.executor}: {self.record['status']}\n  {self.record['detail']}\n"

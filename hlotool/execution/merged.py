@@ -32,6 +32,33 @@ _APART = frozenset({
     "async-start", "async-update", "async-done"})
 
 
+class Companions:
+    """Which programs are merged with which, by what an executor took so far.
+
+    One program that is refused costs all that it is merged with a compilation each time they are halved. Compilers
+    refuse by element type, most of all, so that programs of a type that was refused and never taken stand alone.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._refused: set[str] = set()
+
+    def groups(self, programs: Sequence[Program]) -> list[list[int]]:
+        """The numbers of the programs that are to be merged, in each group at most `MOST`."""
+        doubtful = self._refused - self._taken
+        alone = [number for number, program in enumerate(programs) if _element_types(program) & doubtful]
+        others = [number for number in range(len(programs)) if number not in set(alone)]
+        return [others[at:at + MOST] for at in range(0, len(others), MOST)] + [[number] for number in alone]
+
+    def note(self, program: Program, is_taken: bool) -> None:
+        """What became of a program, or of several in one."""
+        (self._taken if is_taken else self._refused).update(_element_types(program))
+
+
+def _element_types(program: Program) -> frozenset[str]:
+    return frozenset(s.element_type for i in program.module.instructions() for s in leaves(i.shape) if s.is_array)
+
+
 def is_mergeable(program: Program) -> bool:
     """Whether a program can be merged with others."""
     if program.module.attributes or program.devices != 1 or program.partitioning != "none":

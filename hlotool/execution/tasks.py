@@ -8,14 +8,17 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution.arguments import arguments_for
 from hlotool.execution.executor import Executor, PerDevice, Results, refused
-from hlotool.execution.merged import MOST as MOST_MERGED
-from hlotool.execution.merged import is_mergeable, merged, parted
+from hlotool.execution.merged import Companions, is_mergeable, merged, parted
 from hlotool.execution.program import Program, fitted
 from hlotool.execution.rounding import Samples, samples_of
 from hlotool.isolation import Refusal
 
 #: the number of a row, its program, and the arguments of its one device
 _Member: TypeAlias = tuple[int, Program, list[Any]]
+
+
+#: by executor: what this process found out about programs that are compiled together
+_COMPANIONS: dict[str, Companions] = {}
 
 
 def ready(executor: Executor) -> None:
@@ -71,8 +74,9 @@ def compute_texts(executor: Executor, rows: Sequence[tuple[Any, ...]]) -> list[A
             together.append((number, read[0], read[1][0]))
         else:
             found[number] = _answer(executor, filename, _compute, executor, *read, infeed)
-    for at in range(0, len(together), MOST_MERGED):
-        _compute_merged(executor, together[at:at + MOST_MERGED], rows, found)
+    companions = _COMPANIONS.setdefault(executor.name, Companions())
+    for group in companions.groups([program for _, program, _ in together]):
+        _compute_merged(executor, [together[n] for n in group], rows, found)
     return found
 
 
@@ -92,6 +96,8 @@ def _compute_merged(executor: Executor, members: list[_Member], rows: Sequence[t
     whole = merged(programs) if len(members) > 1 else programs[0]
     given = [[value for _, _, row in members for value in row]]
     is_good, values = _answer(executor, rows[members[0][0]][1], _compute, executor, whole, given, ())
+    if is_good or len(members) == 1:
+        _COMPANIONS[executor.name].note(whole, is_good)
     if len(members) == 1:
         found[members[0][0]] = is_good, values
     elif is_good:
