@@ -60,6 +60,8 @@ class Executor(abc.ABC):
 
     #: whether programs of one device may be compiled as one (merged.py), which saves most of the time
     compiles_together: ClassVar[bool] = False
+    #: modules that its child needs and that take long to import, and start nothing when imported
+    imports: ClassVar[tuple[str, ...]] = ()
     #: the name that users give, and other names of the same
     names: ClassVar[tuple[str, ...]]
     #: what stands behind a colon of the name (the platform of pjrt:cpu), as help shows it; empty: nothing does
@@ -129,7 +131,7 @@ class Executor(abc.ABC):
         child = self._child(devices)
         limit = self.options.time_limit if time_limit is None else time_limit
         with self._said_of(filename):
-            if not child.is_running:
+            if child.is_fresh or not child.is_running:
                 child.ask("hlotool.execution.tasks:ready", self, timeout=START_LIMIT)
             note_progress()
             return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
@@ -140,7 +142,7 @@ class Executor(abc.ABC):
         self._child(1).close()
 
     def _child(self, devices: int) -> Child:
-        return shared_child(self.name, {**self.environment(max(self.options.devices, devices))})
+        return shared_child(self.name, {**self.environment(max(self.options.devices, devices))}, self.imports)
 
     def _said_of(self, filename: str) -> _Said:
         return _Said(self, filename)

@@ -49,6 +49,10 @@ class Child:
     """One child of a given environment, started when first asked. Questions of several threads wait for each other."""
 
     environment: Mapping[str, str]
+    #: modules that take long to import: a child that crashed is replaced without importing them again (forkserver.py)
+    imports: tuple[str, ...] = ()
+    #: whether the next question is the first one of a process, whose runtime has to start for it
+    is_fresh: bool = field(default=True, init=False)
     _process: subprocess.Popen[bytes] | None = None
     _errors: IO[bytes] | None = None
     #: the process that started the child: what a fork of it inherits is not its own
@@ -64,6 +68,9 @@ class Child:
         """
         with self._turn:
             word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
+            self.is_fresh = word == "crashed"
+            if self.is_fresh:
+                raise self._crash(self._last_words(found[0]))
         if word == "ok":
             return found[0]
         if word == "diagnostics":
@@ -84,8 +91,7 @@ class Child:
             size = int.from_bytes(self._receive(process.stdout, _LENGTH, deadline), "little")
             return pickle.loads(self._receive(process.stdout, size, deadline))
         except (BrokenPipeError, EOFError) as error:
-            said = self._last_words()
-            raise (OutOfMemory(said) if _NO_MEMORY.search(said) else Crashed(said)) from error
+            raise self._crash(self._last_words(process.wait())) from error
         except TimeoutError as error:
             raise TimedOut(f"no answer within {timeout:g} s") from error
         except BaseException:  # an interrupt between question and answer would give the next question this answer
@@ -94,6 +100,9 @@ class Child:
         finally:
             if process.poll() is not None or time.monotonic() > deadline:
                 self.close()
+
+    def _crash(self, said: str) -> Crashed | OutOfMemory:
+        return OutOfMemory(said) if _NO_MEMORY.search(said) else Crashed(said)
 
     @property
     def is_running(self) -> bool:
@@ -118,7 +127,9 @@ class Child:
             self.close()
             self._owner = os.getpid()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-            configuration = {"paths": library_paths(), "own": str(Path(__file__).parents[2]), "parent": os.getpid(),
+            self.is_fresh = True
+            configuration = {"paths": library_paths(), "imports": self.imports, "parent": os.getpid(),
+                             "own": str(Path(__file__).parents[2]),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
             self._process = subprocess.Popen(
                 [sys.executable, "-I", str(Path(__file__).with_name("worker.py")), json.dumps(configuration)],
@@ -142,9 +153,8 @@ class Child:
             missing -= len(part)
         return b"".join(parts)
 
-    def _last_words(self) -> str:
-        process, errors = self._process, self._errors
-        code = process.wait() if process is not None else None
+    def _last_words(self, code: int) -> str:
+        errors = self._errors
         if errors is None or errors.closed:
             return f"exit code {code}"
         errors.seek(0)
@@ -175,9 +185,9 @@ def library_paths() -> list[str]:
 _SHARED: dict[tuple[str, frozenset[tuple[str, str]]], Child] = {}
 
 
-def shared_child(use: str, environment: Mapping[str, str]) -> Child:
-    """The one child for a use in an environment, which is fixed when it starts."""
-    return _SHARED.setdefault((use, frozenset(environment.items())), Child(dict(environment)))
+def shared_child(use: str, environment: Mapping[str, str], imports: tuple[str, ...] = ()) -> Child:
+    """The one child for a use in an environment, which is fixed when it starts, as its imports are."""
+    return _SHARED.setdefault((use, frozenset(environment.items())), Child(dict(environment), imports))
 
 
 @atexit.register

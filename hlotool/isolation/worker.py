@@ -1,7 +1,8 @@
 """The child process of `child.py`: answers `(task, arguments, memory)` questions on its pipes until they close.
 
 A task is "module:function" of hlotool. An answer is a word and what belongs to it: ("ok", value), ("diagnostics",
-list), ("refused", kind, sentence), ("memory", sentence), ("broken", sentence). The process starts as a script under
+list), ("refused", kind, sentence), ("memory", sentence), ("broken", sentence), and ("crashed", exit code) in place of
+one that crashed. The process starts as a script under
 `python -I`, so that nothing in the current folder, the user's folder or PYTHON* variables is imported; where hlotool
 and its libraries lie, the parent says.
 """
@@ -20,33 +21,59 @@ import sys
 import threading
 from typing import Any
 
+#: what this process is at, for forkserver.py, which ends with it where a frame may be half read or written
+WAITING, WORKING, ANSWERING = range(3)
+
 #: prctl's number for "send me a signal when my parent ends" (linux/prctl.h)
 _PR_SET_PDEATHSIG = 1
 
 
 def serve(configuration: dict[str, Any]) -> None:
     """Answer questions until the other end closes."""
-    _end_with_parent(configuration["parent"], configuration["has_lasting_parent"])
+    if configuration["has_lasting_parent"]:
+        die_with_parent(configuration["parent"])
     _find_libraries(configuration["paths"], configuration["own"])
     _forget_limit()
-    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    answers = os.dup(1)
     os.dup2(2, 1)  # what a runtime prints must not stand between the frames
-    while length := questions.read(8):
-        task, arguments, memory = pickle.loads(questions.read(int.from_bytes(length, "little")))
-        data = _frame(_answer(task, arguments, memory))
-        answers.write(len(data).to_bytes(8, "little") + data)
-        answers.flush()
+    if configuration["imports"]:
+        from hlotool.isolation import forkserver
+
+        if forkserver.IS_THERE:
+            for name in configuration["imports"]:
+                with contextlib.suppress(Exception):  # a question that needs it says so
+                    importlib.import_module(name)
+            server = os.getpid()
+
+            def in_fork(stage: Any) -> None:
+                die_with_parent(server)
+                _answer_questions(answers, stage)
+
+            forkserver.serve(in_fork, answers, WORKING)
+    _end_with_questions()
+    _answer_questions(answers, bytearray(1))
 
 
-def _end_with_parent(parent: int, is_lasting: bool) -> None:
+def _answer_questions(answers: int, stage: Any) -> None:
+    """Answer questions until there are none; `stage[0]` says what is done: see forkserver.py."""
+    with open(0, "rb", closefd=False) as questions, open(answers, "wb", closefd=False) as stream:
+        while length := questions.read(8):
+            task, arguments, memory = pickle.loads(questions.read(int.from_bytes(length, "little")))
+            stage[0] = WORKING
+            data = _frame(_answer(task, arguments, memory))
+            stage[0] = ANSWERING
+            stream.write(len(data).to_bytes(8, "little") + data)
+            stream.flush()
+            stage[0] = WAITING
+
+
+def _end_with_questions() -> None:
     """Leave no orphan: whatever ends the parent ends this process too.
 
     The system's signal follows the thread that started the child, so it is asked for only where that is the main one;
     a thread that waits for the other end of the pipe to close serves everywhere, but when native code keeps Python
     from running threads.
     """
-    if is_lasting:
-        die_with_parent(parent)
     if hasattr(select, "poll"):
         threading.Thread(target=_wait_for_hang_up, daemon=True).start()
 

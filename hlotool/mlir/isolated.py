@@ -14,7 +14,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Shape
-from hlotool.isolation import Crashed, OutOfMemory, Refusal, TimedOut, shared_child
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.mlir import codes
 
 #: seconds for reading one program; the largest real ones take a few
@@ -43,12 +43,16 @@ def kernel_text_from_outside(data: bytes) -> str:
     return found
 
 
+def _readers() -> Child:
+    return shared_child("mlir", {}, ("jax.extend.mlir", "jax.interpreters.mlir", "hlotool.mlir.outside_programs"))
+
+
 def _asked(task: str, *arguments: Any) -> Any:
     def failure(code: str, message: str) -> HloError:
         return HloError([Diagnostic(code, message)])
 
     try:
-        return shared_child("mlir", {}).ask(f"hlotool.mlir.outside_programs:{task}", *arguments, timeout=READ_LIMIT)
+        return _readers().ask(f"hlotool.mlir.outside_programs:{task}", *arguments, timeout=READ_LIMIT)
     except Crashed as error:
         raise failure(codes.READER_CRASH, f"MLIR ended its process on this program: {error}") from None
     except TimedOut as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pathlib
@@ -16,15 +17,19 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.isolation.child import kept_environment, library_paths
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, forkserver
+from hlotool.isolation.child import _send, kept_environment, library_paths
 
 PARSE = "hlotool.text:parse"
 
 
-@pytest.fixture
-def child() -> Iterator[Child]:
-    made = Child({"XLA_FLAGS": "asked"})
+#: what a child imports before its first question: nothing, or what it is then forked of
+IMPORTS = {"alone": (), "forked": ("json", "no_such_module")}
+
+
+@pytest.fixture(params=IMPORTS.values(), ids=IMPORTS)
+def child(request: pytest.FixtureRequest) -> Iterator[Child]:
+    made = Child({"XLA_FLAGS": "asked"}, request.param)
     yield made
     made.close()
 
@@ -45,6 +50,48 @@ def test_a_crash_and_a_time_out_are_outlived(child: Child) -> None:
         child.ask("os:abort", timeout=60)
     with pytest.raises(TimedOut):
         child.ask("time:sleep", 30, timeout=0.2)
+    assert child.ask("operator:add", 2, 3, timeout=60) == 5
+
+
+forks = pytest.mark.skipif(not forkserver.IS_THERE, reason="children are forked where the system allows it")
+
+
+@forks
+def test_a_forked_child_is_replaced_by_a_fork(child: Child) -> None:
+    """What the first one imported stays imported, and what it changed is gone."""
+    if not child.imports:
+        pytest.skip("it is not forked")
+    first, server = child.ask("os:getpid", timeout=60), child.ask("os:getppid", timeout=60)
+    assert child.ask("os:putenv", "CHANGED", "1", timeout=60) is None and not child.is_fresh
+    for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL):
+        with pytest.raises(Crashed, match=f"exit code -{int(number)}"):
+            child.ask("signal:raise_signal", number, timeout=60)
+        assert child.is_fresh
+    with pytest.raises(Crashed, match="exit code 3"):
+        child.ask("os:_exit", 3, timeout=60)
+    assert child.ask("os:getppid", timeout=60) == server != os.getpid()
+    assert child.ask("os:getpid", timeout=60) != first and not child.is_fresh
+    assert child.ask("json:dumps", [1], timeout=60) == "[1]"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers that end a process")
+def test_a_child_that_ends_between_questions_is_started_anew(child: Child) -> None:
+    assert child.ask("signal:setitimer", signal.ITIMER_REAL, 0.1, timeout=60) == (0.0, 0.0)
+    for _ in range(200):
+        if not child.is_running:
+            break
+        time.sleep(0.05)
+    assert not child.is_running
+    assert child.ask("operator:add", 2, 3, timeout=60) == 5
+
+
+def test_half_an_answer_is_no_part_of_the_next(child: Child) -> None:
+    """A child that ends while it writes an answer is not replaced by a fork on the same pipes."""
+    number, process = child.ask("os:getpid", timeout=60), child._started()
+    _send(process.stdin, ("builtins:bytes", (1 << 22,), None))
+    assert len(process.stdout.read(8)) == 8  # the rest does not fit into the pipe
+    os.kill(number, signal.SIGTERM)
+    assert process.wait(20) == -signal.SIGTERM
     assert child.ask("operator:add", 2, 3, timeout=60) == 5
 
 
@@ -79,8 +126,8 @@ def test_what_a_child_sees(child: Child, monkeypatch: pytest.MonkeyPatch, tmp_pa
 PARENT = """
 import sys, threading, time
 from hlotool.isolation import Child
-child = Child({})
-print(child.ask("os:getpid", timeout=60), flush=True)
+child = Child({}, eval(sys.argv[2]))
+print(child.ask("os:getpid", timeout=60), child.ask("os:getppid", timeout=60), flush=True)
 threading.Thread(target=lambda: child.ask(*eval(sys.argv[1]), timeout=600), daemon=True).start()
 time.sleep(600)
 """
@@ -89,11 +136,13 @@ time.sleep(600)
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("task", ["('time:sleep', 600)", "('builtins:sum', range(10 ** 15))"], ids=["asleep", "busy"])
-def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, task], stdout=subprocess.PIPE, text=True,
+@pytest.mark.parametrize("imports", IMPORTS.values(), ids=IMPORTS)
+def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str, imports: tuple[str, ...]) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, task, repr(imports)], stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL) as parent:
         assert parent.stdout is not None
-        child = int(parent.stdout.readline())
+        child, above = map(int, parent.stdout.readline().split())
+        assert (above == parent.pid) == (not imports or not forkserver.IS_THERE)
         time.sleep(0.1)
         parent.send_signal(number)
         try:
@@ -101,10 +150,12 @@ def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str) -> None:
         finally:
             parent.kill()
     for _ in range(100):
-        if not is_alive(child):
+        if not is_alive(child) and not is_alive(above):
             return
         time.sleep(0.1)
-    os.kill(child, signal.SIGKILL)
+    for process in (child, above):
+        with contextlib.suppress(OSError):
+            os.kill(process, signal.SIGKILL)
     pytest.fail("the child outlived its parent")
 
 

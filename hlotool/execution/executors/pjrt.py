@@ -30,6 +30,8 @@ class Pjrt(Executor):
     names = ("pjrt",)
     parameter = "PLATFORM"
     compiles_together = True
+    imports = ("jax", "jax.extend.backend", "jax.extend.mlir", "jaxlib.xla_client", "hlotool.execution.tasks",
+               "hlotool.mlir", "hlotool.passes.read")
 
     @property
     def product_bits(self) -> int:

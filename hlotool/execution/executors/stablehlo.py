@@ -16,7 +16,7 @@ from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environ
 from hlotool.execution.program import Program
 from hlotool.isolation import Refusal
 
-#: operations at which the interpreter ends its process; a child that starts again takes seconds
+#: operations at which the interpreter ends its process
 _ABSENT = frozenset(f"stablehlo.{name}" for name in (
     "batch_norm_grad", "batch_norm_inference", "batch_norm_training", "cholesky", "custom_call", "fft", "recv", "rng",
     "rng_bit_generator", "send", "set_dimension_size", "triangular_solve", "uniform_dequantize", "uniform_quantize"))
@@ -28,6 +28,8 @@ class Interpreter(Executor):
     """Interprets the module's StableHLO; bytecode and the number of replicas and partitions go into the child."""
 
     names = ("stablehlo",)
+    imports = ("jax.extend.mlir", "jax.interpreters.mlir", "jaxlib.mlir.dialects.stablehlo", "jaxlib.mlir.passmanager",
+               "hlotool.execution.tasks")
 
     def prepare(self, program: Program) -> tuple[bytes, int, int]:
         if program.partitioning == "automatic":
