@@ -41,8 +41,8 @@ def trip_count(loop: HloInstruction) -> int | None:
         return None
     try:
         return _Loop(loop, body, condition).count()
-    except (_UnknownError, ArithmeticError, KeyError, IndexError, ValueError, TypeError):
-        return None  # a module that is not valid, or a value that only a run can tell
+    except (_UnknownError, ArithmeticError, KeyError, IndexError, ValueError, TypeError, ModuleNotFoundError):
+        return None  # a module that is not valid, a value that only a run can tell, or (in a browser) no NumPy
 
 
 def noted_trip_count(loop: HloInstruction) -> int | None:
@@ -83,6 +83,12 @@ class _Loop:
             raise _UnknownError
         return self.value(self.init.operands[place], {}, None)
 
+    def start(self, place: int) -> int:
+        """The same as a whole number."""
+        if self.init.opcode == "tuple" and (made := _resolved(self.init.operands[place], {})[0]).opcode == "constant":
+            return _whole(made)
+        return int(self.initial(place))
+
     # A counter that goes in steps.
 
     def _counted(self, test: HloInstruction, frame: _Frame) -> int | None:
@@ -98,7 +104,7 @@ class _Loop:
             update = self.line(*_member(self.body.root, lhs.place))
             if update.place != lhs.place or update.factor != 1:
                 return None
-            start = int(self.initial(lhs.place))
+            start = self.start(lhs.place)
         except _UnknownError:
             return None
         kind = test.operands[0].shape.dtype
@@ -114,10 +120,10 @@ class _Loop:
         if place is not None and not frame:
             member, inside = _member(self.body.root, place)
             if _place(member) == place and not inside:
-                return _Line(int(self.initial(place)))  # handed on unchanged
+                return _Line(self.start(place))  # handed on unchanged
             return _Line(0, 1, place)
         if instruction.opcode == "constant" and instruction.shape.dims == ():
-            return _Line(int(instruction.literal.array))
+            return _Line(_whole(instruction))
         if instruction.opcode == "convert":
             return self.line(instruction.operands[0], frame, depth + 1)
         if instruction.opcode not in ("add", "subtract"):
@@ -178,6 +184,12 @@ class _Loop:
 #: what stands for the parameters of a called computation: (call, the call's own frame); empty in the loop itself
 _Frame = dict[str, Any]
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
+
+
+def _whole(constant: HloInstruction) -> int:
+    """A scalar constant, which is read as a whole number where it is one: that needs no array."""
+    literal = constant.literal
+    return literal.whole_number if constant.shape.dtype.is_integral else int(literal.array)
 
 
 def _behind(instruction: HloInstruction) -> HloInstruction:

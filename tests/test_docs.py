@@ -113,7 +113,8 @@ def test_table_of_sample_models():
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
-    assert not [t for t in targets if not (page.parent / t).exists()]
+    written_with_the_site = {"playground/index.html"}
+    assert not [t for t in targets if t not in written_with_the_site and not (page.parent / t).exists()]
 
 
 def test_readme_is_short_and_leads_to_every_page():

@@ -1,7 +1,8 @@
 """Writes the manual as HTML, or shows it in a browser.
 
-    hlotool docs manual/       pages for the guide, and one for each command, rule, code and operation
-    hlotool docs --serve       the same on http://127.0.0.1:8000, until Ctrl-C
+    hlotool docs manual/                  pages for the guide, and one for each command, rule, code and operation
+    hlotool docs --serve                  the same on http://127.0.0.1:8000, until Ctrl-C
+    hlotool docs --serve --playground     with a page that checks, formats and draws pasted modules in the browser
 """
 
 from __future__ import annotations
@@ -10,23 +11,33 @@ import argparse
 import functools
 import pathlib
 import tempfile
+from collections.abc import Mapping
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import complain, report
+from hlotool.diagnostics import HloError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help="where the pages go")
     parser.add_argument("--serve", nargs="?", type=int, const=8000, metavar="PORT",
                         help="serve the pages on this machine alone (default port: 8000)")
+    parser.add_argument("--playground", action="store_true",
+                        help="put Python for the browser beside the playground: Pyodide, from npm, kept in the cache")
+    parser.add_argument("--pyodide", metavar="PATH",
+                        help="take Pyodide from here, the package as npm packs it or its folder; implies --playground")
     parser.add_argument("--update", action="store_true", help="write the reference pages of the package itself anew")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.update:
         return _update()
+    try:
+        pyodide = _pyodide(args)
+    except HloError as error:
+        return report(error.diagnostics, {})
     if args.folder:
         folder = pathlib.Path(args.folder)
-        print(f"{len(_write(folder))} pages: {folder / 'index.html'}")
+        print(f"{len(_write(folder, pyodide))} pages: {folder / 'index.html'}")
     elif args.serve is None:
         complain("hlotool docs: name a folder, or --serve")
         return 2
@@ -34,16 +45,28 @@ def run(args: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory() as made:
             folder = pathlib.Path(args.folder or made)
             if not args.folder:
-                _write(folder)
+                _write(folder, pyodide)
             _serve(folder, args.serve)
     return 0
 
 
-def _write(folder: pathlib.Path) -> list[pathlib.Path]:
+def _pyodide(args: argparse.Namespace) -> Mapping[str, bytes] | None:
+    """The files of Pyodide where they are asked for. Raises HloError (R160)."""
+    from hlotool.playground import pyodide_files
+
+    if not (args.playground or args.pyodide):
+        return None
+    return pyodide_files(pathlib.Path(args.pyodide) if args.pyodide else None)
+
+
+def _write(folder: pathlib.Path, pyodide: Mapping[str, bytes] | None) -> list[pathlib.Path]:
+    """Write the site, the playground with it; gives the files of the manual's pages."""
     from hlotool.cli.reference_pages import reference_pages, single_pages
     from hlotool.docs import manual_pages, write_site
+    from hlotool.playground import write_playground
 
     written = {page.place: page for page in (*manual_pages(), *reference_pages(), *single_pages())}
+    write_playground(folder, pyodide)
     return write_site(folder, list(written.values()))
 
 

@@ -44,6 +44,15 @@ class Literal:
         return self._array
 
     @property
+    def whole_number(self) -> int:
+        """The value of an integer scalar, for which no array is needed. Raises ValueError for anything else."""
+        if self._array is None and self.text is not None and not self.is_elided and self.shape.is_scalar:
+            if self.shape.dtype.is_integral:
+                return int(self.text)
+            raise ValueError(f"a {self.shape} is no whole number")
+        return int(self.array)
+
+    @property
     def has_elided(self) -> bool:
         """Whether values are missing, here or in an element of the tuple."""
         return self.is_elided or any(e.has_elided for e in self.elements)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import read_array_file, typed
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.linting import lint
 from hlotool.passes.cost import module_cost
@@ -38,6 +37,8 @@ def read_values(path: str) -> Values:
     except OSError as error:
         raise HloError([Diagnostic(NO_VALUES, f"{path} cannot be read: {error.strerror}", filename=path)]) from error
     if not data:
+        from hlotool.execution import read_array_file
+
         return Values(read_array_file(path))
     try:
         rows = [json.loads(line) for line in data.decode("utf-8").splitlines() if line.strip()]
@@ -92,6 +93,8 @@ def costs_of(module: HloModule, numbers: Mapping[HloInstruction, int]) -> list[l
 def values_of(values: Values, module: HloModule, numbers: Mapping[HloInstruction, int]
               ) -> tuple[dict[int, list[str]], dict[int, str]]:
     """By instruction what is known of its values, as lines, and its state: nan, infinity, wrong, finite."""
+    from hlotool.execution import typed
+
     named = _Named(module)
     lines: dict[int, list[str]] = {}
     states: dict[int, str] = {}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
-from hlotool.passes.equality import Diff
 from hlotool.passes.origins import origin_of
 from hlotool.passes.read import parse
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation
 from hlotool.view.overlays import Values, costs_of, findings_of, values_of
+
+if TYPE_CHECKING:
+    from hlotool.passes.equality import Diff
 
 #: a shape is told in so many characters
 _LONGEST_SHAPE = 200

@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hlotool.bisect import Chain, Dump, Reader
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible
 from hlotool.ir import HloModule
 from hlotool.pages import filled, packed, script_data
 from hlotool.passes.cost import peak_memory
-from hlotool.passes.equality import Diff, diff
 from hlotool.view.codes import NO_VALUES
 from hlotool.view.overlays import Values
 from hlotool.view.page_data import ViewedModule, match_record, module_record, step_counts, viewed
+
+if TYPE_CHECKING:  # one module needs neither, and what they need in turn is much
+    from hlotool.bisect import Chain, Dump, Reader
+    from hlotool.passes.equality import Diff
 
 #: of the modules in a folder's page, packed: a browser opens that within seconds
 MOST_BYTES = 100_000_000
@@ -45,6 +47,8 @@ def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values
 
     Raises HloError (R150) for values of which none is of an instruction of the first.
     """
+    from hlotool.passes.equality import diff
+
     left, right = (viewed(name, module) for name, module in zip(names, modules, strict=True))
     records = module_record(left, values, lints=lints), module_record(right, lints=lints)
     _require_values(records[0])
@@ -141,6 +145,8 @@ class _Folder:
             return {"said": "the first dump", "modules": [now], "match": None}
         if before == now:
             return {"said": "the same text", "modules": [now], "match": None}
+        from hlotool.passes.equality import diff
+
         left, right = self._shown[before], self._shown[now]
         try:
             found: Diff = diff(left.module, right.module)

@@ -105,8 +105,10 @@ def _proven(view: View, instruction: HloInstruction) -> tuple[frozenset[str], st
 
 def _vectors(view: View, indices: HloInstruction, axis: int, order: Sequence[int]) -> list[tuple[int, ...]] | None:
     """Known index vectors, in the order in which they are used, their numbers in the order of the dimensions."""
-    import numpy as np
-
+    try:
+        import numpy as np
+    except ModuleNotFoundError:  # in a browser: then nothing is known of them
+        return None
     array = known_array(view, indices)
     if array is None:
         return None
