@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     folders.add_argument("--exclude", metavar="PATTERN", action="append", help="pass over these files of folders")
     folders.add_argument("--by-pass", action="store_true",
                          help="of a folder that --xla_dump_to wrote: what each pass introduced")
+    folders.add_argument("--no-cache", action="store_true",
+                         help="look at every file again, and keep no findings for the next run")
     folders.add_argument("--jobs", "-j", type=int, default=0, metavar="N", help="processes (default: as many as pay)")
 
 

@@ -27,7 +27,7 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     is_interrupted = False
     try:
         with _progress(files) as watch:
-            for file, findings in lint_each(files, job, args.jobs, watch):
+            for file, findings in _each(files, job, args, watch):
                 done[file] = findings
     except KeyboardInterrupt:
         is_interrupted = True
@@ -54,6 +54,16 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     if problems or any(r.is_unreadable for r in results):
         return 2
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))
+
+
+def _each(files: Sequence[str], job: Job, args: argparse.Namespace, watch: Callable[[str], None] | None
+          ) -> Iterator[tuple[str, FileFindings]]:
+    """Each file with its findings; of many files those are kept for the next run."""
+    if args.no_cache or len(files) < 2:
+        return lint_each(files, job, args.jobs, watch)
+    from hlotool.linting import Cache, cache_file, lint_cached
+
+    return lint_cached(files, job, Cache(cache_file()), lambda left: lint_each(left, job, args.jobs, watch), watch)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
     hlotool lsp                      on standard input and output, as editors start it
     hlotool lsp --tcp --port 8888    for several editors, or to look at what is said
-    hlotool lsp --print-config helix >> ~/.config/helix/languages.toml
+    hlotool lsp --print-config helix    what an editor's settings need
 """
 
 from __future__ import annotations

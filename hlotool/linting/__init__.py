@@ -9,6 +9,7 @@ from hlotool.linting.settings import FAIL_ON, Settings
 if TYPE_CHECKING:
     from hlotool.linting.baseline import baseline_text, read_baseline
     from hlotool.linting.by_pass import Introduced, introduced
+    from hlotool.linting.cache import Cache, cache_file, lint_cached
     from hlotool.linting.codes import INTERNAL
     from hlotool.linting.config import changes_of, read_config
     from hlotool.linting.config_places import find_config
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
-    "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files", "Texts": "files",
+    "Cache": "cache", "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files",
+    "Texts": "files", "cache_file": "cache", "lint_cached": "cache",
     "Trials": "sound_fixes", "compatible": "fixes", "faults_of_file": "sound_fixes",
     "aggregated": "repetition", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
@@ -29,10 +31,10 @@ _LATER = {
     "read_baseline": "baseline", "read_config": "config", "read_folder": "dumps",
 }
 __all__ = [
-    "FAIL_ON", "INTERNAL", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
-    "baseline_text", "changes_of", "compatible", "faults_of_file", "find_config", "find_files", "fix_file",
-    "introduced", "left", "lint", "lint_each", "lint_files", "lint_module", "load_plugins", "read_baseline",
-    "read_config", "read_folder",
+    "FAIL_ON", "INTERNAL", "Cache", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
+    "baseline_text", "cache_file", "changes_of", "compatible", "faults_of_file", "find_config", "find_files",
+    "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files", "lint_module", "load_plugins",
+    "read_baseline", "read_config", "read_folder",
 ]
 
 
