@@ -19,7 +19,7 @@ from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, Verdict
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.samples import written
-from hlotool.pages import head, policy, style
+from hlotool.pages import head, hlo_text, policy, style
 
 #: what JSON holds of a case on an executor; report.schema.json says what
 Record: TypeAlias = dict[str, Any]
@@ -138,8 +138,8 @@ def page(report: dict[str, Any]) -> str:
                                      undefined=jinja2.StrictUndefined)
     return environment.from_string(template).render(
         report=report, tables=list(_tables(report["cases"])), failures=_failures(report["cases"]),
-        heading=_heading(report), head=Markup(head()), style=Markup(style()),
-        csp=Markup(policy(template.replace("{{ style }}", style()))))
+        heading=_heading(report), head=Markup(head()), style=Markup(style()), hlo_text=Markup(hlo_text()),
+        csp=Markup(policy(template.replace("{{ style }}", style()).replace("{{ hlo_text }}", hlo_text()))))
 
 
 def _heading(report: dict[str, Any]) -> str:

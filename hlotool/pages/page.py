@@ -32,13 +32,19 @@ def head() -> str:
     return resources.files("hlotool.pages").joinpath("head.html").read_text("utf-8").rstrip("\n")
 
 
+@cache
+def hlo_text() -> str:
+    """The script that colours HLO."""
+    return resources.files("hlotool.pages").joinpath("hlo_text.js").read_text("utf-8")
+
+
 def filled(template: str, parts: Mapping[str, str]) -> str:
     """The template with `{{NAME}}` replaced by parts, which are HTML, CSS or JavaScript already.
 
-    `{{HEAD}}` is what pages begin with, `{{STYLE}}` the shared style, and `{{CSP}}`, in front of every style and
-    script, the policy. Raises KeyError for a part that is not given.
+    `{{HEAD}}` is what pages begin with, `{{STYLE}}` the shared style, `{{HLO_TEXT}}` the script that colours HLO,
+    and `{{CSP}}`, in front of every style and script, the policy. Raises KeyError for a part that is not given.
     """
-    given = {"HEAD": head(), "STYLE": style(), **parts}
+    given = {"HEAD": head(), "STYLE": style(), "HLO_TEXT": hlo_text(), **parts}
     code = _INLINE.sub(lambda found: _put(found[0], given), template)
     return _put(template, {"CSP": policy(code), **given})
 

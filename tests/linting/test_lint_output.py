@@ -9,9 +9,7 @@ import json
 import pathlib
 import pickle
 import re
-import shutil
 import sqlite3
-import subprocess
 from xml.etree import ElementTree
 
 import jsonschema
@@ -181,45 +179,6 @@ def test_html_of_a_large_dump_stays_small() -> None:
     page = written("html", Findings(findings, ["big"], {"big": Source(text, "big")}))
     assert len(text) > 3_500_000 and len(page) < 1_500_000
     assert page.count("<div") < 50, "lines are made by the browser, as they come into view"
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-def test_html_script_runs(tmp_path: pathlib.Path) -> None:
-    """In a stand-in for a document: the page lists findings, filters them, and draws the lines in view only."""
-    page = written("html", FINDINGS)
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
-    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
-    assert len(scripts) == 1 and data is not None
-    (tmp_path / "data.json").write_text(data[1])
-    (tmp_path / "run.js").write_text(_DOCUMENT + scripts[0] + _QUESTIONS)
-    done = subprocess.run(["node", "run.js"], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
-    assert shown["listed"] == 3 and shown["afterSearch"] == 1 and shown["afterNone"] == 0
-    assert '<mark>cc</mark> &#60;/script&#62;' in shown["lines"]
-    assert "has-error here" in shown["lines"] and "did you mean a?" in shown["detail"]
-
-
-_DOCUMENT = """
-const fs = require("fs"), nodes = {};
-const node = id => nodes[id] ??= { id, style: {}, innerHTML: "", textContent: "", className: "", scrollTop: 0,
-  scrollLeft: 0, clientHeight: 400, clientWidth: 800, heard: {}, addEventListener(name, f) { this.heard[name] = f; },
-  querySelector: () => null };
-node("data").textContent = fs.readFileSync("data.json", "utf-8");
-const document = { getElementById: node };
-const requestAnimationFrame = f => f();
-"""
-_QUESTIONS = """
-const count = () => (node("list").innerHTML.match(/data-n=/g) || []).length;
-setTimeout(() => {
-  const shown = { listed: count(), lines: node("lines").innerHTML, detail: node("detail").innerHTML };
-  node("search").heard.input({ target: { value: "NOT> defined" } });
-  shown.afterSearch = count();
-  node("none").heard.click({ preventDefault() {} });
-  shown.afterNone = count();
-  console.log(JSON.stringify(shown));
-}, 300);
-"""
 
 
 # Frames

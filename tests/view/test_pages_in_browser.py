@@ -95,6 +95,10 @@ def test_pages_of_the_manual(chromium: Any, tmp_path: pathlib.Path) -> None:
         opened = Opened(chromium, tmp_path / place, width=360)
         opened.check_fits()
         assert opened.errors == []
+        assert "default-src 'none'" in opened.page.get_attribute("meta[http-equiv]", "content")
+        opened.page.fill("#search input", "dot")
+        assert opened.page.locator("#found a").count() > 0
+        opened.page.fill("#search input", "")
         if place != "reference/commands.html":
             assert violations(opened.page) == []
         opened.page.close()
@@ -119,6 +123,45 @@ def test_findings_are_reached_by_keyboard_and_counts_follow_filters(chromium: An
     opened.check_clean()
 
 
+HOSTILE = """HloModule m
+ENTRY e {
+  a = f32[2] parameter(0), metadata={op_name="</script><img src=x onerror=alert(1)>"}
+  ROOT "<img src=x onerror=alert(2)>" = f32[2] add(a, "<b>b</b>")
+}
+"""
+
+
+def test_hostile_names_are_text_in_the_page_of_findings(chromium: Any, tmp_path: pathlib.Path) -> None:
+    name = "<img src=x onerror=alert(3)>.hlo"
+    found = hlotool.lint(HOSTILE, filename=name)
+    path = tmp_path / "lint.html"
+    path.write_text(written("html", Findings(found, [name], {name: Source(HOSTILE, name)}, "1")), "utf-8")
+    opened = Opened(chromium, path)
+    page = opened.page
+    page.wait_for_selector(".row.here")
+    assert "<img" in page.inner_text("#list h2") and "<img" in page.inner_text("#lines")
+    assert page.locator("img, #lines b").count() == 0
+    assert page.locator(".row.here mark").count() == 1
+    assert page.locator(".row.here .hlo-opcode").first.inner_text() == "add"
+    page.click("summary")
+    page.click("#none")
+    assert page.inner_text("#list") == "Nothing fits."
+    assert page.locator(".finding[data-n]").count() == 0
+    opened.check_clean()
+
+
+def test_lines_that_are_very_long_are_cut_around_their_finding(chromium: Any, tmp_path: pathlib.Path) -> None:
+    text = "HloModule m\nENTRY e {\n  /*" + "x" * 50_000 + "*/ ROOT r = f32[2] add(none, none)\n}\n"
+    path = tmp_path / "lint.html"
+    path.write_text(written("html", Findings(hlotool.lint(text, filename="a"), ["a"], {"a": Source(text, "a")}, "1")),
+                    "utf-8")
+    opened = Opened(chromium, path)
+    opened.page.wait_for_selector(".row.here mark")
+    assert "none" in opened.page.inner_text(".row.here mark")
+    assert len(opened.page.inner_text(".row.here")) < 5_000
+    opened.check_clean()
+
+
 def test_a_matrix_is_searched(chromium: Any, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "conformance.html"
     path.write_text(conformance(), "utf-8")
@@ -127,4 +170,6 @@ def test_a_matrix_is_searched(chromium: Any, tmp_path: pathlib.Path) -> None:
     opened.page.fill("#find", "mult")
     assert opened.page.locator(".matrix tbody tr:visible").count() == 1
     assert opened.page.inner_text("#found") == "1 operations, 2 cases"
+    opened.page.locator("details[data-key]:visible summary").first.click()
+    assert opened.page.locator("details[open] .hlo-word").first.inner_text() == "ENTRY"
     opened.check_clean()

@@ -1,10 +1,6 @@
 /* The text of a module: only the lines in view are made, and coloured. */
 
 const ROW = 19, AROUND = 30, LONGEST = 3000;
-/* Strings, comments, names that are defined, attributes, opcodes, types, words, names, numbers. */
-const TOKENS = /("(?:[^"\\]|\\.)*")|(\/\/.*|\/\*.*?\*\/)|(^\s*(?:ROOT\s+)?%?[\w.\-]+(?=\s*=\s))|([a-z_][\w\-]*)(?==)|([a-z][\w\-]*)(?=\()|\b((?:pred|[sufc]\d+\w*|bf16|token|opaque)(?=\[))|\b(HloModule|ENTRY|ROOT)\b|(%[\w.\-]+)|(-?\b\d[\d.]*(?:[eE][+\-]?\d+)?\b)/g;
-const CLASSES = ["string", "comment", "name", "attribute", "opcode", "type", "word", "name", "number"];
-
 class TextPane {
   constructor(app) {
     this.app = app;
@@ -62,24 +58,8 @@ class TextPane {
     row.dataset.line = line;
     number.className = "number";
     number.textContent = line;
-    row.append(number, ...coloured(this.lines[n]));
+    const text = this.lines[n];
+    row.append(number, ...coloured(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text));
     return row;
   }
-}
-
-/* A line as nodes: text, and spans with a class for what is coloured. */
-function coloured(text) {
-  const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, found = [];
-  let at = 0;
-  for (const token of shown.matchAll(TOKENS)) {
-    const kind = token.slice(1).findIndex(part => part !== undefined);
-    if (token.index > at) found.push(shown.slice(at, token.index));
-    const span = document.createElement("span");
-    span.className = `hlo-${CLASSES[kind]}`;
-    span.textContent = token[0];
-    found.push(span);
-    at = token.index + token[0].length;
-  }
-  found.push(shown.slice(at));
-  return found;
 }
