@@ -8,8 +8,8 @@
       ROOT all = (f32[2], s32[3]) tuple(c.0, c.1)
     }
 
-The programs share nothing, so that each computes what it computes alone. What has effects beside its results, random
-numbers, or devices that meet, is not merged.
+The programs share nothing, so that each computes what it computes alone; on several devices each meets in its own
+collectives. What has effects beside its results, random numbers, or channels with numbers, is not merged.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ MOST = 32
 #: operations whose meaning hangs on what else a module holds, or that act on more than their results
 _APART = frozenset({
     "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "rng", "rng-bit-generator",
-    "rng-get-and-update-state", "custom-call", "after-all", "add-dependency", "replica-id", "partition-id", "domain",
-    "async-start", "async-update", "async-done"})
+    "rng-get-and-update-state", "custom-call"})
+#: attributes of a module that say how many devices there are
+_DEVICES = frozenset({"replica_count", "num_partitions"})
 
 
 class Companions:
@@ -47,8 +48,12 @@ class Companions:
         """The numbers of the programs that are to be merged, in each group at most `MOST`."""
         doubtful = self._refused - self._taken
         alone = [number for number, program in enumerate(programs) if _element_types(program) & doubtful]
-        others = [number for number in range(len(programs)) if number not in set(alone)]
-        return [others[at:at + MOST] for at in range(0, len(others), MOST)] + [[number] for number in alone]
+        others: dict[object, list[int]] = {}
+        for number in sorted(set(range(len(programs))) - set(alone)):
+            one = programs[number]
+            others.setdefault((one.replicas, one.partitions, one.partitioning), []).append(number)
+        return [*(members[at:at + MOST] for members in others.values() for at in range(0, len(members), MOST)),
+                *([number] for number in alone)]
 
     def note(self, program: Program, is_taken: bool) -> None:
         """What became of a program, or of several in one."""
@@ -61,15 +66,17 @@ def _element_types(program: Program) -> frozenset[str]:
 
 def is_mergeable(program: Program) -> bool:
     """Whether a program can be merged with others."""
-    if program.module.attributes or program.devices != 1 or program.partitioning != "none":
+    module, entry = program.module, program.module.entry
+    if program.partitioning == "automatic" or not _DEVICES.issuperset(module.attributes):
         return False
-    shapes = [s for i in program.module.instructions() for s in leaves(i.shape)]
-    return (all(s.is_array and s.is_static for s in shapes)
-            and not any(i.opcode in _APART or "channel_id" in i.attributes for i in program.module.instructions()))
+    ends = [s for i in (*entry.parameters(), entry.root) for s in leaves(i.shape)]
+    inside = [s for i in module.instructions() for s in leaves(i.shape)]
+    return (all(s.is_array for s in ends) and all(s.is_static for s in inside if s.is_array)
+            and not any(i.opcode in _APART or "channel_id" in i.attributes for i in module.instructions()))
 
 
 def merged(programs: Sequence[Program]) -> Program:
-    """One program with the parameters of all, and the results of all."""
+    """One program with the parameters of all, and the results of all; all are for the same devices."""
     instructions: list[HloInstruction] = []
     calls: list[HloInstruction] = []
     for number, program in enumerate(programs):
@@ -81,10 +88,11 @@ def merged(programs: Sequence[Program]) -> Program:
     root = HloInstruction("all", "tuple", Shape.tuple(*(c.shape for c in calls)), tuple(calls))
     whole = HloComputation("merged", [*instructions, *calls, root], root)
     parts = [c for p in programs for c in p.module.computations]
-    return Program(HloModule("merged", [*parts, whole], whole))
+    devices = {"replica_count": programs[0].replicas, "num_partitions": programs[0].partitions}
+    return Program(HloModule("merged", [*parts, whole], whole, Attributes({k: n for k, n in devices.items() if n > 1})))
 
 
-def parted(programs: Sequence[Program], row: Sequence[Array]) -> list[list[Array]]:
-    """The results of the merged program as those of each."""
-    rest = iter(row)
-    return [[next(rest) for _ in p.results] for p in programs]
+def parted(programs: Sequence[Program], rows: Sequence[Sequence[Array]]) -> list[list[list[Array]]]:
+    """The results of the merged program on each device as those of each program: program, then device, then leaf."""
+    left = [iter(row) for row in rows]
+    return [[[next(rest) for _ in p.results] for rest in left] for p in programs]

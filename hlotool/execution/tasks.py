@@ -13,8 +13,8 @@ from hlotool.execution.program import Program, fitted
 from hlotool.execution.rounding import Samples, samples_of
 from hlotool.isolation import Refusal
 
-#: the number of a row, its program, and the arguments of its one device
-_Member: TypeAlias = tuple[int, Program, list[Any]]
+#: the number of a row, its program, and the arguments of each device
+_Member: TypeAlias = tuple[int, Program, list[list[Any]]]
 
 
 #: by executor: what this process found out about programs that are compiled together
@@ -71,7 +71,7 @@ def compute_texts(executor: Executor, rows: Sequence[tuple[Any, ...]]) -> list[A
         if not is_good:
             found[number] = False, read
         elif not infeed and is_mergeable(read[0]):
-            together.append((number, read[0], read[1][0]))
+            together.append((number, *read))
         else:
             found[number] = _answer(executor, filename, _compute, executor, *read, infeed)
     companions = _COMPANIONS.setdefault(executor.name, Companions())
@@ -94,15 +94,15 @@ def _compute_merged(executor: Executor, members: list[_Member], rows: Sequence[t
     """Put the values of programs into `found`; where all at once are refused, of each half."""
     programs = [program for _, program, _ in members]
     whole = merged(programs) if len(members) > 1 else programs[0]
-    given = [[value for _, _, row in members for value in row]]
+    given = [[value for _, _, own in members for value in own[device]] for device in range(programs[0].devices)]
     is_good, values = _answer(executor, rows[members[0][0]][1], _compute, executor, whole, given, ())
     if is_good or len(members) == 1:
         _COMPANIONS[executor.name].note(whole, is_good)
     if len(members) == 1:
         found[members[0][0]] = is_good, values
     elif is_good:
-        for (number, _, _), own in zip(members, parted(programs, values[0]), strict=True):
-            found[number] = True, [own]
+        for (number, _, _), own in zip(members, parted(programs, values), strict=True):
+            found[number] = True, own
     else:
         middle = len(members) // 2
         _compute_merged(executor, members[:middle], rows, found)
