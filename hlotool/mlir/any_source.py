@@ -11,6 +11,7 @@ No class of JAX is named here: objects are told apart by what they can do, so th
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -162,6 +163,14 @@ def _of_compiled(given: Any, arguments: Sequence[Any], keywords: dict[str, Any],
 
 def _of_mlir(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
              arg_shapes: Sequence[Any] | None) -> HloModule:
+    """A module, or the operation that it is."""
+    operation = getattr(given, "operation", given)
+    if getattr(operation, "name", "") != "builtin.module":
+        raise _no_program(f"the MLIR operation {getattr(operation, 'name', '')} is no module", filename)
+    if not hasattr(given, "body") or hasattr(given, "OPERATION_NAME"):
+        written = io.BytesIO()
+        operation.write_bytecode(written)
+        given = written.getvalue()
     return _of_program(given, arg_shapes)
 
 

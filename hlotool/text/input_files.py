@@ -119,6 +119,7 @@ def _problem(code: str, message: str, filename: str, help: str = "") -> HloError
 def inputs_of(data: bytes, filename: str) -> list[Input]:
     """The modules that the bytes of a file hold; the form is told by content, not by name."""
     data = uncompressed(data, filename)
+    data = _serialized_export(data) or data
     if data.startswith(_BYTECODE):
         return [Input(filename, "bytecode", data=data)]
     if _is_binary(data):
@@ -129,6 +130,22 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in _separated(text, filename)]
     return [Input(filename, "hlo", source) for source in split_modules(text, filename)]
+
+
+def _serialized_export(data: bytes) -> bytes | None:
+    """The bytecode inside of what `jax.export.Exported.serialize` gives, a FlatBuffer; None for other bytes.
+
+    A FlatBuffer begins with the place of its root table, which begins with how far in front of it its layout stands; a
+    vector of bytes has its length in front. Source: the FlatBuffers internals document.
+    """
+    at = data.find(_BYTECODE, 8)
+    if at < 0:
+        return None
+    root = int.from_bytes(data[:4], "little")
+    layout = root - int.from_bytes(data[root:root + 4], "little", signed=True)
+    fields, length = data[layout:layout + 2] if layout >= 4 else b"", int.from_bytes(data[at - 4:at], "little")
+    is_table = 4 <= int.from_bytes(fields, "little") < 256 and fields[0] % 2 == 0 if len(fields) == 2 else False
+    return data[at:at + length] if is_table and 4 < length <= len(data) - at else None
 
 
 def is_mlir(text: str) -> bool:

@@ -36,6 +36,9 @@ def objects():
         "executable's module": (lowered.compile().runtime_executable().hlo_modules()[0],),
         "StableHLO text": (lowered.as_text(),), "HLO text": (lowered.as_text("hlo"),),
         "artifact": (exported.mlir_module_serialized,), "memory": (memoryview(exported.mlir_module_serialized),),
+        "MLIR operation": (lowered.compiler_ir().operation,),
+        "operation's view": (lowered.compiler_ir().operation.opview,),
+        "proto": (lowered.compiler_ir("hlo").as_serialized_hlo_module_proto(),),
         "open file": (io.BytesIO(lowered.as_text().encode()),), "text file": (io.StringIO(lowered.as_text("hlo")),),
     }
 
@@ -58,6 +61,32 @@ def test_they_go_in_everywhere(kind):
     assert hlotool.module_cost(given).total.transcendentals == 3
     assert hlotool.diff(given, given).is_equal
     assert hlotool.execute(given, [[0.0, 0.0, 0.0]], executor="reference")[0].tolist() == [0, 0, 0]
+
+
+def flat_buffer(inside: bytes, *, root=16, layout=8) -> bytes:
+    """A FlatBuffer of one table that holds a vector of bytes, as what `Exported.serialize` gives is built."""
+    head = root.to_bytes(4, "little") + bytes(4) + (8).to_bytes(2, "little") + bytes(6)
+    table = (root - layout).to_bytes(4, "little", signed=True) + bytes(12)
+    return head + table + len(inside).to_bytes(4, "little") + inside
+
+
+def test_serialized_exports_are_read():
+    (exported,) = OBJECTS["exported"]
+    inside = exported.mlir_module_serialized
+    assert opcodes(hlotool.read(flat_buffer(inside) + b"more")) == ["parameter", "sine"]
+    # No FlatBuffer: the root lies outside, the layout does, the length is too large.
+    for wrong in (flat_buffer(inside, root=1 << 20), flat_buffer(inside, layout=1 << 20), flat_buffer(inside)[:-1],
+                  b"\x0a\x04" + bytes(10) + inside):
+        with pytest.raises(hlotool.HloError):
+            hlotool.read(wrong)
+    pytest.importorskip("flatbuffers", reason="JAX needs it to serialize what it exports")
+    assert opcodes(hlotool.read(bytes(exported.serialize()))) == ["parameter", "sine"]
+
+
+def test_an_operation_that_is_no_module_is_refused():
+    (module,) = OBJECTS["MLIR module"]
+    with pytest.raises(hlotool.HloError, match=r"func\.func is no module"):
+        hlotool.read(module.body.operations[0])
 
 
 def test_arguments_of_functions_go_to_tracing():
