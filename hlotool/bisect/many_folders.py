@@ -268,7 +268,7 @@ def _first(found: Diff) -> str:
 
 def _beside_changes(one: Sequence[HloModule], two: Sequence[HloModule]) -> str:
     """What tells modules apart whose instructions match one by one."""
-    names = [n for left, right in zip(one, two, strict=True) for n in {**left.attributes, **right.attributes}
+    names = [n for left, right in zip(one, two, strict=True) for n in (*left.attributes, *right.attributes)
              if left.attributes.get(n) != right.attributes.get(n)]
     if names:
         return f"the same instructions, another header: {', '.join(dict.fromkeys(names))}"

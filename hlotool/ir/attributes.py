@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from hlotool.ir.interning import Interned
 from hlotool.ir.shapes import Shape
+from hlotool.ir.typed_attributes import TypedAttributes
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -239,7 +240,7 @@ class Metadata:
         return hash(self.text)
 
 
-class Attributes(dict[str, Any]):
+class Attributes(TypedAttributes):
     """The attributes of an instruction by name, in the order of the text: frozen, because many share one.
 
     `attributes | {...}` and `attributes.without(name)` make changed copies.
@@ -270,7 +271,7 @@ class Attributes(dict[str, Any]):
         return Attributes, (dict(self),)
 
 
-NO_ATTRIBUTES = Attributes()
+NO_ATTRIBUTES: Attributes = Attributes()
 
 
 class Kind(enum.Enum):

@@ -35,7 +35,7 @@ _MEMBERS: dict[Kind, type] = {
     Kind.INTS: int, Kind.BOOLS: bool, Kind.WORDS: str, Kind.COMPUTATIONS: HloComputation,
     Kind.INSTRUCTIONS: HloInstruction, Kind.SHAPES: Shape, Kind.PAIRS: tuple}
 #: attributes that mean different things in different operations
-_SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
+SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
 #: the types that operands, shape, attributes and metadata of an instruction may have together
 _PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, type(None))))
 #: what no name holds: white space, what ends a name, and characters that terminals obey
@@ -237,7 +237,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 
 
 def _is_value(name: str, value: Any) -> bool:
-    kind = KINDS.get(name) if name not in _SEVERAL_KINDS else None
+    kind = KINDS.get(name) if name not in SEVERAL_KINDS else None
     wanted = _TYPES.get(kind)  # type: ignore[arg-type]
     if wanted is not None:
         return type(value) is wanted or isinstance(value, (Raw, wanted))

@@ -499,7 +499,8 @@ def _absorbs(opcode: str, array: _Array) -> bool:
 def _keywords(evaluate: Callable[..., Any], i: HloInstruction) -> dict[str, Any]:
     """What an operation's function is told beside its operands."""
     wanted = inspect.signature(evaluate).parameters
-    return {k: v for k, v in {**i.attributes, "shape": i.shape}.items() if k in wanted}
+    told: dict[str, Any] = {**i.attributes, "shape": i.shape}
+    return {k: v for k, v in told.items() if k in wanted}
 
 
 _Step: TypeAlias = "Callable[[Any, HloInstruction, tuple[int, ...], HloComputation | None], int | None]"

@@ -1,0 +1,12 @@
+"""What attributes are for type checkers: a mapping whose values have the types that their names tell.
+
+The types stand in the stub beside this file, which attribute_types.py writes.
+"""
+
+from typing import Any
+
+
+class TypedAttributes(dict[str, Any]):
+    """Values by attribute name."""
+
+    __slots__ = ()
