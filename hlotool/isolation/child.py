@@ -31,6 +31,8 @@ from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.memory import granted_memory
 
 _LENGTH = 8
+#: seconds for a process to end by itself when nobody asks any more
+_PATIENCE = 1.0
 #: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November
 _COMPLAINT = re.compile(r"ERROR|Check failed|what\(\)|^F\d{4} |bad_alloc|emory")
 #: how it says that there was not enough memory
@@ -114,12 +116,15 @@ class Child:
         process, self._process = self._process, None
         if process is None or self._owner != os.getpid():
             return
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        if self.imports:  # who forked the process at work ends it and waits for it: nobody else may
+            _hang_up(process)
+        if process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout, self._errors):
             if stream is not None:
-                with contextlib.suppress(OSError):  # a dead child's pipe may still hold a buffered question
+                with contextlib.suppress(OSError, ValueError):  # a pipe may still hold a buffered question
                     stream.close()
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -161,6 +166,15 @@ class Child:
         lines = errors.read().decode(errors="replace").strip().splitlines()
         said = next((row for row in lines if _COMPLAINT.search(row)), lines[-1] if lines else "")
         return f"exit code {code}" + (f": {said.strip()[:300]}" if said else "")
+
+
+def _hang_up(process: subprocess.Popen[bytes]) -> None:
+    """Close the end that questions go into, whatever is left in its buffer, and wait a while for the process to end."""
+    raw = getattr(process.stdin, "raw", None)
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        if raw is not None:
+            raw.close()
+            process.wait(_PATIENCE)
 
 
 def _send(stream: IO[bytes], value: Any) -> None:

@@ -64,11 +64,19 @@ def _exit_code(process: int) -> int:
         poll.register(descriptor, select.POLLIN)
         while not (ready := dict(poll.poll())).get(descriptor):
             if ready.get(0, 0) & (select.POLLHUP | select.POLLERR):
-                os.kill(process, signal.SIGKILL)
-                os._exit(1)
+                _end_all(process)
     finally:
         os.close(descriptor)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def _end_all(process: int) -> NoReturn:
+    """End the fork and take note of its end, then whatever it started, and this process."""
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    if os.getpgrp() == os.getpid():  # it leads a group of its own
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
 
 
 def _end_alike(code: int) -> NoReturn:

@@ -95,6 +95,29 @@ def test_half_an_answer_is_no_part_of_the_next(child: Child) -> None:
     assert child.ask("operator:add", 2, 3, timeout=60) == 5
 
 
+#: adopts orphans and does not wait for them, as the first process of a container; says which are left of a child
+ADOPTER = """
+import ctypes, os, pathlib, sys
+from hlotool.isolation import Child, TimedOut
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+child = Child({}, eval(sys.argv[1]))
+numbers = [child.ask(f"os:{name}", timeout=60) for name in ("getpid", "getppid")]
+try:
+    child.ask("time:sleep", 600, timeout=0.1)
+except TimedOut:
+    child.ask("operator:add", 2, 3, timeout=60)
+    child.close()
+print([n for n in numbers if n != os.getpid() and pathlib.Path(f"/proc/{n}").exists()])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what adopts orphans is Linux's")
+@pytest.mark.parametrize("imports", IMPORTS.values(), ids=IMPORTS)
+def test_no_zombie_is_left(imports: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, "-c", ADOPTER, repr(imports)], text=True, capture_output=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_memory_has_a_limit(child: Child) -> None:
     with pytest.raises(OutOfMemory):
         child.ask("builtins:bytearray", 1 << 30, timeout=60, memory=1 << 28)
