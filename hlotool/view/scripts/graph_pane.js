@@ -1,7 +1,7 @@
 /* One graph: the tree of folds, of which only opened levels are laid out, drawn as boxes that open and close. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDEST = 250, LINE = 7.3, HEAD = 26, ROOM = 14, MOST_BOXES_AT_ONCE = 420, MOST_TARGETS = 14, FIRST_BOXES = [36, 20, 10, 0];
+const WIDEST = 250, LINE = 7.3, HEAD = 26, ROOM = 14, MOST_BOXES_AT_ONCE = 420, MOST_TARGETS = 14, MOST_CROSSING = 300, MOST_INSIDE = 2000, FIRST_BOXES = [36, 20, 10, 0];
 
 function made(tag, attributes = {}, ...inside) {
   const found = document.createElementNS(SVG, tag);
@@ -219,6 +219,7 @@ class Pane {
     this.edges = [];
     const boxes = made("g");
     this.place(all, 20, 20, boxes);
+    this.cross(boxes);
     this.width = all.w + 40;
     this.height = all.h + 40;
     const arrow = made("marker", { id: `arrow-${this.side}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" },
@@ -251,6 +252,48 @@ class Pane {
         if (cell.inner) queue.push([cell.inner, at.x + (cell.w - cell.inner.w) / 2, at.y + HEAD]);
       }
     }
+  }
+
+  /* Edges between boxes of different levels: out of opened folds and into them, instead of those between the folds. */
+  cross(boxes) {
+    const found = this.crossings();
+    if (!found) return;
+    const between = new Set();
+    for (const { from, to, count } of found.values()) {
+      const a = this.boxes.get(from), b = this.boxes.get(to), x = a.x + a.w / 2, y = a.y + a.h, u = b.x + b.w / 2;
+      const bend = Math.max(24, Math.min(90, Math.abs(b.y - y) / 2));
+      const element = made("path", { d: `M${x} ${y}C${x} ${y + bend} ${u} ${b.y - bend} ${u} ${b.y}`, class: "edge crossing",
+        "stroke-width": Math.min(4, 1 + Math.log2(count) / 2), "marker-end": `url(#arrow-${this.side})` });
+      boxes.append(element);
+      this.edges.push({ from, to, count, element });
+      between.add(apart(from, to).join(">"));
+    }
+    this.edges = this.edges.filter(edge => {
+      const isReplaced = !edge.element.classList.contains("crossing") && between.has(`${edge.from}>${edge.to}`);
+      if (isReplaced) edge.element.remove();
+      return !isReplaced;
+    });
+  }
+
+  /* Pairs of boxes of different levels, one of which reads the other; null where they are too many to be seen. */
+  crossings() {
+    const found = new Map();
+    for (const cell of this.boxes.values()) {
+      if (cell.isOpen && cell.item.fold !== undefined) continue;
+      if (cell.item.fold !== undefined && this.module.foldCount[cell.item.fold] > MOST_INSIDE) continue;
+      const readers = cell.item.fold === undefined ? [cell.item.instruction] : this.module.inside(cell.item.fold);
+      for (const reader of readers) for (const operand of this.module.operands(reader)) {
+        const other = this.boxOf(operand, cell.path);
+        if (!other || other.path === cell.path || folder(other.path) === folder(cell.path)) continue;
+        if (other.path.startsWith(`${cell.path}/`) || cell.path.startsWith(`${other.path}/`)) continue;
+        if (this.module.users(operand).length > MOST_TARGETS) continue;
+        const key = `${other.path}>${cell.path}`, edge = found.get(key);
+        if (edge) edge.count++;
+        else if (found.size === MOST_CROSSING) return null;
+        else found.set(key, { from: other.path, to: cell.path, count: 1 });
+      }
+    }
+    return found;
   }
 
   boxElement(cell) {
@@ -367,8 +410,9 @@ class Pane {
     for (let n = prefix.length; n >= 0; n--) {
       const base = prefix.slice(0, n).join("/");
       const folds = this.module.chain(instruction).slice(1).map(f => `f${f}`);
-      for (let k = folds.length; k >= 0; k--) {
-        const path = [base, ...folds.slice(0, k), ...(k === folds.length ? [`i${instruction}`] : [])].filter(Boolean).join("/");
+      const ways = [[...folds, `i${instruction}`], ...folds.map((_, k) => folds.slice(0, folds.length - k))];
+      for (const way of ways) {
+        const path = [base, ...way].filter(Boolean).join("/");
         const cell = this.boxes.get(path);
         if (cell && (!cell.isOpen || cell.item.fold === undefined)) return cell;
       }
@@ -406,6 +450,17 @@ class Pane {
     this.zoom(Math.min(1.25, Math.max(.6, (this.scroller.clientWidth - 4) / this.width)));
     this.scroller.scrollTo({ left: (this.width * this.scale - this.scroller.clientWidth) / 2, top: 0 });
   }
+}
+
+/* What holds a box: its path without the last step. */
+function folder(path) { return path.slice(0, Math.max(0, path.lastIndexOf("/"))); }
+
+/* Of two boxes the outermost boxes around them that are not the same. */
+function apart(one, other) {
+  const a = one.split("/"), b = other.split("/");
+  let n = 0;
+  while (a[n] === b[n]) n++;
+  return [a.slice(0, n + 1).join("/"), b.slice(0, n + 1).join("/")];
 }
 
 /* A curve through the points of an edge. */
