@@ -6,6 +6,7 @@
     hlotool cost step.hlo --communication          what each collective sends
     hlotool cost step.hlo --device h100            the least time on a device; --devices lists them
     hlotool cost module_0001-buffer-assignment.txt     the memory that XLA gave it
+    hlotool cost step.hlo --html costs.html        a page with pictures of memory over time and of the roofline
     hlotool cost step.hlo --format json            everything, for programs
 
 Flops count additions, multiplications, comparisons and the like, of integers too; exp, tanh, sqrt are transcendental
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import add_paths, load
 from hlotool.cli.report_format import add_format, print_json
+from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, format_bytes, format_count, format_seconds, visible
 from hlotool.ir import HloInstruction, HloModule, Source
 from hlotool.text.input_files import bytes_of
@@ -42,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
     parser.add_argument("--device", metavar="NAME", help="the least time that a device of that name takes")
     parser.add_argument("--devices", action="store_true", help="list the devices that are known, and end")
+    parser.add_argument("--html", metavar="FILE", help="write a page; its roofline is that of --device, or of an H100")
     add_format(parser, "cost.json")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
@@ -59,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.device and device is None:
         complain(f"hlotool cost: {args.device!r} is no device that is known; {', '.join(devices())} are")
         return 2
-    code, records = 0, []
+    code, records, shown = 0, [], []
     for path in args.paths:
         allocations = _allocations(path)
         if allocations is not None:
@@ -74,12 +77,33 @@ def run(args: argparse.Namespace) -> int:
             except HloError as error:
                 code = max(code, report(error.diagnostics, sources))
                 continue
+            shown.append((found.name, found.module))
+            if args.html is not None:
+                continue
             records.append(found.as_json())
             if args.format == "text":
                 found.print(args)
+    if args.html is not None:
+        return max(code, _write_page(args.html, shown, device or devices()[_USUAL_DEVICE]))
     if args.format == "json":
         print_json({"version": 1, "modules": records})
     return code
+
+
+#: whose roofline a page shows where no device is named
+_USUAL_DEVICE = "h100"
+
+
+def _write_page(path: str, modules: Sequence[tuple[str, HloModule]], device: Device) -> int:
+    """Write the page of the modules that could be read; gives the exit code."""
+    from hlotool.view import cost_page
+
+    if not modules:
+        complain("hlotool cost: there is no module to write a page of")
+        return 2
+    write_beside(Path(path), cost_page(modules, device).encode("utf-8", "backslashreplace"))
+    print(visible(path))
+    return 0
 
 
 class _Costs:

@@ -1,5 +1,6 @@
 """Modules to look at: graphs folded by computation, Python scope and repeated layer, as a page or a drawing."""
 
+from hlotool.view.cost_page import cost_page
 from hlotool.view.drawing_formats import (
     DEFAULT_BOXES,
     as_dot,
@@ -14,6 +15,6 @@ from hlotool.view.view_page import MOST_BYTES, FolderPage, folder_page, module_p
 
 __all__ = [
     "DEFAULT_BOXES", "MOST_BYTES", "Fold", "FolderPage", "Values", "ViewedModule", "as_dot", "as_model_explorer",
-    "as_svg", "fold_computation", "folder_page", "model_explorer_text", "module_page", "opened", "pair_page",
-    "read_values", "viewed",
+    "as_svg", "cost_page", "fold_computation", "folder_page", "model_explorer_text", "module_page", "opened",
+    "pair_page", "read_values", "viewed",
 ]

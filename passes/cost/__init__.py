@@ -9,10 +9,11 @@ from hlotool.passes.cost.buffer_assignment import (
 from hlotool.passes.cost.communication import Transfer, transfers
 from hlotool.passes.cost.live_ranges import LiveBuffer, PeakMemory, peak_memory
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, module_cost
-from hlotool.passes.cost.rooflines import Device, Roofline, devices, roofline
+from hlotool.passes.cost.rooflines import Device, Roofline, RowTime, devices, roofline, row_times
 from hlotool.passes.trip_counts import noted_trip_count, trip_count
 
 __all__ = [
-    "GROUPINGS", "Allocation", "CostRow", "Device", "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline",
+    "GROUPINGS", "Allocation", "CostRow", "Device", "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline", "RowTime",
     "Transfer", "device_bytes", "devices", "is_buffer_assignment", "module_cost", "noted_trip_count", "peak_memory",
-    "read_buffer_assignment", "roofline", "transfers", "trip_count"]
+    "read_buffer_assignment", "roofline", "row_times",
+    "transfers", "trip_count"]

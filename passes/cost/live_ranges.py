@@ -62,6 +62,8 @@ class PeakMemory:
     live: list[LiveBuffer]
     #: the text gives an order of execution; otherwise the order of the text was taken, which no compiler promises
     is_scheduled: bool
+    #: the instructions in the order in which they run, and the bytes of temporaries that live at each
+    over_time: list[tuple[HloInstruction, int]]
 
     @property
     def total(self) -> int:
@@ -98,7 +100,8 @@ def peak_memory(module: HloModule) -> PeakMemory:
     return PeakMemory(sum(a.bytes for a in arguments),
                       sum(o.bytes for o in outputs) + _tables(module.entry.root.shape),
                       sum(o.bytes for o in outputs if o.index in aliased), entry.needs, entry.at,
-                      sorted((b for b in live if b.bytes), key=lambda b: -b.bytes), is_scheduled)
+                      sorted((b for b in live if b.bytes), key=lambda b: -b.bytes), is_scheduled,
+                      list(zip(timeline.order, entry.over_time, strict=True)))
 
 
 def _tables(shape: Shape) -> int:
@@ -200,6 +203,7 @@ class _Layout:
         ends: dict[int, int] = {}
         live = most = when = 0
         at: HloInstruction | None = None
+        self.over_time: list[int] = []
         for time, instruction in enumerate(self.timeline.order):
             for buffer in self.timeline.made[time]:
                 if _needs_room(buffer):
@@ -207,6 +211,7 @@ class _Layout:
                         starts[start] = starts.get(start, 0) + aligned(buffer.size)
                         ends[end] = ends.get(end, 0) + aligned(buffer.size)
             live += starts.pop(time, 0)
+            self.over_time.append(live)
             if live > most:
                 most, at, when = live, instruction, time
             live -= ends.pop(time, 0)

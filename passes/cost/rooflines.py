@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from hlotool.ops import Cost
-from hlotool.passes.cost.module_costs import ModuleCost
+from hlotool.passes.cost.module_costs import CostRow, ModuleCost
 
 #: operations whose arithmetic matrix units do
 _PRODUCTS = frozenset(("dot", "convolution", "ragged-dot", "scaled-dot"))
@@ -60,17 +61,35 @@ def devices() -> dict[str, Device]:
             for name, row in rows.items()}
 
 
-def roofline(cost: ModuleCost, device: Device) -> Roofline:
-    """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
-    seconds = compute = memory = 0.0
+@dataclass(frozen=True, slots=True)
+class RowTime:
+    """Least times of one instruction, all its executions together, in seconds."""
+
+    row: CostRow
+    compute: float
+    memory: float
+
+    @property
+    def seconds(self) -> float:
+        return max(self.compute, self.memory)
+
+
+def row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
+    """Each instruction's least times on a device."""
     for row in cost.rows:
         products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
                     for p in cost.parts(row) if p.instruction.opcode in _PRODUCTS and row.executions]
-        work = _compute_seconds(row.once, products, device) * row.executions
-        moved = row.once.bytes / device.bandwidth * row.executions
-        seconds += max(work, moved)
-        compute += work
-        memory += moved
+        yield RowTime(row, _compute_seconds(row.once, products, device) * row.executions,
+                      row.once.bytes / device.bandwidth * row.executions)
+
+
+def roofline(cost: ModuleCost, device: Device) -> Roofline:
+    """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
+    seconds = compute = memory = 0.0
+    for time in row_times(cost, device):
+        seconds += time.seconds
+        compute += time.compute
+        memory += time.memory
     return Roofline(device, seconds, compute, memory, device.matrix_flops("bf16") / device.bandwidth)
 
 

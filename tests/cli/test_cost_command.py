@@ -67,3 +67,16 @@ def test_buffer_assignments_are_tables_too(capsys, tmp_path):
     assert "\x1b" not in out
     code, out, _ = run(capsys, str(path), "--format", "json")
     assert json.loads(out)["modules"][0]["memory"]["total"] == 64
+
+
+def test_a_page_is_written_and_never_over_what_was_read(capsys, tmp_path):
+    page, module = tmp_path / "costs.html", tmp_path / "step.hlo"
+    module.write_text(pathlib.Path(STEP).read_text())
+    assert run(capsys, str(module), "--html", str(page), "--device", "a100")[:2] == (0, f"{page}\n")
+    assert "Roofline of a100" in page.read_text() and "Memory over time" in page.read_text()
+    assert run(capsys, str(module), "--html", str(module))[0] == 2
+    assert module.read_text() == pathlib.Path(STEP).read_text()
+    broken = tmp_path / "broken.hlo"
+    broken.write_text("HloModule x\nENTRY main { ROOT y = f32[] add( }")
+    assert run(capsys, str(broken), "--html", str(tmp_path / "none.html"))[0] == 2
+    assert not (tmp_path / "none.html").exists()

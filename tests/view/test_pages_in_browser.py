@@ -17,7 +17,8 @@ from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.ir import Source
-from hlotool.view import module_page, pair_page
+from hlotool.passes.cost import devices
+from hlotool.view import cost_page, module_page, pair_page
 
 BROKEN = """HloModule m
 ENTRY e {
@@ -62,7 +63,13 @@ def pair() -> str:
     return pair_page(["a", "b"], [hlotool.parse(SCOPED), hlotool.parse(SCOPED.replace("negate(", "cosine("))])
 
 
-PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair]
+def cost() -> str:
+    models = pathlib.Path(__file__).parents[2] / "samples" / "models"
+    names = "mlp_train_step.optimized.hlo", "sharded_collectives.optimized.hlo"
+    return cost_page([(n, hlotool.parse((models / n).read_text("utf-8"))) for n in names], devices()["h100"])
+
+
+PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair, cost]
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +180,35 @@ def test_a_matrix_is_searched(chromium: Any, tmp_path: pathlib.Path) -> None:
     opened.page.locator("details[data-key]:visible summary").first.click()
     assert opened.page.locator("details[open] .hlo-word").first.inner_text() == "ENTRY"
     opened.check_clean()
+
+
+def test_costs_are_drawn_and_searched_and_hostile_names_are_text(chromium: Any, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "cost.html"
+    text = ('ENTRY e { a = f32[2] parameter(0)  ROOT n = f32[2] negate(a), '
+            'metadata={op_name="<img src=x onerror=alert(1)>/</table><b>" source_file="<i>" source_line=1} }')
+    path.write_text(cost_page([("<img src=x>", hlotool.parse(text))], devices()["a100"]), "utf-8")
+    opened = Opened(chromium, path)
+    assert opened.page.locator("img").count() == 0
+    assert opened.page.locator("svg circle").count() == 1
+    said = opened.page.inner_text("main")
+    assert "<img src=x onerror=alert(1)>" in said and "<i>:1" in said
+    assert opened.page.locator("main b").count() == 0
+    opened.check_clean()
+    path.write_text(cost(), "utf-8")
+    opened = Opened(chromium, path)
+    rows = opened.page.locator("tbody tr:visible")
+    before = rows.count()
+    opened.page.fill("#find", "dynamic all-reduce")
+    assert rows.count() == 0
+    opened.page.fill("#find", "psum")
+    assert 0 < rows.count() < before
+    assert opened.page.inner_text("#found") == f"{rows.count()} rows"
+    opened.check_clean()
+
+
+@pytest.mark.parametrize("text", ["ENTRY e { ROOT c = f32[] constant(0) }", "ENTRY e { ROOT t = () tuple() }",
+                                  "ENTRY e { a = f32[0] parameter(0)  ROOT n = f32[0] negate(a) }",
+                                  "ENTRY e { a = f32[9223372036854775807,9] parameter(0)"
+                                  " ROOT n = f32[9223372036854775807,9] tanh(a) }"])
+def test_pages_of_odd_costs_are_made(text: str) -> None:
+    assert "<svg" in cost_page([("odd", hlotool.parse(f"HloModule m\n{text}"))], devices()["h100"])
