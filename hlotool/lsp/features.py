@@ -6,6 +6,7 @@ Places of the protocol count lines from 0 and columns in the units that the clie
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
@@ -103,7 +104,10 @@ def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
 
 def _about(part: Part, item: Item) -> str:
     if isinstance(item, HloComputation):
-        parameters = ", ".join(f"{p.name}: {p.shape}" for p in item.parameters())
+        # In a text with errors a parameter may lack its number.
+        found = [i for i in item.instructions if i.opcode == "parameter"]
+        found.sort(key=lambda p: p.attributes.get("parameter_number", len(found)))
+        parameters = ", ".join(f"{p.name}: {p.shape}" for p in found)
         return _code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
             + f"\n\n{len(item.instructions)} instructions"
     operands = ", ".join(f"{o.shape} {o.name}" for o in item.operands)
@@ -114,7 +118,8 @@ def _about(part: Part, item: Item) -> str:
 def _inferred(item: HloInstruction) -> Iterator[str]:
     """The shape by the operation's rule, where it is not the one that is written."""
     record = OPS.get(item.opcode)
-    if record is None or any(o.shape is None for o in item.operands):
+    seen = itertools.chain(item.operands, *(c.instructions for c in item.called_computations()))
+    if record is None or any(i.shape is None for i in seen):  # where that could not be read
         return
     try:
         shape = record.infer_instruction(item)

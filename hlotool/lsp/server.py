@@ -218,6 +218,9 @@ class HloServer(LanguageServer):
             part = document.followed
             if part is None or document.text is not source or self._open.get(uri) is not document:
                 return
+            if not part.errors and len(found) > 2 * MOST_FINDINGS:
+                self._following.pop(uri, None)  # to tell so many of them again would take longer than to wait
+                return
             following = self._following.get(uri)
             if following is None and (settings := settings_for(document.filename)) is not None:
                 following = Following(part, settings)

@@ -170,6 +170,16 @@ def test_a_hover_names_the_rule_that_is_broken_and_is_short() -> None:
     assert found is not None and found.contents.value.split("\n")[1] == f"y = f32[2] negate(f32[2] {'x' * 375}"
 
 
+@pytest.mark.parametrize(("right", "wrong", "words", "shown"), [
+    ("b = f32[] parameter(1)", "b = f32[] parameter(one)", "sum {", "sum (a: f32[], b: f32[]) -> f32[]"),
+    ("s = f32[] add(a, b)", "s = f32[ add(a, b)", "total =", "total = f32[4] reduce("),
+    ("zero = f32[]", "zero = f3", "total =", "total = f32[4] reduce(")])
+def test_a_hover_over_what_names_something_broken(right: str, wrong: str, words: str, shown: str) -> None:
+    text = TEXT.replace(right, wrong)
+    found = features.hover(*opened(text), place(text, words))
+    assert found is not None and found.contents.value.split("\n")[1].startswith(shown)
+
+
 @pytest.mark.parametrize(("text", "shown"), [
     ("a", "`a`"), ("a`b", "`` a`b ``"), ("a``b`", "``` a``b` ```")])
 def test_code_in_a_sentence_is_not_ended_by_its_text(text: str, shown: str) -> None:
