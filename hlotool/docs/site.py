@@ -13,6 +13,7 @@ import pathlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from hlotool.pages import filled
@@ -57,14 +58,25 @@ def write_site(folder: pathlib.Path, pages: Sequence[Page]) -> list[pathlib.Path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_filled(template, page, pages, index), "utf-8")
         written.append(path)
+    for picture in pictures():
+        path = folder / "pictures" / picture.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture.read_bytes())
     return written
+
+
+def pictures() -> Iterable[Traversable]:
+    """The pictures that pages of the manual show."""
+    folder = importlib.resources.files("hlotool.docs").joinpath("pictures")
+    return [p for p in folder.iterdir() if p.name.endswith(".webp")]
 
 
 def _filled(template: str, page: Page, pages: Sequence[Page], index: str) -> str:
     up = "../" * page.place.count("/")
     parts = {"TITLE": html.escape(page.title), "MENU": _menu(page, pages, up), "BODY": _rendered(page.text),
              "UP": up, "INDEX": index, "COLORS": _colors()}
-    return filled(template, parts)
+    # Pictures lie beside the pages; all else is in them.
+    return filled(template, parts).replace("img-src data:", "img-src 'self' data:", 1)
 
 
 def _menu(page: Page, pages: Iterable[Page], up: str) -> str:
@@ -81,6 +93,7 @@ def _rendered(text: str) -> str:
     found: str = _markdown().render(re.sub(r"<!--.*?-->\n?", "", text, flags=re.S))
     found = re.sub(r'href="(?!\w+:)([^"#]+)\.md(#[^"]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', found)
     found = re.sub(r"<h([23])>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor(m[2])}">{m[2]}</h{m[1]}>', found)
+    found = found.replace("<img ", '<img loading="lazy" ')
     found = found.replace("<pre>", '<pre tabindex="0">')  # wide ones scroll, by keyboard as well
     return found.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
 

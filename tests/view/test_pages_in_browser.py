@@ -98,7 +98,7 @@ def test_a_page_is_sound_at_every_width(chromium: Any, file: pathlib.Path, width
 
 def test_pages_of_the_manual(chromium: Any, tmp_path: pathlib.Path) -> None:
     assert main(["docs", str(tmp_path)]) == 0
-    for place in ("index.html", "viewing.html", "reference/commands.html"):
+    for place in ("index.html", "viewing.html", "pages.html", "reference/commands.html"):
         opened = Opened(chromium, tmp_path / place, width=360)
         opened.check_fits()
         assert opened.errors == []
@@ -106,6 +106,10 @@ def test_pages_of_the_manual(chromium: Any, tmp_path: pathlib.Path) -> None:
         opened.page.fill("#search input", "dot")
         assert opened.page.locator("#found a").count() > 0
         opened.page.fill("#search input", "")
+        if place == "pages.html":
+            opened.page.wait_for_selector("img")
+            load = "i => { i.loading = 'eager'; return i.decode(); }"
+            assert opened.page.evaluate(f"Promise.all([...document.images].map({load})).then(all => all.length)") > 15
         if place != "reference/commands.html":
             assert violations(opened.page) == []
         opened.page.close()
@@ -177,6 +181,7 @@ def test_a_matrix_is_searched(chromium: Any, tmp_path: pathlib.Path) -> None:
     opened.page.fill("#find", "mult")
     assert opened.page.locator(".matrix tbody tr:visible").count() == 1
     assert opened.page.inner_text("#found") == "1 operations, 2 cases"
+    assert opened.page.inner_text("#filter").startswith("2 cases.")
     opened.page.locator("details[data-key]:visible summary").first.click()
     assert opened.page.locator("details[open] .hlo-word").first.inner_text() == "ENTRY"
     opened.check_clean()
