@@ -30,7 +30,7 @@ from hlotool.ir import HloInstruction
 from hlotool.triage.cuts import is_cuttable, part
 from hlotool.triage.places import Place
 from hlotool.triage.reference_values import ReferenceValues, Rows
-from hlotool.triage.traces import traced_name
+from hlotool.triage.traces import TracedNames
 from hlotool.triage.trials import Evidences
 from hlotool.triage.wrong_instruction import Blame, search
 from hlotool.verdict import Comparison, Evidence, Finding, Judgement, judge, who_is_right
@@ -104,9 +104,10 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
     """The verdict on each stored value, in the order of evaluation. Raises HloError where one fits no instruction."""
     places: dict[str, tuple[Path, HloInstruction]] = {}
     reference: dict[str, Array] = {}
+    names = TracedNames()
 
     def watch(moment: Moment) -> Any:
-        name = traced_name(moment.path, moment.instruction)
+        name = names.name(moment.path, moment.instruction)
         if name in trace and not moment.device and moment.instruction.shape.is_array:
             places[name], reference[name] = (moment.path, moment.instruction), moment.value
         return moment.value
@@ -137,9 +138,10 @@ def _with_samples(program: Program, arguments: Rows, given: Mapping[str, Array],
 
 def _keeping(wanted: Mapping[str, Array], kept: dict[str, Array]) -> Observer:
     """An observer that keeps those values of the first device."""
+    names = TracedNames()
 
     def watch(moment: Moment) -> Any:
-        name = traced_name(moment.path, moment.instruction)
+        name = names.name(moment.path, moment.instruction)
         if name in wanted and not moment.device:
             kept[name] = moment.value
         return moment.value
@@ -168,8 +170,9 @@ def _fed(program: Program, arguments: Rows, name: str, stored: Mapping[str, Arra
     """The verdict on a value that is computed of the stored ones before it, and the program that does so."""
     started = time.monotonic()
     computation = value.path[-1].computation if value.path else program.module.entry
+    names = TracedNames()
     cut = [i for i in computation.instructions
-           if i is not value.instruction and traced_name(value.path, i) in stored and is_cuttable(i)]
+           if i is not value.instruction and names.name(value.path, i) in stored and is_cuttable(i)]
     alone = part(program, computation, [value.instruction], cut)
     rows = [_rows(program, arguments, stored, value.path, alone.fed)]
     fits = alone.program.devices == 1 and alone.computed
@@ -190,7 +193,8 @@ def _rows(program: Program, arguments: Rows, stored: Mapping[str, Array], path: 
             known[moment.instruction] = moment.value
         return moment.value
 
-    names = {i: traced_name(path, i) for i in fed}
+    traced = TracedNames()
+    names = {i: traced.name(path, i) for i in fed}
     wanted = {i for i, n in names.items() if n not in stored}
     if wanted:
         evaluate_program(program, arguments, watch)

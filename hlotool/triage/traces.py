@@ -1,4 +1,7 @@
-"""Values of chosen instructions, by name: `w[3]/s` is s in what w calls for the fourth time."""
+"""Values of chosen instructions, by name: `w[3]/s` is s in what w calls for the fourth time.
+
+Where w calls several computations with an s (a loop its condition and its body), the name says in which: `w[3]/body/s`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ARGUMENTS, Executor, Moment, Path, Program, evaluate_program, leaves
-from hlotool.ir import HloInstruction
+from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, leaves
+from hlotool.ir import HloComputation, HloInstruction
 from hlotool.triage.cuts import is_cuttable, part
 
 Array: TypeAlias = Any
@@ -34,18 +37,45 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern.removeprefix("%")) for pattern in patterns)
 
 
-def traced_name(path: Path, instruction: HloInstruction) -> str:
-    """The name of a value: that of its instruction, behind the calls that lead there."""
-    return "".join(f"{call.caller.name}[{call.iteration}]/" for call in path) + instruction.name
+class TracedNames:
+    """Names of the values of one module: an instruction's, behind the calls that lead there."""
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[HloInstruction, HloComputation], frozenset[str]] = {}
+
+    def name(self, path: Path, instruction: HloInstruction) -> str:
+        """The name of an instruction's value in a call."""
+        words: list[str] = []
+        above: Call | None = None
+        for call in path:
+            words.append(f"{self._own(above, call.caller)}[{call.iteration}]/")
+            above = call
+        return "".join(words) + self._own(above, instruction)
+
+    def _own(self, call: Call | None, instruction: HloInstruction) -> str:
+        """The name in a computation, with that of the computation where another one of the same caller has it too."""
+        if call is None or instruction.name not in self._shared_names(call):
+            return instruction.name
+        return f"{call.computation.name}/{instruction.name}"
+
+    def _shared_names(self, call: Call) -> frozenset[str]:
+        key = (call.caller, call.computation)
+        if key not in self._shared:
+            own = {i.name for i in call.computation.instructions}
+            others = {i.name for c in call.caller.called_computations() if c is not call.computation
+                      for i in c.instructions}
+            self._shared[key] = frozenset(own & others)
+        return self._shared[key]
 
 
 def _on_reference(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,
                   patterns: Sequence[str]) -> dict[str, Array]:
     found: dict[str, Array] = {}
+    names = TracedNames()
 
     def watch(moment: Moment) -> Any:
         if not moment.device and moment.instruction.shape.is_array and _matches(moment.instruction.name, patterns):
-            found[traced_name(moment.path, moment.instruction)] = moment.value
+            found[names.name(moment.path, moment.instruction)] = moment.value
         return moment.value
 
     evaluate_program(program, arguments, watch)

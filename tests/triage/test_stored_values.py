@@ -114,3 +114,17 @@ def test_a_misspelt_name_beside_others_is_refused(files: dict[str, np.ndarray]) 
     with pytest.raises(HloError, match=r"holds 'H' beside values of instructions"):
         hlotool.compare(hlotool.parse(TEXT), executors=("stored:t.npz", "reference"),
                         arguments=[np.float32([0.5, -1.0, 0.25, 2.0])])
+
+
+def test_a_name_of_condition_and_body_names_both(files: dict[str, np.ndarray]) -> None:
+    """The condition runs once more than the body, and each of its values has a name of its own."""
+    assert [files[f"w[{n}]/cond/i"] for n in range(4)] == [0, 1, 2, 3]
+    assert [files[f"w[{n}]/body/i"] for n in range(3)] == [0, 1, 2] and "w[3]/body/i" not in files
+    assert not any(name.endswith("]/i") for name in files) and "w[2]/s" in files
+
+
+def test_a_wrong_value_of_a_body_is_told_from_the_condition_s(
+        files: dict[str, np.ndarray], capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("t.npz", **(files | {"w[1]/body/i": np.int32(7)}))
+    code, found = compared(capsys, "isolate")
+    assert (code, found["instruction"], found["computation"]) == (1, "i", "body")
