@@ -3,7 +3,7 @@
     hlotool cost step.hlo                          the dearest instructions, and the total
     hlotool cost step.hlo --by line                by line of the Python program; also scope, opcode, computation
     hlotool cost step.hlo --memory                 the memory it needs at once, and the largest values then
-    hlotool cost step.hlo --communication          what each collective sends
+    hlotool cost step.hlo --communication          what each collective sends; --by axis, group, line, opcode adds up
     hlotool cost step.hlo --device h100            the least time on a device; --devices lists them
     hlotool cost module_0001-buffer-assignment.txt     the memory that XLA gave it
     hlotool cost step.hlo --html costs.html        a page with pictures of memory over time and of the roofline
@@ -34,11 +34,16 @@ if TYPE_CHECKING:
     from hlotool.passes.cost import Allocation, CostRow, Device, ModuleCost, PeakMemory, Transfer
 
 
+#: groupings that only communication has
+_OF_COMMUNICATION = ("axis", "group")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from hlotool.passes.cost import GROUPINGS
 
     add_paths(parser, "modules to count", is_optional=True)
-    parser.add_argument("--by", choices=GROUPINGS, default="instruction", help="what a row stands for (%(default)s)")
+    parser.add_argument("--by", choices=(*GROUPINGS, *_OF_COMMUNICATION), default="instruction",
+                        help="what a row stands for (%(default)s); axis and group: of --communication")
     parser.add_argument("--top", type=int, default=15, metavar="N", help="rows to show; 0: all (%(default)s)")
     parser.add_argument("--memory", action="store_true", help="the largest values that live when most memory is needed")
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
@@ -57,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.paths:
         complain("hlotool cost: a module is needed; `hlotool cost --help` shows what it takes")
+        return 2
+    if args.by in _OF_COMMUNICATION and not args.communication:
+        complain(f"hlotool cost: --by {args.by} is for --communication")
         return 2
     device = devices().get(args.device) if args.device else None
     if args.device and device is None:
@@ -123,13 +131,19 @@ class _Costs:
     def print(self, args: argparse.Namespace) -> None:
         for line in self._head():
             print(visible(line))
-        rows = self.cost.by(args.by)
+        rows = {} if args.communication else self.cost.by(args.by)
         runs = {r.instruction.name: r.executions for r in self.cost.rows} if args.by == "instruction" else {}
         if args.memory:
             _print_table(args, ("bytes", "kind", "value", "shape"), [
                 (format_bytes(b.bytes), b.kind, b.instruction.name + _index(b.index), _leaf(b.instruction, b.index))
                 for b in self.memory.live])
-        if args.communication:
+        if args.communication and args.by != "instruction":
+            from hlotool.passes.cost import sent_by
+
+            grouped = sent_by(self.module, self.transfers, args.by)
+            _print_table(args, (args.by, "sent", "runs"), [
+                (name or "(none)", format_bytes(sent), str(runs)) for name, (sent, runs) in grouped.items()])
+        elif args.communication:
             _print_table(args, ("sent", "runs", "collective", "devices", "groups"), [
                 (format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
                  t.axis or t.groups) for t in self.transfers])
@@ -184,7 +198,8 @@ class _Costs:
                          for b in memory.live]},
             "communication": [{
                 "instruction": t.row.instruction.name, "opcode": t.opcode, "devices": t.group_size,
-                "groups": t.groups, "axis": t.axis, "executions": t.row.executions, "bytes": t.total}
+                "groups": t.groups, "axis": t.axis, "executions": t.row.executions, "bytes": t.total,
+                "line": self.module.position(t.row.instruction).line, "source": self._source(t.row.instruction)}
                 for t in self.transfers],
             "roofline": None if self.roofline is None else {
                 "device": self.roofline.device.name, "seconds": self.roofline.seconds,
@@ -198,7 +213,14 @@ class _Costs:
         origin = origin_of(self.module, row.instruction)
         return {**self._place(row.instruction), "computation": row.computation.name, "executions": row.executions,
                 **_record(row.total), "scope": origin.op_name if origin is not None else "",
-                "source": f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""}
+                "source": self._source(row.instruction)}
+
+    def _source(self, instruction: HloInstruction) -> str:
+        """The line of the program; empty where the dump does not tell."""
+        from hlotool.passes.origins import origin_of
+
+        origin = origin_of(self.module, instruction)
+        return f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""
 
     def _place(self, instruction: HloInstruction) -> dict[str, Any]:
         return {"instruction": instruction.name, "opcode": instruction.opcode,

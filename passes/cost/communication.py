@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
-from hlotool.passes.cost.module_costs import CostRow, ModuleCost
+from hlotool.passes.cost.module_costs import CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
 
 
@@ -40,6 +40,21 @@ def transfers(cost: ModuleCost) -> list[Transfer]:
     found = [_transfer(cost.module, row) for row in cost.rows
              if row.instruction.opcode.removesuffix("-start") in _SENT]
     return sorted(found, key=lambda t: -t.total)
+
+
+def sent_by(module: HloModule, found: Iterable[Transfer], grouping: str) -> dict[str, tuple[int, int]]:
+    """Bytes sent and executions, by `axis`, `group`, or what ModuleCost.by knows; what sends most first.
+
+    By opcode means by kind of collective. Raises KeyError for another grouping.
+    """
+    name_of: Callable[[Transfer], str] = {
+        "axis": lambda t: t.axis, "group": lambda t: t.groups, "opcode": lambda t: t.opcode,
+    }.get(grouping) or (lambda t: name_of_row(module, t.row, grouping))
+    sums: dict[str, tuple[int, int]] = {}
+    for transfer in found:
+        sent, runs = sums.get(name := name_of(transfer), (0, 0))
+        sums[name] = sent + transfer.total, runs + transfer.row.executions
+    return dict(sorted(sums.items(), key=lambda item: -item[1][0]))
 
 
 def _transfer(module: HloModule, row: CostRow) -> Transfer:

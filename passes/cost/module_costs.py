@@ -192,6 +192,11 @@ def _line(module: HloModule, row: CostRow) -> str:
     return f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""
 
 
+def name_of_row(module: HloModule, row: CostRow, grouping: str) -> str:
+    """What a row belongs to. Raises KeyError for a grouping that is not in GROUPINGS."""
+    return _GROUPINGS[grouping](module, row)
+
+
 _GROUPINGS: dict[str, Callable[[HloModule, CostRow], str]] = {
     "instruction": lambda module, row: row.instruction.name,
     "opcode": lambda module, row: row.instruction.opcode,

@@ -80,3 +80,31 @@ def test_a_page_is_written_and_never_over_what_was_read(capsys, tmp_path):
     broken.write_text("HloModule x\nENTRY main { ROOT y = f32[] add( }")
     assert run(capsys, str(broken), "--html", str(tmp_path / "none.html"))[0] == 2
     assert not (tmp_path / "none.html").exists()
+
+
+@pytest.mark.parametrize(("grouping", "word"), [
+    ("axis", "(none)"), ("group", "{{0,1},{2,3}}"), ("opcode", "all-reduce"), ("line", "dump.py:"), ("scope", "shard_map")])
+def test_communication_adds_up_by_axis_group_kind_and_line(capsys, grouping, word):
+    sharded = str(MODELS / "sharded_collectives.optimized.hlo")
+    code, out, _ = run(capsys, sharded, "--communication", "--by", grouping, "--top", "0")
+    assert code == 0
+    assert word in out
+    assert run(capsys, STEP, "--by", "axis")[0] == 2
+
+
+def test_axes_of_a_mesh_are_named(capsys, tmp_path):
+    path = tmp_path / "mesh.hlo"
+    path.write_text("""HloModule ring, num_partitions=4
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[8] parameter(0)
+  r = f32[8] all-reduce(x), channel_id=1, replica_groups=mesh['data'=2,'model'=2] {'data'},
+    use_global_device_ids=true, to_apply=sum
+  ROOT q = f32[8] all-reduce(r), channel_id=2, replica_groups=mesh['data'=2,'model'=2] {'model'},
+    use_global_device_ids=true, to_apply=sum
+}""")
+    code, out, err = run(capsys, str(path), "--communication", "--by", "axis", "--format", "json")
+    assert code == 0, err
+    assert [t["axis"] for t in json.loads(out)["modules"][0]["communication"]] == ["data", "model"]
+    out = run(capsys, str(path), "--communication", "--by", "axis")[1]
+    assert " data " in out and " model " in out
