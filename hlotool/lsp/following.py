@@ -26,17 +26,24 @@ class Following:
         self._part, self._settings = part, settings
         #: made when the text has no syntax errors for the first time
         self._checks: InstructionChecks | None = None
-        #: changed computations that were not looked at since, and what is gone from them
-        self._stale: dict[HloComputation, list[HloInstruction]] = {}
+        #: changed computations that were not looked at since, with what was changed and what is gone
+        self._stale: dict[HloComputation, tuple[set[HloInstruction], list[HloInstruction]]] = {}
         #: what the last look at a whole text without syntax errors found beside the instructions' own rules
         self._others: list[Diagnostic] = []
         #: what the last look at the whole text found, where nothing was changed since
         self._settled: list[Diagnostic] | None = None
 
+    def prepare(self) -> None:
+        """Have everything at hand that the first change needs."""
+        if not self._part.errors:
+            self._checked()
+
     def follow(self, changed: Changed) -> None:
         """Note a change that the module has made already."""
         self._settled = None
-        self._stale.setdefault(changed.computation, []).extend(changed.gone)
+        instructions, gone = self._stale.setdefault(changed.computation, (set(), []))
+        instructions.update(changed.instructions)
+        gone += changed.gone
         source = self._part.source
         first, behind = changed.first, changed.behind
         lines = {source.position(i.offset).line for i in changed.instructions}
@@ -51,9 +58,9 @@ class Following:
             return self._part.errors
         checks = self._checked()
         checked = self._own(checks)
-        failed = checks.failed_lines()
-        found = [*checked, *(d for d in self._others
-                             if d.code not in RULES and (d.line not in failed or d.code.startswith("P")))]
+        others = [d for d in self._others if d.code not in RULES]
+        failed = checks.failed_lines() if others else set()
+        found = [*checked, *(d for d in others if d.line not in failed or d.code.startswith("P"))]
         if not any(d.severity is Severity.ERROR for d in found):
             found += [d for d in self._others if d.code in RULES]
         return sorted(dict.fromkeys(found), key=lambda d: (d.line, d.column))
@@ -79,8 +86,8 @@ class Following:
         if self._checks is None:
             self._checks = InstructionChecks(self._part.module)
             return self._checks
-        for computation, gone in stale.items():
-            self._checks.recheck(computation, gone)
+        for computation, (changed, gone) in stale.items():
+            self._checks.recheck(computation, changed, gone)
         return self._checks
 
     def _own(self, checks: InstructionChecks) -> list[Diagnostic]:

@@ -197,11 +197,32 @@ class HloServer(LanguageServer):
         if (text := self.text_of(uri)) is None:
             return None
         source, version, filename = text.source, text.version, _path(uri)
-        found = await in_background(look, source, filename)
+        # The first key may come with the first findings: until they are there the text is made ready to be followed.
+        found, _ = await asyncio.gather(in_background(look, source, filename), self._prepare(uri))
         if (now := self.text_of(uri)) is not None and now.source is source:
-            self._show(uri, Document(source, filename, now.lines), found, version)
             await self._settle(uri, source, found)
+            if now.source is source:
+                self._show(uri, Document(source, filename, now.lines), found, version)
         return source
+
+    async def _prepare(self, uri: str) -> None:
+        """Follow a text from now on, where that can be."""
+        if uri in self._following:
+            return
+        try:
+            document = await self.read_document(uri)
+        except JsonRpcException:  # closed meanwhile
+            return
+        async with self._reading:
+            part, settings = document.followed, settings_for(document.filename)
+            if part is None or settings is None or self._open.get(uri) is not document:
+                return
+            following = Following(part, settings)
+            try:
+                await in_background(following.prepare)
+            except Exception:  # then each change waits for the look at the whole text
+                return
+            self._following[uri] = following
 
     def _show(self, uri: str, document: Document, found: list[Diagnostic], version: int | None) -> None:
         self._findings[uri] = found
@@ -222,17 +243,13 @@ class HloServer(LanguageServer):
                 self._following.pop(uri, None)  # to tell so many of them again would take longer than to wait
                 return
             following = self._following.get(uri)
-            if following is None and (settings := settings_for(document.filename)) is not None:
-                following = Following(part, settings)
             if following is None:
                 return
             try:
                 is_in_step = await in_background(following.settle, found)
-            except Exception:  # what was found is shown already, and the text is read again
+            except Exception:  # what was found is shown anyway, and the text is read again
                 is_in_step = False
-            if is_in_step:
-                self._following[uri] = following
-            else:
+            if not is_in_step:
                 self._forget(uri)
 
     def demand(self, uri: str, document: Document) -> None:

@@ -7,7 +7,7 @@ the whole module tells (channels, buffers, schedules, ...) is not here: see veri
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first, no_collection
@@ -32,18 +32,30 @@ class InstructionChecks:
             for computation in callees_first(module):
                 self._look(computation)
 
-    def recheck(self, computation: HloComputation, gone: Iterable[HloInstruction] = ()) -> None:
-        """Look again at a computation that was changed, and at what calls it."""
+    def recheck(self, computation: HloComputation, changed: Collection[HloInstruction],
+                gone: Iterable[HloInstruction] = ()) -> None:
+        """Look again at a computation of which some instructions were changed, and at what calls it."""
         self._gone += gone
         with no_collection():
             callers = list(self._callers[computation])
-            calls = [i for c in callers for i in c.instructions if computation in i.called_computations()]
-            self._checker.forget_calls(calls)
-            self._checker.forget(computation, gone)
-            self._look(computation)
-            for caller in callers:
-                self._checker.forget(caller, ())
-                self._look(caller)
+            calls = {c: [i for i in c.instructions if computation in i.called_computations()] for c in callers}
+            if calls:
+                self._checker.forget_calls([i for found in calls.values() for i in found])
+            self._look_again(computation, changed, gone)
+            for caller, found in calls.items():
+                self._look_again(caller, found, ())
+
+    def _look_again(self, computation: HloComputation, changed: Collection[HloInstruction],
+                    gone: Iterable[HloInstruction]) -> None:
+        """Look at what was changed, and at all else where that is wrong: then it tells what follows from what."""
+        if not self._checker.has_failed:
+            among = set(changed)
+            order = [i for i in computation.instructions if i in among]
+            self._note_calls(computation, order)
+            if not any(True for _ in self._checker.computation(computation, order)):
+                return
+        self._checker.forget(computation, gone)
+        self._look(computation)
 
     def findings(self) -> list[Diagnostic]:
         """Every finding, at the place where its instruction stands now."""
@@ -55,6 +67,9 @@ class InstructionChecks:
 
     def _look(self, computation: HloComputation) -> None:
         self._found[computation] = list(self._checker.computation(computation, computation.instructions))
-        for instruction in computation.instructions:
+        self._note_calls(computation, computation.instructions)
+
+    def _note_calls(self, computation: HloComputation, instructions: Iterable[HloInstruction]) -> None:
+        for instruction in instructions:
             for called in instruction.called_computations():
                 self._callers[called][computation] = None

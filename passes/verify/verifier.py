@@ -168,6 +168,11 @@ class Checker:
         self._known = {key: finding for key, finding in self._known.items() if key[2] not in attributes}
         self._signatures, self._right = Signatures(), set()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether any instruction is wrong, or follows from a wrong one."""
+        return bool(self._failed)
+
     def failed_lines(self) -> set[int]:
         """Lines of instructions that are wrong or use wrong ones: more about them would be cascades."""
         failed = self._failed

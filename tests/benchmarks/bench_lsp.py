@@ -122,7 +122,6 @@ def measured(file: Path, keys: int) -> list[str]:
     opened = editor.tell("textDocument/didOpen", {"textDocument": {
         "uri": uri, "languageId": "hlo", "version": 0, "text": text}})
     first, _ = editor.published(opened, 0)
-    time.sleep(REST)
     rows, version = [f"{file.name[-46:]}: {len(text) / 1e6:.1f} MB, opened after {first:.0f}"], 0
     for computation in dict.fromkeys((sizes[len(sizes) // 2], sizes[-1])):
         instruction = computation.instructions[len(computation.instructions) // 2]
