@@ -180,12 +180,18 @@ class Module {
     return this.columns.get(key);
   }
 
+  /* What is searched, made once: names, opcodes and scopes in small letters. */
+  makeHaystack() {
+    if (this.haystack) return;
+    const small = text => text.toLowerCase(), opcodes = this.opcodes.map(small), scopes = this.scopes.map(small);
+    this.haystack = this.names.map((name, n) => `${name.toLowerCase()} ${opcodes[this.opcode[n]]} ${scopes[this.scope[n]]}`);
+  }
+
   /* Instructions that hold all words, names that begin with the first in front. */
   search(text, most) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) return { hits: [], total: 0 };
-    this.haystack ??= this.names.map((name, n) =>
-      `${name} ${this.opcodes[this.opcode[n]]} ${this.scopes[this.scope[n]]}`.toLowerCase());
+    this.makeHaystack();
     const exact = [], begins = [], others = [];
     let total = 0;
     for (let n = 0; n < this.count; n++) {
