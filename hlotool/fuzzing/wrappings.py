@@ -110,8 +110,11 @@ def _padded(v: Value) -> Piece | None:
 
 
 def _zero(v: Value) -> str:
-    family = v.shape.dtype.family
-    return "false" if family == "pred" else "(0, 0)" if family == "complex" else "0"
+    """Zero, or a number of a type that has no zero."""
+    kind = v.shape.dtype
+    if kind.specials == "no sign":
+        return "1"
+    return "false" if kind.family == "pred" else "(0, 0)" if kind.family == "complex" else "0"
 
 
 def _joined(v: Value) -> Piece | None:
@@ -175,6 +178,8 @@ def _widened(v: Value) -> Piece | None:
 
 def _negated(v: Value) -> Piece | None:
     family = v.shape.dtype.family
+    if v.shape.dtype.specials == "no sign":
+        return None  # what is negated is NaN
     opcode = "not" if family in ("pred", "unsigned") else "negate"
     return v.piece(f"t = {v.text} {opcode}(x)", f"b = {v.text} {opcode}(t)")
 

@@ -135,7 +135,7 @@ def test_matching_tells_operands_constants_and_directions_apart() -> None:
 @pytest.mark.parametrize("wrapping", OF_VALUES, ids=lambda w: w.__name__)
 def test_a_wrapping_changes_no_bit(wrapping) -> None:
     """On the value itself: all that the type can hold at its ends goes through unchanged."""
-    for number, kind in enumerate(("f32", "bf16", "s8", "u16", "pred", "f8e4m3fn")):
+    for number, kind in enumerate(("f32", "bf16", "s8", "u16", "pred", "f8e4m3fn", "f8e8m0fnu", "f8e5m2fnuz")):
         shape = Shape.array(kind, (2, 3))
         piece = wrapping(Value(shape, random.Random(number)))
         if piece is None:
