@@ -143,6 +143,8 @@ def _reporting(work: Callable[[], int], args: argparse.Namespace) -> int:
 def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     ini = Path(__file__).parents[1] / "conformance" / "pytest.ini"
     given = ["-p", "hlotool.conformance.plugin", "-p", "no:cacheprovider", "-p", "no:doctest", "--noconftest",
+             # hlotool's own fixtures are known to pytest, which wishes that it had seen hlotool imported
+             "-W", "ignore::pytest.PytestAssertRewriteWarning",
              "-c", str(ini), "--rootdir", str(Path.cwd())]
     options = {**_VALUES, **_LETTERS}
     for name, (_, option, _) in options.items():
