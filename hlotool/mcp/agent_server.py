@@ -9,6 +9,7 @@ import asyncio
 import functools
 import json
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -26,18 +27,30 @@ _INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is a path below t
 
 def make_server(folder: Path, version: str = "", seconds: float = LIMIT) -> Any:
     """A server of the official library; `folder` is where programs are read from, `seconds` end each answer."""
+    return _server_of(Tools(folder.resolve(), seconds), version)
+
+
+def _server_of(tools: Tools, version: str) -> Any:
     from mcp.server.mcpserver import MCPServer
 
     server = MCPServer("hlotool", instructions=_INSTRUCTIONS, version=version)
-    tools = Tools(folder.resolve(), seconds)
     for tool in (tools.read, tools.lint, tools.explain, tools.diff, tools.compare, tools.isolate, tools.cost):
         server.tool()(tool)
     return server
 
 
 def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
-    """Serve on standard input and output until they are closed."""
-    make_server(folder, version, seconds).run("stdio")
+    """Serve on standard input and output until they are closed, or a signal ends the process."""
+    tools = Tools(folder.resolve(), seconds)
+
+    def end(number: int, frame: Any) -> None:
+        # The library waits for a thread that reads standard input, which nothing but its end can wake.
+        tools.forget_texts()
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    _server_of(tools, version).run("stdio")
 
 
 class Tools:
@@ -45,6 +58,13 @@ class Tools:
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
+        #: of questions that are not answered yet: where their texts lie
+        self._texts: set[tempfile.TemporaryDirectory[str]] = set()
+
+    def forget_texts(self) -> None:
+        """Remove what was written for questions under way."""
+        for made in list(self._texts):
+            made.cleanup()
 
     async def read(self, program: str, first_line: int = 1, lines: int = 200) -> dict[str, Any]:
         """The text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
@@ -83,12 +103,16 @@ class Tools:
         return await self._ask("cost", [program], ["--format", "json"])
 
     async def _ask(self, command: str, programs: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
-        with tempfile.TemporaryDirectory() as made:
-            try:
-                files = [str(self._file(program, Path(made), n)) for n, program in enumerate(programs)]
-            except PermissionError as error:
-                return {"error": str(error)}
+        made = tempfile.TemporaryDirectory()
+        self._texts.add(made)
+        try:
+            files = [str(self._file(program, Path(made.name), n)) for n, program in enumerate(programs)]
             return await self._run([command, *words, *files] if command != "explain" else [command, *words])
+        except PermissionError as error:
+            return {"error": str(error)}
+        finally:
+            self._texts.discard(made)
+            made.cleanup()
 
     def _file(self, program: str, made: Path, number: int) -> Path:
         """The file that holds a program. Raises PermissionError for a path that leads out of the folder."""
