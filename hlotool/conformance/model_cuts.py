@@ -21,6 +21,7 @@ from hlotool.conformance.samples import MADE, NO_CASES
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.ops import ASYNC_STEPS
 from hlotool.passes.read import parse
 
 #: what computes nothing by itself
@@ -75,7 +76,7 @@ def _instructions(computation: HloComputation, seen: set[HloComputation]) -> Ite
 def _stands_alone(instruction: HloInstruction) -> bool:
     """Whether an instruction is a program with its operands as parameters."""
     shapes = [s for i in (instruction, *instruction.operands) for s in leaves(i.shape)]
-    is_half = instruction.opcode.endswith(("-start", "-done", "-update")) or instruction.opcode in ("send", "recv")
+    is_half = instruction.opcode.endswith(ASYNC_STEPS) or instruction.opcode in ("send", "recv")
     return not is_half and all(s.is_array for s in shapes) and not any(
         i.shape.is_token or i.shape.is_buffer for i in (instruction, *instruction.operands))
 

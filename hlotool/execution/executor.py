@@ -131,7 +131,7 @@ class Executor(abc.ABC):
         child = self._child(devices)
         limit = self.options.time_limit if time_limit is None else time_limit
         with self._said_of(filename):
-            if child.is_fresh or not child.is_running:
+            if child.is_fresh:
                 child.ask("hlotool.execution.tasks:ready", self, timeout=START_LIMIT)
             note_progress()
             return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,

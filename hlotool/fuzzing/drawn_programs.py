@@ -15,7 +15,7 @@ from hlotool.diagnostics import HloError, Severity
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.subject import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction
-from hlotool.ops import OPS, Draw, Drawn, Undrawable, draw_ordered, draw_program
+from hlotool.ops import ASYNC_STEPS, OPS, Draw, Drawn, Undrawable, draw_ordered, draw_program
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 
@@ -48,7 +48,7 @@ def drawable() -> tuple[str, ...]:
 @functools.cache
 def _steps() -> tuple[str, ...]:
     return tuple(o for o in drawable() if o not in _NO_STEPS and not o.startswith(("async-", "send", "recv"))
-                 and "collective" not in OPS[o].flags and not o.endswith(("-start", "-done", "-update")))
+                 and "collective" not in OPS[o].flags and not o.endswith(ASYNC_STEPS))
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from hlotool.execution import Program, arguments_for
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.subject import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
-from hlotool.ops import OPS
+from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 from hlotool.text.input_files import bytes_of, inputs_of
@@ -95,7 +95,7 @@ def _fits(instruction: HloInstruction) -> bool:
     record = OPS.get(instruction.opcode)
     if record is None or {"collective", "random"} & set(record.flags) or instruction.opcode in (
             "custom-call", "infeed", "outfeed", "while", "partition-id", "replica-id") or (
-            instruction.opcode.endswith(("-start", "-done", "-update"))):
+            instruction.opcode.endswith(ASYNC_STEPS)):
         return False
     if any(i.opcode == "constant" and i.literal.has_elided for i in (instruction, *instruction.operands)) or any(
             c.find_all("custom-call", "infeed", "outfeed") for c in instruction.called_computations()):

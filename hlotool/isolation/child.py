@@ -28,9 +28,9 @@ from typing import IO, Any
 
 from hlotool.diagnostics import HloError
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.isolation.frames import LENGTH_BYTES, framed, length_in
 from hlotool.isolation.memory import granted_memory
 
-_LENGTH = 8
 #: seconds for a process to end by itself when nobody asks any more
 _PATIENCE = 1.0
 #: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November
@@ -53,12 +53,11 @@ class Child:
     environment: Mapping[str, str]
     #: modules that take long to import: a child that crashed is replaced without importing them again (forkserver.py)
     imports: tuple[str, ...] = ()
-    #: whether the next question is the first one of a process, whose runtime has to start for it
-    is_fresh: bool = field(default=True, init=False)
     _process: subprocess.Popen[bytes] | None = None
     _errors: IO[bytes] | None = None
     #: the process that started the child: what a fork of it inherits is not its own
     _owner: int = 0
+    _has_answered: bool = field(default=False, init=False)
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
@@ -70,8 +69,8 @@ class Child:
         """
         with self._turn:
             word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
-            self.is_fresh = word == "crashed"
-            if self.is_fresh:
+            self._has_answered = word != "crashed"
+            if not self._has_answered:
                 raise self._crash(self._last_words(found[0]))
         if word == "ok":
             return found[0]
@@ -90,7 +89,7 @@ class Child:
         deadline = time.monotonic() + timeout
         try:
             _send(process.stdin, question)
-            size = int.from_bytes(self._receive(process.stdout, _LENGTH, deadline), "little")
+            size = length_in(self._receive(process.stdout, LENGTH_BYTES, deadline))
             return pickle.loads(self._receive(process.stdout, size, deadline))
         except (BrokenPipeError, EOFError) as error:
             raise self._crash(self._last_words(process.wait())) from error
@@ -110,6 +109,11 @@ class Child:
     def is_running(self) -> bool:
         """Whether a child waits for questions; its runtime may still have to start with the first."""
         return self._owner == os.getpid() and self._process is not None and self._process.poll() is None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the next question is the first one of a process, whose runtime has to start for it."""
+        return not (self._has_answered and self.is_running)
 
     def close(self) -> None:
         """End the child and what it started, if there is one."""
@@ -132,7 +136,7 @@ class Child:
             self.close()
             self._owner = os.getpid()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-            self.is_fresh = True
+            self._has_answered = False
             configuration = {"paths": library_paths(), "imports": self.imports, "parent": os.getpid(),
                              "own": str(Path(__file__).parents[2]),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
@@ -178,8 +182,7 @@ def _hang_up(process: subprocess.Popen[bytes]) -> None:
 
 
 def _send(stream: IO[bytes], value: Any) -> None:
-    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(len(data).to_bytes(_LENGTH, "little") + data)
+    stream.write(framed(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)))
     stream.flush()
 
 

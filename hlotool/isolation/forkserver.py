@@ -20,28 +20,29 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from hlotool.isolation.frames import WAITING, WORKING, framed
+
 #: whether the system has what is needed here: forks that are safe after imports, and descriptors of processes
 IS_THERE = sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
-def serve(answer_questions: Callable[[mmap.mmap], None], answers: int, working: int) -> NoReturn:
+def serve(answer_questions: Callable[[mmap.mmap], None], answers: int) -> NoReturn:
     """Fork processes that answer questions, one after another, until the questions end.
 
-    `answer_questions` notes in its argument, memory that it shares with this process, what it is at: `working` on a
+    `answer_questions` notes in its argument, memory that it shares with this process, what it is at: WORKING on a
     question that it has read whole, and no answer begun. `answers` is the descriptor for answers.
     """
     stage = mmap.mmap(-1, 1)
     while True:
-        stage[0] = 0
+        stage[0] = WAITING
         process = os.fork()
         if not process:
             _work(answer_questions, stage)
         code = _exit_code(process)
-        if stage[0] != working:
+        if stage[0] != WORKING:
             _end_alike(code)
-        data = pickle.dumps(("crashed", code))
         with open(answers, "wb", closefd=False) as stream:
-            stream.write(len(data).to_bytes(8, "little") + data)
+            stream.write(framed(pickle.dumps(("crashed", code))))
 
 
 def _work(answer_questions: Callable[[mmap.mmap], None], stage: mmap.mmap) -> NoReturn:

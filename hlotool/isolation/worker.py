@@ -21,9 +21,6 @@ import sys
 import threading
 from typing import Any
 
-#: what this process is at, for forkserver.py, which ends with it where a frame may be half read or written
-WAITING, WORKING, ANSWERING = range(3)
-
 #: prctl's number for "send me a signal when my parent ends" (linux/prctl.h)
 _PR_SET_PDEATHSIG = 1
 
@@ -49,20 +46,22 @@ def serve(configuration: dict[str, Any]) -> None:
                 die_with_parent(server)
                 _answer_questions(answers, stage)
 
-            forkserver.serve(in_fork, answers, WORKING)
+            forkserver.serve(in_fork, answers)
     _end_with_questions()
     _answer_questions(answers, bytearray(1))
 
 
 def _answer_questions(answers: int, stage: Any) -> None:
-    """Answer questions until there are none; `stage[0]` says what is done: see forkserver.py."""
+    """Answer questions until there are none; `stage[0]` says what this process is at: see frames.py."""
+    from hlotool.isolation.frames import ANSWERING, LENGTH_BYTES, WAITING, WORKING, framed, length_in
+
     with open(0, "rb", closefd=False) as questions, open(answers, "wb", closefd=False) as stream:
-        while length := questions.read(8):
-            task, arguments, memory = pickle.loads(questions.read(int.from_bytes(length, "little")))
+        while head := questions.read(LENGTH_BYTES):
+            task, arguments, memory = pickle.loads(questions.read(length_in(head)))
             stage[0] = WORKING
-            data = _frame(_answer(task, arguments, memory))
+            data = _pickled(_answer(task, arguments, memory))
             stage[0] = ANSWERING
-            stream.write(len(data).to_bytes(8, "little") + data)
+            stream.write(framed(data))
             stream.flush()
             stage[0] = WAITING
 
@@ -138,7 +137,7 @@ def _answer(task: str, arguments: tuple[Any, ...], memory: int | None) -> tuple[
         return "refused", "run", f"{type(error).__name__}: {error}"
 
 
-def _frame(answer: tuple[Any, ...]) -> bytes:
+def _pickled(answer: tuple[Any, ...]) -> bytes:
     try:
         return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
     except MemoryError:

@@ -34,7 +34,7 @@ import hlotool.ops.collective_permute
 import hlotool.ops.labels
 import hlotool.ops.foreign
 from hlotool.ops.approximate_top_k import elements_left
-from hlotool.ops.asynchronous import STARTABLE
+from hlotool.ops.asynchronous import ASYNC_STEPS, STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
@@ -51,9 +51,9 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, 
 from hlotool.ops.table import OPS
 
 __all__ = [
-    "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS", "Attribute",
-    "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable", "checked_by",
-    "comparison_type", "draw_ordered",
-    "draw_program", "elements_left", "has_foreign", "int_limits", "is_any_foreign", "lapack_targets", "limits",
-    "literal_text", "require", "specials", "traffic", "turning_points", "value_of",
+    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS",
+    "Attribute", "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable",
+    "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "has_foreign", "int_limits",
+    "is_any_foreign", "lapack_targets", "limits", "literal_text", "require", "specials", "traffic", "turning_points",
+    "value_of",
 ]

@@ -23,6 +23,8 @@ from hlotool.ops.table import OPS
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 
 SOURCE = "XLA, docs/async_ops.md and xla/hlo/ir/hlo_instructions.h: HloAsyncInstruction"
+#: how the opcodes of an asynchronous chain's links end
+ASYNC_STEPS = ("-start", "-update", "-done")
 #: operations that do nothing but call: their operands may be bound one by one
 _CALLING = frozenset({"call", "fusion"})
 #: opcodes that have asynchronous forms of their own

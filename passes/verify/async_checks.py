@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
-from hlotool.ops import OPS
+from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.codes import (
     ASYNC_ALIASING,
     ASYNC_BODY,
@@ -31,7 +31,6 @@ _CARRIERS = frozenset({
 _CARRIER_TARGETS = frozenset({
     "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding",
     "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"})
-_STEPS = ("-start", "-update", "-done")
 #: a custom call that only orders
 _CONTROL = "control_dep"
 
@@ -47,11 +46,11 @@ def step_of(opcode: str) -> tuple[str, str]:
 
 def verify_async(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
-    if not contents.ending(*_STEPS):
+    if not any(o.endswith(ASYNC_STEPS) for o in contents.opcodes):
         return
     carried: list[HloInstruction] = []
     for computation in module.computations:
-        links = [i for i in computation.instructions if i.opcode.endswith(_STEPS)]
+        links = [i for i in computation.instructions if i.opcode.endswith(ASYNC_STEPS)]
         if links:
             users = uses(computation)
             for instruction in links:

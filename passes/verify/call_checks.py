@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
-from hlotool.ops import OPS
+from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.codes import (
     CALL_ALIASING,
     COMPOSITE,
@@ -52,16 +52,12 @@ def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
             for callee in callees:
                 if callee not in own:
                     yield report(module, instruction, FOREIGN_CALLEE, f"{callee.name} does not belong to the module")
-            if not _is_async(instruction):
+            if not instruction.opcode.endswith(ASYNC_STEPS):
                 yield from _threads(module, computation, instruction, started)
             if instruction.opcode == "call":
                 yield from _call(module, instruction)
             elif instruction.opcode == "fusion":
                 yield from _fusion(module, instruction, callees[0], fused)
-
-
-def _is_async(instruction: HloInstruction) -> bool:
-    return instruction.opcode.endswith(("-start", "-update", "-done"))
 
 
 def _threads(module: HloModule, caller: HloComputation, instruction: HloInstruction,

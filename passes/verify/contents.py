@@ -24,10 +24,6 @@ class Contents:
         wanted = self.opcodes.intersection(opcodes)
         return [i for i in self.instructions if i.opcode in wanted] if wanted else []
 
-    def ending(self, *suffixes: str) -> list[HloInstruction]:
-        """The instructions whose opcodes end so, in the order of the text."""
-        return self.of(o for o in self.opcodes if o.endswith(suffixes))
-
     def having(self, attribute: str) -> list[HloInstruction]:
         """The instructions with an attribute of that name, in the order of the text."""
         if attribute not in self.attributes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
+from hlotool.ops import ASYNC_STEPS
 from hlotool.passes.codes import (
     ELEMENT_SIZE,
     HOST_RESULT,
@@ -31,8 +32,6 @@ _CHANGES = frozenset({
     "ragged-dot", "recv", "recv-done", "reduce", "replica-id", "reshape", "rng", "rng-bit-generator",
     "rng-get-and-update-state", "scaled-dot", "scan", "send", "send-done", "topk", "transpose", "tuple",
 })
-#: how the opcodes of asynchronous operations end
-_ASYNCHRONOUS = ("-start", "-done", "-update")
 #: asynchronous operations that keep layouts; the others may change them
 _KEEPING_STARTS = frozenset({"all-reduce-start", "all-reduce-done", "all-gather-start", "all-gather-done"})
 #: operations that pass their operand on, layout and all: the first operand's, at a tuple index where there is one
@@ -62,7 +61,7 @@ def _space(shape: Shape) -> int:
 
 def _findings(i: HloInstruction, is_fused: bool, profile: str) -> Iterator[tuple[str, str]]:
     yield from _wrong_layout(i, is_fused)
-    if i.opcode in _KEEPING_STARTS or (i.opcode not in _CHANGES and not i.opcode.endswith(_ASYNCHRONOUS)):
+    if i.opcode in _KEEPING_STARTS or (i.opcode not in _CHANGES and not i.opcode.endswith(ASYNC_STEPS)):
         yield from _changed_layout(i)
     yield from _memory(i)
     name = i.metadata.fields.get("scheduling_name") if i.metadata is not None else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
+from hlotool.ops import ASYNC_STEPS
 from hlotool.passes.codes import (
     BROADCAST_ORDER,
     ELIDED,
@@ -136,7 +137,6 @@ _PASSES_THROUGH = frozenset((
     "all-gather", "all-reduce", "call", "collective-permute", "conditional", "constant", "convolution", "custom-call",
     "domain", "dot", "fusion", "get-tuple-element", "infeed", "opt-barrier", "outfeed", "parameter", "ragged-dot",
     "recv", "reduce-precision", "reduce-window", "scaled-dot", "send", "sort", "tuple", "while"))
-_ASYNCHRONOUS = ("-start", "-update", "-done")
 
 
 def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
@@ -147,7 +147,7 @@ def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
     """
     for instruction in module.instructions():
         opcode = instruction.opcode
-        mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(_ASYNCHRONOUS) else _mixed_floats(instruction)
+        mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS) else _mixed_floats(instruction)
         if mixed:
             yield report(module, instruction, PRECISION, mixed, help="convert one of them first")
         elif opcode in ("reduce", "reduce-window", "map"):
