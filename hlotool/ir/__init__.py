@@ -42,7 +42,7 @@ from hlotool.ir.sharding import (
     UnlistedDevicesError,
     mesh_problem,
 )
-from hlotool.ir.source import Position, Source, Span
+from hlotool.ir.source import Position, Source, Span, line_starts, moved_starts
 from hlotool.ir.walk import (
     called_by,
     callees_before_callers,
@@ -62,6 +62,7 @@ __all__ = [
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
     "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
-    "flaws", "foreign_operands", "is_sound", "kind_of", "mapped_attributes", "mesh_problem", "no_collection",
-    "post_order", "reachable", "set_html_printer", "set_printer", "unique_name", "uses",
+    "flaws", "foreign_operands", "is_sound", "kind_of", "line_starts", "mapped_attributes", "mesh_problem",
+    "moved_starts", "no_collection", "post_order", "reachable", "set_html_printer", "set_printer", "unique_name",
+    "uses",
 ]

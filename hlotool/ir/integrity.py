@@ -11,10 +11,10 @@ import itertools
 import operator
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, Raw
-from hlotool.ir.literals import Literal
+from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
+from hlotool.ir.attributes import KINDS, Attributes, Metadata, Raw
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Shape
 from hlotool.ir.walk import cycles
@@ -27,15 +27,6 @@ class Flaw(NamedTuple):
     item: HloInstruction | HloComputation | None = None
 
 
-#: kinds whose values are of one Python type, or tuples of values of one; others are checked where they are used
-_TYPES: dict[Kind, type] = {
-    Kind.INT: int, Kind.BOOL: bool, Kind.STRING: str, Kind.WORD: str, Kind.COMPUTATION: HloComputation,
-    Kind.SHAPE: Shape, Kind.LITERAL: Literal}
-_MEMBERS: dict[Kind, type] = {
-    Kind.INTS: int, Kind.BOOLS: bool, Kind.WORDS: str, Kind.COMPUTATIONS: HloComputation,
-    Kind.INSTRUCTIONS: HloInstruction, Kind.SHAPES: Shape, Kind.PAIRS: tuple}
-#: attributes that mean different things in different operations
-SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
 #: the types that operands, shape, attributes and metadata of an instruction may have together
 _PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, type(None))))
 #: what no name holds: white space, what ends a name, and characters that terminals obey
@@ -228,7 +219,8 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
         known.add(id(attributes))
         for name, value in attributes.items():
             if not _is_value(name, value):
-                yield Flaw(f"{name} of {instruction.name} is {_shown(value)}, which is no {_wanted(name)}", instruction)
+                wanted = _written(TYPES[KINDS[name]])
+                yield Flaw(f"{name} of {instruction.name} is {_shown(value)}, which is no {wanted}", instruction)
             elif name == "control-predecessors":
                 gone = next((p for p in value if p not in own), None)
                 if gone is not None:
@@ -237,19 +229,24 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 
 
 def _is_value(name: str, value: Any) -> bool:
-    kind = KINDS.get(name) if name not in SEVERAL_KINDS else None
-    wanted = _TYPES.get(kind)  # type: ignore[arg-type]
-    if wanted is not None:
-        return type(value) is wanted or isinstance(value, (Raw, wanted))
-    wanted = _MEMBERS.get(kind)  # type: ignore[arg-type]
-    if wanted is None:
+    """Whether a value is of its attribute's type. What no value can be read from is kept as Raw, of every kind."""
+    if name in SEVERAL_KINDS or (kind := KINDS.get(name)) is None or isinstance(value, Raw):
         return True
-    return (type(value) is tuple and set(map(type, value)) <= {wanted}) or type(value) is Raw
+    return _is_of(value, TYPES[kind])
 
 
-def _wanted(name: str) -> str:
-    kind = KINDS[name]
-    return _TYPES[kind].__name__ if kind in _TYPES else f"tuple of {_MEMBERS[kind].__name__}"
+def _is_of(value: Any, wanted: Any) -> bool:
+    members = get_args(wanted)
+    if not members:
+        return isinstance(value, (float, int) if wanted is float else wanted)
+    if type(value) is not tuple:
+        return False
+    return all(_is_of(v, members[0]) for v in value) if get_args(members[0]) else set(map(type, value)) <= {members[0]}
+
+
+def _written(wanted: Any) -> str:
+    members = get_args(wanted)
+    return f"tuple of {_written(members[0])}" if members else str(wanted.__name__)
 
 
 def _shown(value: Any) -> str:

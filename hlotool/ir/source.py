@@ -23,6 +23,20 @@ class Position:
     column: int
 
 
+def line_starts(text: str) -> list[int]:
+    """The offset at which each line of a text begins; only a line feed ends one."""
+    *starts, _ = itertools.accumulate(map(len, text.split("\n")), lambda start, length: start + length + 1, initial=0)
+    return starts
+
+
+def moved_starts(starts: list[int], start: int, end: int, text: str) -> list[int]:
+    """Where lines begin once `text` stands for what stood from one offset to another, by where they began before."""
+    before, behind = bisect.bisect_right(starts, start), bisect.bisect_right(starts, end)
+    added, rest = len(text) - (end - start), starts[behind:]
+    inside = [start + n + 1 for n, character in enumerate(text) if character == "\n"]
+    return starts[:before] + inside + ([s + added for s in rest] if added else rest)
+
+
 class Source:
     """A text with its file name, and the arithmetic between offsets, lines and columns."""
 
@@ -40,20 +54,13 @@ class Source:
     def line_starts(self) -> list[int]:
         """The offset at which each line begins."""
         if self._starts is None:
-            lengths = map(len, self.text.split("\n"))
-            *starts, _ = itertools.accumulate(lengths, lambda start, length: start + length + 1, initial=0)
-            self._starts = starts
+            self._starts = line_starts(self.text)
         return self._starts
 
     def changed(self, start: int, end: int, text: str) -> Source:
         """The source in which `text` stands for what stood from one offset to another."""
         found = Source(self.text[:start] + text + self.text[end:], self.filename, self.first_line)
-        starts = self.line_starts()
-        before, behind = bisect.bisect_right(starts, start), bisect.bisect_right(starts, end)
-        added = len(text) - (end - start)
-        found._starts = starts[:before]
-        found._starts += [start + i + 1 for i, character in enumerate(text) if character == "\n"]
-        found._starts += [s + added for s in starts[behind:]] if added else starts[behind:]
+        found._starts = moved_starts(self.line_starts(), start, end, text)
         return found
 
     def position(self, offset: int) -> Position:

@@ -1,6 +1,6 @@
 """What attributes are for type checkers: a mapping whose values have the types that their names tell.
 
-The types stand in the stub beside this file, which attribute_types.py writes.
+The types stand in the stub beside this file, which attribute_stub.py writes.
 """
 
 from typing import Any

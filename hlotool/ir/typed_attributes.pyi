@@ -1,4 +1,4 @@
-"""The values of attributes by name. Made by `python -m hlotool.ir.attribute_types`: do not edit."""
+"""The values of attributes by name. Made by `python -m hlotool.ir.attribute_stub`: do not edit."""
 
 from typing import Any, TypeAlias, TypeVar, overload
 from typing import Literal as Names

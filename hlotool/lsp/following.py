@@ -33,10 +33,11 @@ class Following:
         #: what the last look at the whole text found, where nothing was changed since
         self._settled: list[Diagnostic] | None = None
 
-    def prepare(self) -> None:
-        """Have everything at hand that the first change needs."""
+    def prepare(self) -> bool:
+        """Have everything at hand that the first change needs; True once that is so."""
         if not self._part.errors:
             self._checked()
+        return True
 
     def follow(self, changed: Changed) -> None:
         """Note a change that the module has made already."""

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlparse
 
 from lsprotocol import types as lsp
@@ -27,6 +27,7 @@ from hlotool.lsp.offered_fixes import OfferedFixes
 from hlotool.lsp.open_text import OpenText, Texts
 from hlotool.lsp.semantic_tokens import LEGEND, semantic_tokens
 from hlotool.lsp.symbols import Ready, folding, symbols
+from hlotool.lsp.text_lines import Change, Lines
 from hlotool.lsp.transport import in_background, serve_port, serve_streams
 from hlotool.lsp.whole_look import look, settings_for
 
@@ -102,16 +103,9 @@ class HloServer(LanguageServer):
                     document = self._open[uri] = Document(text.source, document.filename, lines)
                     await in_background(lambda document=document: document.parts)
                     continue
-                try:
-                    found = await in_background(document.changed, changes, lines)
-                    for changed in found[1] if found is not None and uri in self._following else ():
-                        self._following[uri].follow(changed)
-                except Exception:  # whatever is wrong with following a text, reading it all mends it
-                    if os.environ.get("HLOTOOL_TRACEBACK"):
-                        raise
-                    found = None
-                if found is not None:
-                    self._open[uri] = found[0]
+                changed = await _tried(_changed, document, changes, lines, self._following.get(uri))
+                if changed is not None:
+                    self._open[uri] = changed
                 else:
                     self._forget(uri)
 
@@ -173,13 +167,10 @@ class HloServer(LanguageServer):
                 if following is None:
                     return
                 async with self._reading:
-                    try:
-                        found = await in_background(following.findings)
-                    except Exception:  # the look at the whole text comes anyway
-                        if os.environ.get("HLOTOOL_TRACEBACK"):
-                            raise
-                        self._forget(uri)
-                        return
+                    found = await _tried(following.findings)
+                if found is None:
+                    self._forget(uri)
+                    return
                 if text.source is seen and document.text is seen:
                     self._show(uri, document, found, version)
         finally:
@@ -218,11 +209,8 @@ class HloServer(LanguageServer):
             if part is None or settings is None or self._open.get(uri) is not document:
                 return
             following = Following(part, settings)
-            try:
-                await in_background(following.prepare)
-            except Exception:  # then each change waits for the look at the whole text
-                return
-            self._following[uri] = following
+            if await _tried(following.prepare):
+                self._following[uri] = following
 
     def _show(self, uri: str, document: Document, found: list[Diagnostic], version: int | None) -> None:
         self._findings[uri] = found
@@ -245,11 +233,7 @@ class HloServer(LanguageServer):
             following = self._following.get(uri)
             if following is None:
                 return
-            try:
-                is_in_step = await in_background(following.settle, found)
-            except Exception:  # what was found is shown anyway, and the text is read again
-                is_in_step = False
-            if not is_in_step:
+            if not await _tried(following.settle, found):
                 self._forget(uri)
 
     def demand(self, uri: str, document: Document) -> None:
@@ -276,6 +260,28 @@ class HloServer(LanguageServer):
         self._offered.pop(uri, None)
         self._findings.pop(uri, None)
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+
+
+async def _tried(function: Callable[..., Answer], *given: Any) -> Answer | None:
+    """What a step of following a text gives; None where it fails, which reading all of the text mends."""
+    try:
+        return cast(Answer, await in_background(function, *given))
+    except Exception:
+        if os.environ.get("HLOTOOL_TRACEBACK"):
+            raise
+        return None
+
+
+def _changed(document: Document, changes: Sequence[Change], lines: Lines, following: Following | None
+             ) -> Document | None:
+    """The document after changes, of which what follows it is told; None where all of it must be read again."""
+    found = document.changed(changes, lines)
+    if found is None:
+        return None
+    if following is not None:
+        for changed in found[1]:
+            following.follow(changed)
+    return found[0]
 
 
 def _most(found: Sequence[Diagnostic]) -> list[Diagnostic]:

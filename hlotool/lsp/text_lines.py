@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import bisect
 import io
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
+
+from hlotool.ir import line_starts, moved_starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +57,15 @@ class Lines(Sequence[str]):
         # The last line of a text has no entry when it is empty, so what is next to the end is looked at again.
         if end == len(self.text) or start == 0:
             return Lines(whole)
-        before, behind = bisect.bisect_right(self.starts, start), bisect.bisect_right(self.starts, end)
-        added = len(text) - (end - start)
-        inside = [start + n + 1 for n, character in enumerate(text) if character == "\n"]
-        rest = self.starts[behind:]
-        return Lines(whole, self.starts[:before] + inside + ([s + added for s in rest] if added else rest))
+        return Lines(whole, moved_starts(self.starts, start, end, text))
 
 
 def _starts(text: str) -> list[int]:
     if "\r" in text:
         lengths = map(len, io.StringIO(text, newline=""))
-        *starts, end = itertools.accumulate(lengths, initial=0)
+        *starts, _ = itertools.accumulate(lengths, initial=0)
     else:
-        lengths = map(len, text.split("\n"))
-        *starts, end = itertools.accumulate(lengths, lambda start, length: start + length + 1, initial=0)
-        end -= 1
+        starts = line_starts(text)
     while len(starts) > 1 and starts[-1] >= len(text):
         starts.pop()
     return starts or [0]
