@@ -29,6 +29,17 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _UNSEEN.sub(_seen, text)
 
 
+def visible_html(text: str) -> str:
+    """The same as HTML, in which no markup and no lone surrogate is left.
+
+    >>> print(visible_html("<b>"))
+    &lt;b&gt;
+    """
+    import html  # not at the top: most commands write no page
+
+    return html.escape(visible(text))
+
+
 def visible_lines(text: str, *, color: bool = False, cursor: bool = False) -> str:
     """A text of several lines on its way to a stream: line feeds and tabs stay.
 

@@ -15,7 +15,7 @@ from hlotool.diagnostics.diagnostic import Diagnostic
 from hlotool.diagnostics.formats import Findings
 from hlotool.diagnostics.links import link
 from hlotool.diagnostics.render import summary
-from hlotool.pages import filled, packed, script_data
+from hlotool.pages import filled, packed, plain, script_data
 
 
 def write(findings: Findings) -> str:
@@ -33,7 +33,7 @@ def _data(findings: Findings) -> dict[str, Any]:
     return {
         "summary": summary(findings.diagnostics, len(findings.files)),
         "version": findings.version,
-        "files": [{"name": _plain(file), **(_text(findings, file) if file in found_in else {})} for file in files],
+        "files": [{"name": plain(file), **(_text(findings, file) if file in found_in else {})} for file in files],
         "rules": {code: _rule(code) for code in codes},
         "findings": [_finding(d, numbers[d.filename]) for d in findings.diagnostics],
     }
@@ -54,17 +54,12 @@ def _rule(code: str) -> dict[str, str]:
 
 
 def _finding(diagnostic: Diagnostic, file: int) -> dict[str, Any]:
-    notes = [{"text": _plain(n.message), **({"line": n.start.line, "column": n.start.column} if n.start else {})}
+    notes = [{"text": plain(n.message), **({"line": n.start.line, "column": n.start.column} if n.start else {})}
              for n in diagnostic.notes]
     made = {
         "file": file, "code": diagnostic.code, "severity": str(diagnostic.severity),
-        "message": _plain(diagnostic.message), "line": diagnostic.line, "column": diagnostic.column,
-        "endLine": diagnostic.end_line, "endColumn": diagnostic.end_column, "help": _plain(diagnostic.help),
-        "origin": _plain(str(diagnostic.origin)) if diagnostic.origin else "", "notes": notes,
+        "message": plain(diagnostic.message), "line": diagnostic.line, "column": diagnostic.column,
+        "endLine": diagnostic.end_line, "endColumn": diagnostic.end_column, "help": plain(diagnostic.help),
+        "origin": plain(str(diagnostic.origin)) if diagnostic.origin else "", "notes": notes,
     }
     return {key: value for key, value in made.items() if value not in ("", [])}
-
-
-def _plain(text: str) -> str:
-    """Text without lone surrogates, which browsers do not read."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from hlotool.linting.plugins import load_plugins
     from hlotool.linting.repetition import aggregated
     from hlotool.linting.sound_fixes import Trials, faults_of_file
+    from hlotool.linting.user_cache import cache_folder
 
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
     "Cache": "cache", "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files",
-    "Texts": "files", "cache_file": "cache", "lint_cached": "cache",
+    "Texts": "files", "cache_file": "cache", "cache_folder": "user_cache", "lint_cached": "cache",
     "Trials": "sound_fixes", "compatible": "fixes", "faults_of_file": "sound_fixes",
     "aggregated": "repetition", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
@@ -32,9 +33,9 @@ _LATER = {
 }
 __all__ = [
     "FAIL_ON", "INTERNAL", "Cache", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
-    "baseline_text", "cache_file", "changes_of", "compatible", "faults_of_file", "find_config", "find_files",
-    "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files", "lint_module", "load_plugins",
-    "read_baseline", "read_config", "read_folder",
+    "baseline_text", "cache_file", "cache_folder", "changes_of", "compatible", "faults_of_file", "find_config",
+    "find_files", "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files", "lint_module",
+    "load_plugins", "read_baseline", "read_config", "read_folder",
 ]
 
 

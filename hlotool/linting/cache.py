@@ -28,6 +28,7 @@ from hlotool.ir import Position
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.dumps import dump_name
 from hlotool.linting.files import FileFindings, Job
+from hlotool.linting.user_cache import cache_folder
 
 #: bytes of all values, and of one when it is decompressed
 LARGEST, _LARGEST_VALUE = 256 << 20, 64 << 20
@@ -39,15 +40,9 @@ _TABLE = "CREATE TABLE IF NOT EXISTS findings (key TEXT PRIMARY KEY, sum TEXT, v
 
 
 def cache_file() -> Path | None:
-    """Where findings are kept; None where the user has no home. Source: the XDG base directory specification."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(given) if os.path.isabs(given) else None
-    if folder is None:
-        try:
-            folder = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-        except RuntimeError:
-            return None
-    return folder / "hlotool" / "findings.sqlite"
+    """Where findings are kept; None where the user has no home."""
+    folder = cache_folder()
+    return folder / "findings.sqlite" if folder is not None else None
 
 
 class Cache:

@@ -39,10 +39,14 @@ class Cost:
         return self.bytes_read + self.bytes_written
 
     @property
+    def work(self) -> int:
+        """Flops and transcendental functions together."""
+        return self.flops + self.transcendentals
+
+    @property
     def intensity(self) -> float:
         """Flops for each byte of traffic; infinite without traffic."""
-        work = self.flops + self.transcendentals
-        return work / self.bytes if self.bytes else math.inf if work else 0.0
+        return self.work / self.bytes if self.bytes else math.inf if self.work else 0.0
 
     def work_only(self) -> Cost:
         """The same without traffic: what a fused instruction costs."""
@@ -97,7 +101,7 @@ def runs(instruction: HloInstruction, inner: Inner) -> Cost:
 
 def most(costs: Iterable[Cost]) -> Cost:
     """That which costs most: by arithmetic, then by traffic."""
-    return max(costs, key=lambda c: (c.flops + c.transcendentals, c.bytes), default=FREE)
+    return max(costs, key=lambda c: (c.work, c.bytes), default=FREE)
 
 
 def each_element(instruction: HloInstruction, inner: Inner) -> Cost:

@@ -68,6 +68,11 @@ def policy(code: str) -> str:
     return f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules)}">'
 
 
+def plain(text: str) -> str:
+    """Text without lone surrogates, which browsers do not read; they become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def packed(text: str) -> str:
     """A text as base64 of gzip, which needs no escaping anywhere; lone surrogates become question marks."""
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode("ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -54,24 +55,28 @@ def _of_folder(path: Path) -> dict[str, bytes]:
 
 
 def _fetched() -> bytes:
-    cached = _cache() / f"pyodide-{VERSION}.tgz"
-    if cached.is_file() and _digest(found := cached.read_bytes()) == INTEGRITY:
+    from hlotool.linting import cache_folder
+
+    folder = cache_folder()
+    cached = folder / f"pyodide-{VERSION}.tgz" if folder is not None else None
+    if cached is not None and cached.is_file() and _digest(found := cached.read_bytes()) == INTEGRITY:
         return found
     import urllib.request
 
     with urllib.request.urlopen(ADDRESS, timeout=_SECONDS) as answer:  # the address is ours, and the content is checked
         packed: bytes = answer.read(_MOST_BYTES)
     _require_known(packed, ADDRESS)
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    part = cached.with_suffix(f".{os.getpid()}")
-    part.write_bytes(packed)
-    part.replace(cached)
+    if cached is not None:
+        with contextlib.suppress(OSError):  # what cannot be kept is fetched again
+            _keep(cached, packed)
     return packed
 
 
-def _cache() -> Path:
-    """Where programs of this user keep what they can fetch again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hlotool"
+def _keep(cached: Path, packed: bytes) -> None:
+    cached.parent.mkdir(0o700, parents=True, exist_ok=True)
+    part = cached.with_suffix(f".{os.getpid()}")
+    part.write_bytes(packed)
+    part.replace(cached)
 
 
 def _require_known(packed: bytes, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import HloError, visible, visible_html
 from hlotool.ir import HloModule, set_html_printer
 from hlotool.text.print import PrintOptions, print_module
 
@@ -25,7 +25,7 @@ def as_html(module: HloModule) -> str:
     try:
         lines = print_module(module, _SHOWN).splitlines()
     except HloError as error:  # a module under construction; the reason helps more than an exception in the cell
-        return f"<code>{html.escape(head)}</code><p>{html.escape(visible(error.diagnostics[0].message))}</p>"
+        return f"<code>{html.escape(head)}</code><p>{visible_html(error.diagnostics[0].message)}</p>"
     cut = (line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines[:_MOST_LINES])
     shown = [visible(line) for line in cut]
     formatter = HtmlFormatter(noclasses=True, nobackground=True, prestyles="overflow: auto; max-height: 30em")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
-from hlotool.passes.cost import Device, PeakMemory, RowTime
+from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible_html
+from hlotool.passes.cost import PeakMemory, Roofline
 
 #: the size of a picture, and the room for the words at its left and below, in its own units
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE = 900, 300, 86, 40, 22
@@ -53,7 +52,7 @@ def memory_picture(memory: PeakMemory) -> str:
         shift = -6 if anchor == "end" else 6
         parts.append(f'<line class="peak" x1="{place:.1f}" x2="{place:.1f}" y1="{_ABOVE - 6}" y2="{_HEIGHT - _BELOW}"/>'
                      f'<text x="{place + shift:.1f}" y="{_ABOVE - 8}" text-anchor="{anchor}">'
-                     f"most at {_escaped(_short(memory.at.name))}</text>")
+                     f"most at {visible_html(_short(memory.at.name))}</text>")
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT - 10}">instructions in the order in which they run '
                  f"({len(memory.over_time):,})</text>")
     said = (f"Memory over time: {format_bytes(base)} of arguments and results all the time, at most "
@@ -67,13 +66,14 @@ def _columns(sizes: Sequence[int]) -> list[int]:
     return [max(sizes[n:n + width]) for n in range(0, len(sizes), width)]
 
 
-def roofline_picture(times: Iterable[RowTime], device: Device) -> str:
+def roofline_picture(roofline: Roofline) -> str:
     """Instructions by intensity and by the arithmetic a second that the device allows them; the longer, the larger."""
-    found = sorted((t for t in times if t.row.total.flops + t.row.total.transcendentals and t.seconds > 0),
+    device = roofline.device
+    found = sorted((t for t in roofline.times if t.row.total.work and t.seconds > 0),
                    key=lambda t: -t.seconds)[:_MOST_CIRCLES]
     peak = device.matrix_flops("bf16")
-    rates = [_work(t) / t.seconds for t in found]
-    intensities = [_work(t) / max(t.row.total.bytes, 1) for t in found]
+    rates = [t.row.total.work / t.seconds for t in found]
+    intensities = [t.row.total.work / max(t.row.total.bytes, 1) for t in found]
     x = _Axis(min([0.1, *intensities]) / 1.5, max([4 * peak / device.bandwidth, *intensities]) * 1.5, _LEFT, _WIDTH - 8,
               True)
     y = _Axis(min([x.low * device.bandwidth, *rates]), peak * 2, _HEIGHT - _BELOW, _ABOVE, True)
@@ -90,13 +90,9 @@ def roofline_picture(times: Iterable[RowTime], device: Device) -> str:
         radius = 3 + 14 * math.sqrt(time.seconds / whole)
         name = time.row.instruction.name
         parts.append(f'<circle cx="{x.at(intensity):.1f}" cy="{y.at(rate):.1f}" r="{radius:.1f}"><title>'
-                     f"{_escaped(name)}: {format_seconds(time.seconds)}, {intensity:.3g} flop/B</title></circle>")
+                     f"{visible_html(name)}: {format_seconds(time.seconds)}, {intensity:.3g} flop/B</title></circle>")
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT - 6}">flops and functions for each byte moved</text>')
     return _svg(parts, f"Roofline of {device.name}: {len(found)} instructions by intensity and rate")
-
-
-def _work(time: RowTime) -> int:
-    return time.row.total.flops + time.row.total.transcendentals
 
 
 def _powers(axis: _Axis) -> list[float]:
@@ -117,12 +113,9 @@ def _lines_down(axis: _Axis) -> list[str]:
 
 
 def _svg(parts: Sequence[str], said: str) -> str:
-    return (f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{_escaped(said)}">{"".join(parts)}</svg>')
+    return (f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{visible_html(said)}">'
+            f"{''.join(parts)}</svg>")
 
 
 def _short(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:57]}…"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(visible(text).encode("utf-8", "replace").decode("utf-8"))

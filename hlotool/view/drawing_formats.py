@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.diagnostics import visible
+from hlotool.diagnostics import visible, visible_html
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
 from hlotool.passes.origins import origin_of
 from hlotool.text import print_value
@@ -122,7 +122,7 @@ def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
     numbers = {item: n for n, item in enumerate(order)}
     edges = [(numbers[a], numbers[b]) for a, b in found.edges()]
     width, height = laid_out(boxes, edges)
-    drawn = [_SVG_HEAD.format(width=width, height=height, title=html.escape(visible(module.name)))]
+    drawn = [_SVG_HEAD.format(width=width, height=height, title=visible_html(module.name))]
     for a, b in edges:
         one, other = boxes[a], boxes[b]
         x, y, u, v = one.x + one.width / 2, one.y + one.height, other.x + other.width / 2, other.y

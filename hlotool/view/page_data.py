@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
+from hlotool.pages import plain
 from hlotool.passes.origins import origin_of
 from hlotool.passes.read import parse
 from hlotool.text import print_value
@@ -55,12 +56,12 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
     opcodes, shapes, scopes, sources = _Words(), _Words(), _Words(), _Words()
     origins = [origin_of(module, i) for i in shown.instructions]
     record: dict[str, Any] = {
-        "name": _plain(shown.name), "module": _plain(module.name), "first": module.source.first_line,
+        "name": plain(shown.name), "module": plain(module.name), "first": module.source.first_line,
         "entry": computations[module.entry],
-        "computations": [[_plain(c.name), module.position(c).line, numbers[c.instructions[0]], len(c.instructions),
+        "computations": [[plain(c.name), module.position(c).line, numbers[c.instructions[0]], len(c.instructions),
                           numbers[c.root]] for c in module.computations],
         "folds": folds,
-        "names": [_plain(i.name) for i in shown.instructions],
+        "names": [plain(i.name) for i in shown.instructions],
         "opcode": [opcodes(i.opcode) for i in shown.instructions],
         "shape": [shapes(_shape(i)) for i in shown.instructions],
         "fold": [fold_of[i] for i in shown.instructions],
@@ -70,10 +71,10 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
         "operands": [n - numbers[o] for n, i in enumerate(shown.instructions) for o in i.operands],
         "calls": [[n, *(computations[c] for c in called)] for n, i in enumerate(shown.instructions)
                   if (called := [c for c in i.called_computations() if c in computations])],
-        "scope": [scopes(_plain(i.metadata.op_name) if i.metadata is not None else "") for i in shown.instructions],
-        "source": [sources(_plain(f"{o.file}:{o.line}" if o is not None and o.file and o.line else ""))
+        "scope": [scopes(plain(i.metadata.op_name) if i.metadata is not None else "") for i in shown.instructions],
+        "source": [sources(plain(f"{o.file}:{o.line}" if o is not None and o.file and o.line else ""))
                    for o in origins],
-        "sharding": [[n, _plain(print_value(kind_of("sharding"), s))] for n, i in enumerate(shown.instructions)
+        "sharding": [[n, plain(print_value(kind_of("sharding"), s))] for n, i in enumerate(shown.instructions)
                      if i.attributes and (s := i.attributes.get("sharding")) is not None],
         "costs": costs_of(module, numbers),
     }
@@ -82,7 +83,7 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
         record["findings"] = _cleaned(findings_of(module, {line: n for n, line in enumerate(shown.lines)}))
     if values is not None:
         lines, states = values_of(values, module, numbers)
-        record["values"] = [[n, states[n], [_plain(line) for line in found]] for n, found in lines.items()]
+        record["values"] = [[n, states[n], [plain(line) for line in found]] for n, found in lines.items()]
     return record
 
 
@@ -94,15 +95,15 @@ def match_record(left: ViewedModule, right: ViewedModule, found: Diff) -> dict[s
         (left, [c.left_computation for c in found.changes if c.kind == "removed computation"]),
         (right, [c.right_computation for c in found.changes if c.kind == "added computation"])))
     return {
-        "summary": _plain(found.summary()),
+        "summary": plain(found.summary()),
         # -1: none; otherwise how much later the partner stands, from 0 upwards or below -1
         "partner": [-1 if p < 0 else _distance(p - n) for n, p in enumerate(partners)],
         "removed": sorted(gone.union(left.numbers[c.left] for c in found.changes if c.left and not c.right)),
         "added": sorted(new.union(right.numbers[c.right] for c in found.changes if c.right and not c.left)),
         "changed": [[left.numbers[c.left], right.numbers[c.right],
-                     [[p.name, _short(_plain(p.left)), _short(_plain(p.right))] for p in c.parts]]
+                     [[p.name, _short(plain(p.left)), _short(plain(p.right))] for p in c.parts]]
                     for c in found.changes if c.left is not None and c.right is not None],
-        "header": [[p.name, _short(_plain(p.left)), _short(_plain(p.right))] for p in found.header],
+        "header": [[p.name, _short(plain(p.left)), _short(plain(p.right))] for p in found.header],
     }
 
 
@@ -118,7 +119,7 @@ def _distance(step: int) -> int:
 def _folds(module: HloModule) -> tuple[list[list[Any]], dict[HloInstruction, int]]:
     """[label, kind, parent] of each fold, the first of them those of the computations; and the fold of instructions."""
     trees = [fold_computation(c) for c in module.computations]
-    rows: list[list[Any]] = [[_plain(tree.label), tree.kind, -1] for tree in trees]
+    rows: list[list[Any]] = [[plain(tree.label), tree.kind, -1] for tree in trees]
     fold_of: dict[HloInstruction, int] = {}
     for number, tree in enumerate(trees):
         stack: list[tuple[int, Fold]] = [(number, tree)]
@@ -127,7 +128,7 @@ def _folds(module: HloModule) -> tuple[list[list[Any]], dict[HloInstruction, int
             for item in fold.items:
                 if isinstance(item, Fold):
                     stack.append((len(rows), item))
-                    rows.append([_plain(item.label), item.kind, mine])
+                    rows.append([plain(item.label), item.kind, mine])
                 else:
                     fold_of[item] = mine
     return rows, fold_of
@@ -162,12 +163,7 @@ def _steps(numbers: list[int]) -> list[int]:
 
 
 def _cleaned(rows: list[list[Any]]) -> list[list[Any]]:
-    return [[_plain(v) if isinstance(v, str) else v for v in row] for row in rows]
-
-
-def _plain(text: str) -> str:
-    """Text without lone surrogates, which browsers do not read."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return [[plain(v) if isinstance(v, str) else v for v in row] for row in rows]
 
 
 def step_counts(found: Diff | None) -> Mapping[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible
+from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible, visible_html
 from hlotool.ir import HloModule
 from hlotool.pages import filled, packed, script_data
 from hlotool.passes.cost import peak_memory
@@ -203,7 +202,7 @@ def _packed_block(name: str, text: str) -> str:
 
 def _page(title: str, page: dict[str, Any], blocks: Sequence[str]) -> str:
     return filled(_file("view.html"), {
-        "TITLE": html.escape(visible(title).encode("utf-8", "replace").decode("utf-8")),
+        "TITLE": visible_html(title),
         "VIEW_STYLE": _file("view.css"), "PAGE": script_data(page), "DATA": "\n".join(blocks),
         "ENGINE": _engine(), "SCRIPT": "\n".join(_file(f"scripts/{name}.js") for name in _SCRIPTS)})
 

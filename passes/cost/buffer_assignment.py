@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _ALLOCATION = re.compile(r"allocation (\d++): (?:0x[0-9a-f]++, )?size (\d++)(.*+)")
@@ -59,6 +60,6 @@ def _kind(words: str) -> str:
     return "temporary"
 
 
-def device_bytes(allocations: list[Allocation]) -> int:
+def device_bytes(allocations: Iterable[Allocation]) -> int:
     """What the program holds on its device; constants are part of the program, thread-local memory of its threads."""
     return sum(a.size for a in allocations if a.kind in ("parameter", "output", "temporary"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
-from hlotool.passes.cost.module_costs import CostRow, ModuleCost, name_of_row
+from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
 
 
@@ -47,14 +47,20 @@ def sent_by(module: HloModule, found: Iterable[Transfer], grouping: str) -> dict
 
     By opcode means by kind of collective. Raises KeyError for another grouping.
     """
-    name_of: Callable[[Transfer], str] = {
-        "axis": lambda t: t.axis, "group": lambda t: t.groups, "opcode": lambda t: t.opcode,
-    }.get(grouping) or (lambda t: name_of_row(module, t.row, grouping))
+    name_of = _NAMES.get(grouping) or (lambda t: name_of_row(module, t.row, grouping))
     sums: dict[str, tuple[int, int]] = {}
     for transfer in found:
         sent, runs = sums.get(name := name_of(transfer), (0, 0))
         sums[name] = sent + transfer.total, runs + transfer.row.executions
     return dict(sorted(sums.items(), key=lambda item: -item[1][0]))
+
+
+#: names of transfers by what only they are grouped by, or by what is grouped otherwise than rows of costs
+_NAMES: dict[str, Callable[[Transfer], str]] = {
+    "axis": lambda t: t.axis, "group": lambda t: t.groups, "opcode": lambda t: t.opcode,
+}
+#: groupings that only communication has
+TRANSFER_GROUPINGS = tuple(name for name in _NAMES if name not in GROUPINGS)
 
 
 def _transfer(module: HloModule, row: CostRow) -> Transfer:

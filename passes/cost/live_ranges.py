@@ -46,6 +46,17 @@ class LiveBuffer:
     #: argument, output, or temporary
     kind: str
 
+    @property
+    def name(self) -> str:
+        """The instruction's name, with the place in its result as XLA writes it: `while.3{0,1}`."""
+        return self.instruction.name + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
+
+    @property
+    def shape(self) -> str:
+        """The value's shape without its layout."""
+        shape = self.instruction.shape.at(self.index)
+        return shape.text(False) if shape is not None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class PeakMemory:

@@ -49,6 +49,11 @@ class ModuleCost:
     def total(self) -> Cost:
         return sum((r.total for r in self.rows), FREE)
 
+    @property
+    def opaque_targets(self) -> list[str]:
+        """The targets of the opaque custom calls, each once."""
+        return sorted({str(i.attributes.get("custom_call_target", "?")) for i in self.opaque})
+
     def by(self, grouping: str) -> dict[str, Cost]:
         """The total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
 
@@ -179,7 +184,7 @@ class _Costs:
 
 
 def _weight(cost: Cost) -> tuple[int, int]:
-    return cost.flops + cost.transcendentals, cost.bytes
+    return cost.work, cost.bytes
 
 
 def _scope(module: HloModule, row: CostRow) -> str:

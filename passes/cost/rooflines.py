@@ -51,6 +51,8 @@ class Roofline:
     memory_seconds: float
     #: flops for each byte at which both are equally slow, in bf16 where the device has it
     ridge: float
+    #: each instruction's own
+    times: list[RowTime]
 
 
 @cache
@@ -74,7 +76,7 @@ class RowTime:
         return max(self.compute, self.memory)
 
 
-def row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
+def _row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
     """Each instruction's least times on a device."""
     for row in cost.rows:
         products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
@@ -85,12 +87,9 @@ def row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
 
 def roofline(cost: ModuleCost, device: Device) -> Roofline:
     """The least time, instruction by instruction; what overlaps in fact may take less, what stalls takes more."""
-    seconds = compute = memory = 0.0
-    for time in row_times(cost, device):
-        seconds += time.seconds
-        compute += time.compute
-        memory += time.memory
-    return Roofline(device, seconds, compute, memory, device.matrix_flops("bf16") / device.bandwidth)
+    times = list(_row_times(cost, device))
+    return Roofline(device, sum(t.seconds for t in times), sum(t.compute for t in times), sum(t.memory for t in times),
+                    device.matrix_flops("bf16") / device.bandwidth, times)
 
 
 def _compute_seconds(cost: Cost, products: list[tuple[str, int]], device: Device) -> float:

@@ -153,3 +153,14 @@ def test_the_package_is_the_same_bytes_each_time(tmp_path: pathlib.Path) -> None
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
     assert hlotool.__file__ is not None
     assert (tmp_path / "a" / "playground" / "pyodide" / "package.json").read_bytes() == b"{}"
+
+
+def test_without_a_home_the_package_is_fetched_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> pathlib.Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: io.BytesIO(b"something else"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setattr(pathlib.Path, "home", homeless)
+    with pytest.raises(HloError, match="its checksum is"):
+        pyodide_files()

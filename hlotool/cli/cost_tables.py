@@ -1,0 +1,113 @@
+"""What `hlotool cost` says to people: figures as text and tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from hlotool.cli.console import wants_color
+from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
+from hlotool.passes.cost import Allocation, Device, Figures, ModuleCost, device_bytes, sent_by
+
+
+def print_figures(found: Figures, args: argparse.Namespace) -> None:
+    """The head, and the tables that were asked for."""
+    for line in _head(found):
+        print(visible(line))
+    if args.memory:
+        _print_table(args, ("bytes", "kind", "value", "shape"), [
+            (format_bytes(b.bytes), b.kind, b.name, b.shape) for b in found.memory.live])
+    if args.communication:
+        _print_communication(found, args)
+    elif not args.memory:
+        _print_costs(found.cost, args)
+
+
+def _print_communication(found: Figures, args: argparse.Namespace) -> None:
+    if args.by == "instruction":
+        _print_table(args, ("sent", "runs", "collective", "devices", "groups"), [
+            (format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
+             t.axis or t.groups) for t in found.transfers])
+        return
+    grouped = sent_by(found.cost.module, found.transfers, args.by)
+    _print_table(args, (args.by, "sent", "runs"), [
+        (name or "(none)", format_bytes(sent), str(runs)) for name, (sent, runs) in grouped.items()])
+
+
+def _print_costs(cost: ModuleCost, args: argparse.Namespace) -> None:
+    rows = cost.by(args.by)
+    runs = {r.instruction.name: r.executions for r in cost.rows} if args.by == "instruction" else {}
+    total = max(sum(c.work for c in rows.values()), 1)
+    titles = (args.by, *(("runs",) if runs else ()), "flops", "functions", "bytes", "flop/B", "flops %")
+    _print_table(args, titles, [
+        (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), format_count(c.flops),
+         format_count(c.transcendentals), format_bytes(c.bytes), f"{c.intensity:.3g}", f"{100 * c.work / total:.1f}")
+        for name, c in rows.items() if c.work or c.bytes])
+
+
+def _head(found: Figures) -> list[str]:
+    total, memory = found.cost.total, found.memory
+    order = "" if memory.is_scheduled else ", in the order of the text"
+    donated = f", {format_bytes(memory.aliased)} more in arguments" if memory.aliased else ""
+    said = [f"{found.name}:",
+            f"  {format_count(total.flops)} flops, {format_count(total.transcendentals)} functions, "
+            f"{format_bytes(total.bytes)} moved, {total.intensity:.3g} flop/B",
+            f"  memory: {format_bytes(memory.total)} at once{order}",
+            f"    {format_bytes(memory.arguments)} arguments, "
+            f"{format_bytes(memory.outputs - memory.aliased)} results{donated}, "
+            f"{format_bytes(memory.temporaries)} between"]
+    if found.transfers:
+        said.append(f"  communication: {format_bytes(sum(t.total for t in found.transfers))} sent by each device")
+    if (line := found.roofline) is not None:
+        said.append(f"  {line.device.name}: at least {format_seconds(line.seconds)} "
+                    f"({format_seconds(line.compute_seconds)} arithmetic, "
+                    f"{format_seconds(line.memory_seconds)} memory)")
+    said += [f"  {loop.opcode} {loop.name}: nobody can tell how often it runs; it counts once"
+             for loop in found.cost.unknown_loops]
+    if found.cost.opaque:
+        said.append(f"  what these custom calls compute is not counted: {', '.join(found.cost.opaque_targets)}")
+    return said
+
+
+def print_allocations(path: str, allocations: Sequence[Allocation], args: argparse.Namespace) -> None:
+    """What a file of XLA's buffer assignment holds, the largest values first."""
+    kinds = {k: sum(a.size for a in allocations if a.kind == k) for k in ("parameter", "output", "temporary")}
+    print(visible(f"{path}:"))
+    parts = ", ".join(f"{format_bytes(n)} {kind}" for kind, n in kinds.items())
+    print(f"  {format_bytes(device_bytes(allocations))}: {parts}")
+    values = sorted(((v, a) for a in allocations if a.kind in kinds for v in a.values), key=lambda pair: -pair[0].size)
+    _print_table(args, ("bytes", "kind", "value", "shape"),
+                 [(format_bytes(v.size), a.kind, v.name, v.shape) for v, a in values])
+
+
+def print_devices(found: Sequence[Device], args: argparse.Namespace) -> None:
+    """All devices, one a row."""
+    _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), [
+        (d.name, format_count(d.matrix_flops("bf16")), format_count(d.vector_flops), format_bytes(d.bandwidth),
+         format_bytes(d.memory))
+        for d in found], most=0)
+
+
+# Tables.
+
+
+def _print_table(args: argparse.Namespace, titles: Sequence[str], rows: list[tuple[str, ...]],
+                 most: int | None = None) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    most = args.top if most is None else most
+    shown = rows[:most] if most > 0 else rows
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    words = ("value", "shape", "collective", "groups", "kind", "device", args.by)
+    for title in titles:
+        table.add_column(title, justify="left" if title in words else "right", no_wrap=title not in words,
+                         overflow="fold")
+    for row in shown:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    Console(highlight=False, color_system="standard" if wants_color(sys.stdout, args.color) else None).print(table)
+    if len(shown) < len(rows):
+        print(f"{len(rows) - len(shown)} more rows: --top 0 shows all")
