@@ -72,9 +72,10 @@ def run(args: argparse.Namespace) -> int:
     for path in args.paths:
         allocations = _allocations(path)
         if allocations is not None:
-            records.append(allocations_record(path, allocations))
             if args.format == "text":
                 print_allocations(path, allocations, args)
+            else:
+                records.append(allocations_record(path, allocations))
             continue
         sources: dict[str, Source] = {}
         for loaded in load([path], sources):
@@ -86,9 +87,10 @@ def run(args: argparse.Namespace) -> int:
             if args.html is not None:
                 shown.append(found)
                 continue
-            records.append(module_record(found))
             if args.format == "text":
                 print_figures(found, args)
+            else:
+                records.append(module_record(found))
     if args.html is not None:
         return max(code, _write_page(args.html, shown))
     if args.format == "json":

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from hlotool.cli.console import wants_color
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
+from hlotool.ops import Cost
 from hlotool.passes.cost import Allocation, Device, Figures, ModuleCost, device_bytes, sent_by
+
+_Item = TypeVar("_Item")
 
 
 def print_figures(found: Figures, args: argparse.Namespace) -> None:
@@ -16,8 +20,8 @@ def print_figures(found: Figures, args: argparse.Namespace) -> None:
     for line in _head(found):
         print(visible(line))
     if args.memory:
-        _print_table(args, ("bytes", "kind", "value", "shape"), [
-            (format_bytes(b.bytes), b.kind, b.name, b.shape) for b in found.memory.live])
+        _print_table(args, ("bytes", "kind", "value", "shape"), found.memory.live,
+                     lambda b: (format_bytes(b.bytes), b.kind, b.name, b.shape))
     if args.communication:
         _print_communication(found, args)
     elif not args.memory:
@@ -26,24 +30,28 @@ def print_figures(found: Figures, args: argparse.Namespace) -> None:
 
 def _print_communication(found: Figures, args: argparse.Namespace) -> None:
     if args.by == "instruction":
-        _print_table(args, ("sent", "runs", "collective", "devices", "groups"), [
-            (format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
-             t.axis or t.groups) for t in found.transfers])
+        _print_table(args, ("sent", "runs", "collective", "devices", "groups"), found.transfers, lambda t: (
+            format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
+            t.axis or t.groups))
         return
-    grouped = sent_by(found.cost.module, found.transfers, args.by)
-    _print_table(args, (args.by, "sent", "runs"), [
-        (name or "(none)", format_bytes(sent), str(runs)) for name, (sent, runs) in grouped.items()])
+    grouped = [(name, *sums) for name, sums in sent_by(found.cost.module, found.transfers, args.by).items()]
+    _print_table(args, (args.by, "sent", "runs"), grouped, lambda row: (
+        row[0] or "(none)", format_bytes(row[1]), str(row[2])))
 
 
 def _print_costs(cost: ModuleCost, args: argparse.Namespace) -> None:
-    rows = cost.by(args.by)
-    runs = {r.instruction.name: r.executions for r in cost.rows} if args.by == "instruction" else {}
-    total = max(sum(c.work for c in rows.values()), 1)
+    rows = [(name, c, c.work) for name, c in cost.by(args.by).items() if c.work or c.bytes]
+    runs = {name: row.executions for name, row in cost.named()} if args.by == "instruction" else {}
+    total = max(sum(work for _, _, work in rows), 1)
+
+    def row_of(row: tuple[str, Cost, int]) -> tuple[str, ...]:
+        name, c, work = row
+        return (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), format_count(c.flops),
+                format_count(c.transcendentals), format_bytes(c.bytes), f"{c.intensity:.3g}",
+                f"{100 * work / total:.1f}")
+
     titles = (args.by, *(("runs",) if runs else ()), "flops", "functions", "bytes", "flop/B", "flops %")
-    _print_table(args, titles, [
-        (name or "(none)", *((str(runs.get(name, 1)),) if runs else ()), format_count(c.flops),
-         format_count(c.transcendentals), format_bytes(c.bytes), f"{c.intensity:.3g}", f"{100 * c.work / total:.1f}")
-        for name, c in rows.items() if c.work or c.bytes])
+    _print_table(args, titles, rows, row_of)
 
 
 def _head(found: Figures) -> list[str]:
@@ -77,37 +85,37 @@ def print_allocations(path: str, allocations: Sequence[Allocation], args: argpar
     parts = ", ".join(f"{format_bytes(n)} {kind}" for kind, n in kinds.items())
     print(f"  {format_bytes(device_bytes(allocations))}: {parts}")
     values = sorted(((v, a) for a in allocations if a.kind in kinds for v in a.values), key=lambda pair: -pair[0].size)
-    _print_table(args, ("bytes", "kind", "value", "shape"),
-                 [(format_bytes(v.size), a.kind, v.name, v.shape) for v, a in values])
+    _print_table(args, ("bytes", "kind", "value", "shape"), values,
+                 lambda pair: (format_bytes(pair[0].size), pair[1].kind, pair[0].name, pair[0].shape))
 
 
 def print_devices(found: Sequence[Device], args: argparse.Namespace) -> None:
     """All devices, one a row."""
-    _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), [
-        (d.name, format_count(d.matrix_flops("bf16")), format_count(d.vector_flops), format_bytes(d.bandwidth),
-         format_bytes(d.memory))
-        for d in found], most=0)
+    _print_table(args, ("device", "bf16 flop/s", "vector flop/s", "bytes/s", "memory"), found, lambda d: (
+        d.name, format_count(d.matrix_flops("bf16")), format_count(d.vector_flops), format_bytes(d.bandwidth),
+        format_bytes(d.memory)), most=0)
 
 
 # Tables.
 
 
-def _print_table(args: argparse.Namespace, titles: Sequence[str], rows: list[tuple[str, ...]],
-                 most: int | None = None) -> None:
+def _print_table(args: argparse.Namespace, titles: Sequence[str], items: Sequence[_Item],
+                 row_of: Callable[[_Item], tuple[str, ...]], most: int | None = None) -> None:
+    """A table of the first items; only for these is a row made."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     most = args.top if most is None else most
-    shown = rows[:most] if most > 0 else rows
+    shown = items[:most] if most > 0 else items
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     words = ("value", "shape", "collective", "groups", "kind", "device", args.by)
     for title in titles:
         table.add_column(title, justify="left" if title in words else "right", no_wrap=title not in words,
                          overflow="fold")
-    for row in shown:
-        table.add_row(*(Text(visible(cell)) for cell in row))
+    for item in shown:
+        table.add_row(*(Text(visible(cell)) for cell in row_of(item)))
     Console(highlight=False, color_system="standard" if wants_color(sys.stdout, args.color) else None).print(table)
-    if len(shown) < len(rows):
-        print(f"{len(rows) - len(shown)} more rows: --top 0 shows all")
+    if len(shown) < len(items):
+        print(f"{len(items) - len(shown)} more rows: --top 0 shows all")

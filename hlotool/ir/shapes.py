@@ -163,6 +163,11 @@ class Shape(metaclass=Interned):
 
         Elements take a byte at least, unless the layout gives them fewer bits. Tokens and opaque values take none.
         """
+        return self._bytes()
+
+    # Asked for every operand of every instruction, of few shapes.
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - shapes are interned and few
+    def _bytes(self) -> int:
         if self.element_type not in DTYPES:
             return sum(e.nbytes for e in self.elements)
         layout = self.layout

@@ -8,9 +8,10 @@ The conventions are those of XLA's HloCostAnalysis (xla/service/hlo_cost_analysi
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
@@ -50,7 +51,7 @@ class Cost:
 
     def work_only(self) -> Cost:
         """The same without traffic: what a fused instruction costs."""
-        return replace(self, bytes_read=0, bytes_written=0)
+        return Cost(self.flops, self.transcendentals)
 
 
 FREE = Cost()
@@ -71,6 +72,7 @@ class Inner(Protocol):
 CostRule: TypeAlias = Callable[[HloInstruction, Inner], Cost]
 
 
+@functools.lru_cache(maxsize=4096)
 def elements_of(shape: Shape) -> int:
     """Elements of an array, or of all arrays in a tuple."""
     if shape.elements:
@@ -78,10 +80,9 @@ def elements_of(shape: Shape) -> int:
     return math.prod(max(d, 1) if d < 0 else d for d in shape.dims) if shape.is_array else 0
 
 
-def traffic(instruction: HloInstruction) -> Cost:
-    """Every operand read once, the result written once."""
-    return Cost(bytes_read=sum(o.shape.nbytes for o in instruction.operands),
-                bytes_written=instruction.shape.nbytes)
+def traffic(instruction: HloInstruction, flops: int = 0, transcendentals: int = 0) -> Cost:
+    """Every operand read once, the result written once, and some arithmetic."""
+    return Cost(flops, transcendentals, sum([o.shape.nbytes for o in instruction.operands]), instruction.shape.nbytes)
 
 
 def moves(instruction: HloInstruction, inner: Inner) -> Cost:
@@ -106,19 +107,19 @@ def most(costs: Iterable[Cost]) -> Cost:
 
 def each_element(instruction: HloInstruction, inner: Inner) -> Cost:
     """One operation for each element of the result."""
-    return traffic(instruction) + Cost(flops=elements_of(instruction.shape))
+    return traffic(instruction, elements_of(instruction.shape))
 
 
 def each_function(instruction: HloInstruction, inner: Inner) -> Cost:
     """One transcendental function for each element of the result."""
-    return traffic(instruction) + Cost(transcendentals=elements_of(instruction.shape))
+    return traffic(instruction, 0, elements_of(instruction.shape))
 
 
 def flops(count: Callable[[HloInstruction], int]) -> CostRule:
     """Everything is read and written once, with that much arithmetic."""
 
     def rule(instruction: HloInstruction, inner: Inner) -> Cost:
-        return traffic(instruction) + Cost(flops=count(instruction))
+        return traffic(instruction, count(instruction))
 
     return rule
 

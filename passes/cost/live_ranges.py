@@ -10,8 +10,8 @@ will come, or where a donated argument was. What is left shares a heap. Source: 
 from __future__ import annotations
 
 import bisect
-import operator
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -33,7 +33,7 @@ from hlotool.passes.cost.values_in_time import (
 
 #: places of results that are tried for a temporary
 _MOST_PLACES = 6
-_start = operator.attrgetter("start")
+
 
 @dataclass(frozen=True, slots=True)
 class LiveBuffer:
@@ -143,7 +143,9 @@ class _Layout:
         for buffer in buffers(result, tables=True):
             buffer.last_use = NEVER
             if (not buffer.is_given or buffer.is_donated) and buffer not in places:
-                buffer.within = Place(buffer.size, [Span(*span, buffer) for span in buffer.spans()])
+                buffer.within = Place(buffer.size)
+                for span in buffer.spans():
+                    buffer.within.put(Span(*span, buffer))
                 if not buffer.is_table:
                     places[buffer] = buffer.within
         parameters = [trees[p] for p in computation.parameters() if p in trees]
@@ -153,6 +155,7 @@ class _Layout:
                 place = places.get(made)
                 if place is not None and argument.is_given and argument.within is None:
                     place.holds.insert(0, Span(argument.start, argument.last_use, argument))
+                    place.starts.insert(0, argument.start)
                     argument.within = place
         return list(places.values())
 
@@ -163,18 +166,24 @@ class _Layout:
         loose = [b for made in self.timeline.made for b in made if _needs_room(b) and not b.is_table]
         for buffer in sorted(loose, key=lambda b: (-b.size, b.start)):
             first = bisect.bisect_left(sizes, buffer.size)
+            if first == len(sizes):
+                continue
             spans = [Span(*span, buffer) for span in buffer.spans()]
             for place in ordered[first:first + _MOST_PLACES]:
-                if all(self._fits(place, span) for span in spans):
+                if self._fit(place, spans):
                     for span in spans:
-                        bisect.insort(place.holds, span, key=_start)
+                        place.put(span)
                     buffer.within = place
                     break
 
-    def _fits(self, place: Place, span: Span) -> bool:
-        at = bisect.bisect_right(place.holds, span.start, key=_start)
-        return ((at == 0 or self._may_follow(place.holds[at - 1], span))
-                and (at == len(place.holds) or self._may_follow(span, place.holds[at])))
+    def _fit(self, place: Place, spans: Sequence[Span]) -> bool:
+        for span in spans:
+            at = bisect.bisect_right(place.starts, span.start)
+            if at and not self._may_follow(place.holds[at - 1], span):
+                return False
+            if at < len(place.holds) and not self._may_follow(span, place.holds[at]):
+                return False
+        return True
 
     def _may_follow(self, before: Span, after: Span) -> bool:
         """Whether a value may lie where another lay: that is over, or is read for the last time to make it."""
@@ -210,22 +219,24 @@ class _Layout:
 
     def _sweep(self) -> tuple[int, HloInstruction | None, int]:
         """The most that lives at once; where; and when."""
-        starts: dict[int, int] = {}
-        ends: dict[int, int] = {}
+        order = self.timeline.order
+        begun, ended = [0] * len(order), [0] * len(order)
+        for buffer in itertools.chain.from_iterable(self.timeline.made):
+            if _needs_room(buffer):
+                size = aligned(buffer.size)
+                for start, end in buffer.spans():
+                    begun[start] += size
+                    if end < len(order):  # what is needed to the end never ends
+                        ended[end] += size
         live = most = when = 0
         at: HloInstruction | None = None
         self.over_time: list[int] = []
-        for time, instruction in enumerate(self.timeline.order):
-            for buffer in self.timeline.made[time]:
-                if _needs_room(buffer):
-                    for start, end in buffer.spans():
-                        starts[start] = starts.get(start, 0) + aligned(buffer.size)
-                        ends[end] = ends.get(end, 0) + aligned(buffer.size)
-            live += starts.pop(time, 0)
+        for time, instruction in enumerate(order):
+            live += begun[time]
             self.over_time.append(live)
             if live > most:
                 most, at, when = live, instruction, time
-            live -= ends.pop(time, 0)
+            live -= ended[time]
         return most, at, when
 
     def _pieces(self, at_once: int) -> list[Piece]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_before_callers, callees_first, no_collection
+from hlotool.ir import (
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Shape,
+    callees_before_callers,
+    callees_first,
+    no_collection,
+)
 from hlotool.ops import FREE, OPS, Cost, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
 from hlotool.passes.origins import origin_of
@@ -47,7 +56,14 @@ class ModuleCost:
 
     @property
     def total(self) -> Cost:
-        return sum((r.total for r in self.rows), FREE)
+        flops = functions = read = written = 0  # not a Cost for each of many rows
+        for row in self.rows:
+            once, times = row.once, row.executions
+            flops += once.flops * times
+            functions += once.transcendentals * times
+            read += once.bytes_read * times
+            written += once.bytes_written * times
+        return Cost(flops, functions, read, written)
 
     @property
     def opaque_targets(self) -> list[str]:
@@ -62,9 +78,19 @@ class ModuleCost:
         """
         name_of = _GROUPINGS[grouping]
         found: dict[str, Cost] = defaultdict(Cost)
+        if grouping == "instruction":
+            return dict(sorted(((name, row.total) for name, row in self.named()), key=lambda item: _weight(item[1]),
+                               reverse=True))
         for row in self.rows if grouping in ("instruction", "computation") else self.spread():
             found[name_of(self.module, row)] += row.total
         return dict(sorted(found.items(), key=lambda item: _weight(item[1]), reverse=True))
+
+    def named(self) -> Iterator[tuple[str, CostRow]]:
+        """The rows with their instructions' names, behind the computation's name where several have one."""
+        times = Counter(row.instruction.name for row in self.rows)
+        for row in self.rows:
+            name = row.instruction.name
+            yield (name if times[name] == 1 else f"{row.computation.name}/{name}"), row
 
     def spread(self) -> Iterator[CostRow]:
         """The rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
@@ -129,7 +155,8 @@ class _Costs:
     def __init__(self) -> None:
         self._known: dict[HloComputation, Cost] = {}
         self._counts: dict[HloInstruction, int] = {}
-        self._calls: dict[HloInstruction, HloComputation | None] = {}
+        #: what calls stand for, by all that this depends on: the layers of a model make the same calls
+        self._calls: dict[tuple[Shape, tuple[Shape, ...], Attributes], HloComputation | None] = {}
         self.unknown: list[HloInstruction] = []
 
     def __call__(self, computation: HloComputation) -> Cost:
@@ -158,9 +185,10 @@ class _Costs:
         return self(known).work_only() if known is not None else FREE
 
     def _standing_for(self, call: HloInstruction) -> HloComputation | None:
-        if call not in self._calls:
-            self._calls[call] = standing_for(call)
-        return self._calls[call]
+        alike = call.shape, tuple([o.shape for o in call.operands]), call.attributes.without("metadata", "sharding")
+        if alike not in self._calls:
+            self._calls[alike] = standing_for(call)
+        return self._calls[alike]
 
     def trips(self, loop: HloInstruction) -> int:
         if loop not in self._counts:

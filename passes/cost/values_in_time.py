@@ -7,6 +7,7 @@ one piece of memory at each of them, as large as it needs. Source: XLA, HloLiveR
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +76,14 @@ class Place:
 
     size: int
     holds: list[Span] = field(default_factory=list)
+    #: when each of them starts
+    starts: list[int] = field(default_factory=list)
+
+    def put(self, span: Span) -> None:
+        """Let a value lie here; behind what starts at the same time."""
+        at = bisect.bisect_right(self.starts, span.start)
+        self.holds.insert(at, span)
+        self.starts.insert(at, span.start)
 
 
 @dataclass(slots=True, eq=False)
@@ -100,17 +109,21 @@ def found(buffer: Buffer) -> Buffer:
     return root
 
 
-def buffers(tree: Tree, *, tables: bool = False) -> Iterator[Buffer]:
+def buffers(tree: Tree, *, tables: bool = False) -> Sequence[Buffer]:
     """The pieces of memory of a value, in order."""
+    if isinstance(tree, Buffer):  # as nearly all are
+        return (tree if tree.same_as is None else found(tree),)
+    pieces: list[Buffer] = []
     stack: list[Tree] = [tree]
     while stack:
         one = stack.pop()
         if isinstance(one, Buffer):
-            yield found(one)
+            pieces.append(found(one))
             continue
         if tables and one.table is not None:
-            yield found(one.table)
+            pieces.append(found(one.table))
         stack.extend(reversed(one.trees))
+    return pieces
 
 
 def member(tree: Tree, index: Sequence[int]) -> Tree:
@@ -325,7 +338,7 @@ def call_sites(module: HloModule) -> Counter[HloComputation]:
 def _view(tree: Tree, shape: Shape) -> Tree:
     """What an asynchronous chain's end gives: the last member that has the result's form."""
     if isinstance(tree, Members) and not shape.is_tuple:
-        members = list(buffers(tree))
+        members = buffers(tree)
         fitting = [b for b in members if b.size == shape.nbytes]
         if members:
             return (fitting or members)[-1]

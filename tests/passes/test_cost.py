@@ -106,6 +106,14 @@ def test_a_loop_that_nobody_can_count_counts_once_and_is_named():
     assert cost.total.flops == 2 * 8 * 8 * 8 + 1 + 2
 
 
+def test_instructions_of_one_name_in_several_computations_have_rows_of_their_own():
+    found = module_cost(hlotool.parse("""HloModule m
+    square { x = f32[4] parameter(0)  ROOT r = f32[4] multiply(x, x) }
+    ENTRY main { x = f32[4] parameter(0)  y = f32[4] call(x), to_apply=square  ROOT r = f32[4] tanh(y) }"""))
+    assert found.by("instruction")["square/r"] == Cost(4, 0, 32, 16)
+    assert found.by("instruction")["main/r"] == Cost(0, 4, 16, 16)
+
+
 def test_counters_are_seen_through_fusions_and_calls():
     text = """HloModule hidden
     more { i = s32[] parameter(0)  one = s32[] constant(1)  ROOT n = s32[] add(i, one) }
