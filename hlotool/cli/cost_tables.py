@@ -10,7 +10,7 @@ from typing import TypeVar
 from hlotool.cli.console import wants_color
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, Device, Figures, ModuleCost, device_bytes, sent_by
+from hlotool.passes.cost import Allocation, Device, Figures, ModuleCost, device_bytes, sent_by, uncounted
 
 _Item = TypeVar("_Item")
 
@@ -71,8 +71,7 @@ def _head(found: Figures) -> list[str]:
         said.append(f"  {line.device.name}: at least {format_seconds(line.seconds)} "
                     f"({format_seconds(line.compute_seconds)} arithmetic, "
                     f"{format_seconds(line.memory_seconds)} memory)")
-    said += [f"  {loop.opcode} {loop.name}: nobody can tell how often it runs; it counts once"
-             for loop in found.cost.unknown_loops]
+    said += [f"  {loop.opcode} {loop.name}: {uncounted(loop)}" for loop in found.cost.unknown_loops]
     if found.cost.opaque:
         said.append(f"  what these custom calls compute is not counted: {', '.join(found.cost.opaque_targets)}")
     return said

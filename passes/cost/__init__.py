@@ -8,7 +8,7 @@ from hlotool.passes.cost.buffer_assignment import (
 )
 from hlotool.passes.cost.communication import TRANSFER_GROUPINGS, Transfer, sent_by, transfers
 from hlotool.passes.cost.live_ranges import LiveBuffer, PeakMemory, peak_memory
-from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, module_cost
+from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, module_cost, uncounted
 from hlotool.passes.cost.module_figures import Figures, figures
 from hlotool.passes.cost.rooflines import Device, Roofline, RowTime, devices, roofline
 from hlotool.passes.trip_counts import noted_trip_count, trip_count
@@ -17,4 +17,4 @@ __all__ = [
     "GROUPINGS", "TRANSFER_GROUPINGS", "Allocation", "CostRow", "Device", "Figures", "LiveBuffer", "ModuleCost",
     "PeakMemory", "Roofline", "RowTime", "Transfer", "device_bytes", "devices", "figures", "is_buffer_assignment",
     "module_cost", "noted_trip_count", "peak_memory", "read_buffer_assignment", "roofline", "sent_by", "transfers",
-    "trip_count"]
+    "trip_count", "uncounted"]

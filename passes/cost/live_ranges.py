@@ -160,8 +160,11 @@ class _Layout:
         return list(places.values())
 
     def _lay_into(self, places: list[Place]) -> None:
-        """Temporaries, the largest first, into the smallest place that is large enough and free while they live."""
-        ordered = sorted((p for p in places if p.size), key=lambda p: p.size)
+        """Temporaries, the largest first, into the smallest place that is large enough and free while they live.
+
+        Of places of one size that of the result which is made last comes first, as in XLA's BufferAssigner.
+        """
+        ordered = sorted((p for p in places if p.size), key=lambda p: (p.size, -p.starts[-1]))
         sizes = [p.size for p in ordered]
         loose = [b for made in self.timeline.made for b in made if _needs_room(b) and not b.is_table]
         for buffer in sorted(loose, key=lambda b: (-b.size, b.start)):

@@ -47,7 +47,7 @@ class ModuleCost:
 
     module: HloModule
     rows: list[CostRow]
-    #: loops of which nobody knows how often they run: their bodies are counted once
+    #: loops of which nobody knows how often they run, and library calls that hold such: their bodies are counted once
     unknown_loops: list[HloInstruction] = field(default_factory=list)
     #: custom calls that nobody here can look into: their traffic is counted, no arithmetic
     opaque: list[HloInstruction] = field(default_factory=list)
@@ -158,6 +158,8 @@ class _Costs:
         #: what calls stand for, by all that this depends on: the layers of a model make the same calls
         self._calls: dict[tuple[Shape, tuple[Shape, ...], Attributes], HloComputation | None] = {}
         self.unknown: list[HloInstruction] = []
+        #: what library calls stand for, where that loops and nobody knows how often
+        self._endless: set[HloComputation] = set()
 
     def __call__(self, computation: HloComputation) -> Cost:
         found = self._known.get(computation)
@@ -182,7 +184,16 @@ class _Costs:
 
     def _work_of_call(self, call: HloInstruction) -> Cost:
         known = self._standing_for(call)
-        return self(known).work_only() if known is not None else FREE
+        if known is None:
+            return FREE
+        before = len(self.unknown)
+        work = self(known).work_only()
+        if len(self.unknown) > before:  # loops that the module's text does not show
+            del self.unknown[before:]
+            self._endless.add(known)
+        if known in self._endless and call not in self.unknown:
+            self.unknown.append(call)
+        return work
 
     def _standing_for(self, call: HloInstruction) -> HloComputation | None:
         alike = call.shape, tuple([o.shape for o in call.operands]), call.attributes.without("metadata", "sharding")
@@ -209,6 +220,13 @@ class _Costs:
         if instruction.opcode == "conditional":
             return [(max(called, key=lambda c: _weight(self(c))), 1)] if called else []
         return [(c, 1) for c in called]
+
+
+def uncounted(loop: HloInstruction) -> str:
+    """What there is to say of one of ModuleCost.unknown_loops."""
+    if loop.opcode == "while":
+        return "nobody can tell how often it runs; it counts once"
+    return "nobody can tell how often its loops run; they count once"
 
 
 def _weight(cost: Cost) -> tuple[int, int]:

@@ -5,13 +5,16 @@ Source: XLA, HloDataflowAnalysis::CanShareOperandBufferWithUser.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from hlotool.ir import HloComputation, HloInstruction, post_order
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, Shape, post_order
 from hlotool.ops import OPS
 
 #: operations whose result takes their first operand's place where nobody reads that later
-_IN_PLACE = frozenset(("dynamic-update-slice", "scatter", "sort", "all-reduce", "triangular-solve", "cholesky"))
+_UPDATES = frozenset(("dynamic-update-slice", "scatter"))
+_IN_PLACE = _UPDATES | {"sort", "triangular-solve", "cholesky"}
+#: bitcasts in a row that are looked through
+_LONGEST_CHAIN = 1_000
 
 
 def overwritten(instruction: HloInstruction) -> Sequence[HloInstruction]:
@@ -22,14 +25,51 @@ def overwritten(instruction: HloInstruction) -> Sequence[HloInstruction]:
         return instruction.operands[:1] if instruction.opcode != "triangular-solve" else instruction.operands[1:]
     record = OPS.get(instruction.opcode)
     if record is not None and "elementwise" in record.flags and "identity" not in record.flags:
-        return [o for o in instruction.operands if o.shape.dims == instruction.shape.dims]
+        return [o for o in instruction.operands if _is_alike(o.shape, instruction.shape)]
     if instruction.opcode != "fusion":
         return ()
     (called,) = instruction.called_computations() or (None,)
     if called is None:
         return ()
     passed = _passed_through(called)
-    return [o for p, o in zip(called.parameters(), instruction.operands, strict=False) if p in passed]
+    made = [shape for _, shape in instruction.shape.leaves()]
+    return [o for p, o in zip(called.parameters(), instruction.operands, strict=False)
+            if p in passed and any(_is_alike(o.shape, shape) for shape in made)]
+
+
+def updated_in_place(instruction: HloInstruction) -> Iterator[Aliasing]:
+    """Operands that compilers update where they lie, and the parts of the result that these become.
+
+    Source: XLA, HloDataflowAnalysis::GetInPlaceInputOutputPairs.
+    """
+    if instruction.opcode in _UPDATES:
+        if not instruction.shape.is_tuple:
+            yield Aliasing((), 0)
+        for number in range(len(instruction.shape.elements)):  # a scatter into several arrays
+            yield Aliasing((number,), number)
+    if instruction.opcode != "fusion":
+        return
+    for called in instruction.called_computations():
+        is_tuple = called.root.opcode == "tuple"
+        for number, made in enumerate(called.root.operands if is_tuple else (called.root,)):
+            update = _behind_bitcasts(made)
+            given = _behind_bitcasts(update.operands[0]) if update.opcode in _UPDATES and update.operands else None
+            if given is not None and given.opcode == "parameter":
+                yield Aliasing((number,) if is_tuple else (), given.parameter_number)
+
+
+def _behind_bitcasts(instruction: HloInstruction) -> HloInstruction:
+    for _ in range(_LONGEST_CHAIN):  # a module that is not valid may have circles
+        if instruction.opcode != "bitcast" or not instruction.operands:
+            break
+        instruction = instruction.operands[0]
+    return instruction
+
+
+def _is_alike(one: Shape, other: Shape) -> bool:
+    """Whether elements of both are of one type and lie in one order."""
+    return one is other or (one.element_type == other.element_type and one.dims == other.dims
+                            and one.minor_to_major == other.minor_to_major)
 
 
 def _passed_through(computation: HloComputation) -> set[HloInstruction]:

@@ -13,15 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.passes.cost.overwriting import updated_in_place
 
 #: a tuple's table holds an address for each member
 ADDRESS = 8
 #: results that are their operand under another name or in another form
 _VIEWS = frozenset(("bitcast", "opt-barrier", "add-dependency", "domain", "all-reduce-done", "copy-done",
                     "all-gather-done", "collective-permute-done", "async-done", "async-update"))
-#: instructions that run computations which need memory of their own
-RUNS = frozenset(("call", "while", "conditional", "async-start", "custom-call"))
+#: instructions that run computations which need memory of their own; others apply theirs element by element
+RUNS = frozenset(("call", "while", "conditional", "async-start"))
 #: of these, those whose computations take their operands as they are
 _PASSES_ON = frozenset(("call", "while", "conditional"))
 NEVER = 1 << 62
@@ -247,7 +248,29 @@ class Timeline:
             passed = {b for tree in given for b in buffers(tree, tables=True)}
             for branch in called:
                 self._merge(made, self._root(branch), passed)
+        aliases = instruction.attributes.get("output_to_operand_aliasing") or ()
+        if self._is_scheduled:  # otherwise nobody has copied yet what is needed later
+            aliases = *aliases, *updated_in_place(instruction)
+        for alias in aliases:
+            if isinstance(alias, Aliasing) and 0 <= alias.parameter < len(given):
+                made = self._lying(made, alias.output_index, member(given[alias.parameter], alias.parameter_index))
         return made
+
+    def _lying(self, result: Tree, index: Sequence[int], operand: Tree) -> Tree:
+        """A result of which the part at an index lies where an operand lay, as a call promises it."""
+        if index:
+            if not isinstance(result, Members) or not 0 <= index[0] < len(result.trees):
+                return result
+            trees = list(result.trees)
+            trees[index[0]] = self._lying(trees[index[0]], index[1:], operand)
+            return Members(result.table, tuple(trees))
+        if not isinstance(result, Buffer) or not isinstance(operand, Buffer):
+            return result
+        given = found(operand)
+        if (given.is_given and not given.is_donated) or given.size != result.size:
+            return result
+        self._unite(given, result)
+        return given
 
     def _called(self, instruction: HloInstruction) -> list[HloComputation]:
         """The computations of an instruction that have run in this order, just before it."""
@@ -298,12 +321,14 @@ class Timeline:
     def _unite(self, one: Buffer, other: Buffer) -> None:
         if one is other:
             return
+        spans = sorted(one.spans() + other.spans())
         other.same_as = one
-        one.gaps += other.gaps
-        if one.last_use < other.start:
-            one.gaps.append((one.last_use, other.start))
-        one.start = min(one.start, other.start)
-        one.last_use = max(one.last_use, other.last_use)
+        one.start, one.last_use = spans[0]
+        one.gaps = []
+        for start, end in spans[1:]:
+            if start > one.last_use:
+                one.gaps.append((one.last_use, start))
+            one.last_use = max(one.last_use, end)
         one.size = max(one.size, other.size)
         one.is_merged = True
 

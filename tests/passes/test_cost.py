@@ -114,6 +114,15 @@ def test_instructions_of_one_name_in_several_computations_have_rows_of_their_own
     assert found.by("instruction")["main/r"] == Cost(0, 4, 16, 16)
 
 
+def test_a_library_call_that_loops_is_named_itself_and_not_a_loop_that_the_text_does_not_show():
+    call = ('(f32[6,6], f32[6], s32[]) custom-call(a), custom_call_target="lapack_ssyevd_ffi", '
+            'backend_config={mode = 86 : ui8, uplo = 76 : ui8}, api_version=API_VERSION_TYPED_FFI')
+    cost = module_cost(hlotool.parse(f"""HloModule m
+    ENTRY main {{ a = f32[6,6]{{0,1}} parameter(0)  one = {call}  two = {call}  ROOT t = tuple(one, two) }}"""
+                                     .replace("f32[6,6],", "f32[6,6]{0,1},")))
+    assert [i.name for i in cost.unknown_loops] == ["one", "two"] and not cost.opaque
+
+
 def test_counters_are_seen_through_fusions_and_calls():
     text = """HloModule hidden
     more { i = s32[] parameter(0)  one = s32[] constant(1)  ROOT n = s32[] add(i, one) }

@@ -64,6 +64,19 @@ def test_loops_in_loops_and_branches_need_what_the_compiler_gave_them() -> None:
         assert ours == pytest.approx(theirs, rel=0.05)
 
 
+def test_library_calls_in_their_operands_memory_and_nested_branches_need_what_the_compiler_gave_them() -> None:
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    x = jnp.ones((32, 32))
+    programs = [lambda a: lax.linalg.triangular_solve(a, a, lower=True), jnp.linalg.svd, jax.scipy.linalg.expm,
+                lambda a: lax.top_k(a[0], 5), lambda a: a.at[3].set(1.0).at[:, 5].add(2.0)]
+    for number, program in enumerate(programs):
+        ours, theirs = _memory(program, x)
+        assert ours == pytest.approx(theirs, rel=0.05), number
+
+
 def test_a_scan_of_100_costs_100_times_its_step() -> None:
     import jax
     import jax.numpy as jnp
