@@ -101,10 +101,19 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hlotool' has no attribute {name!r}")
     room, inner = _PUBLIC[name]
     value = getattr(importlib.import_module(room), inner)
+    from hlotool.ir import set_html_printer
+
+    set_html_printer(_drawn)
     if name in _TAKING_PROGRAMS:
         value = _taking_programs(value, _TAKING_PROGRAMS[name])
     globals()[name] = value
     return value
+
+
+def _drawn(module: HloModule) -> str:
+    """A module as notebooks show it; what draws is imported when the first one is shown."""
+    shown: str = importlib.import_module("hlotool.view").notebook_cell(module)
+    return shown
 
 
 def _taking_programs(function: Callable[..., Any], count: int) -> Callable[..., Any]:

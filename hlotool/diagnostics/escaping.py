@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 #: control characters, and those that change in which order text is read or that nobody sees
-_DANGEROUS = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+_DANGEROUS = ("\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
+              "\U000e0000-\U000e007f")
 _UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
 #: the same but for what lines consist of, and for bytes that are no UTF-8, which go out as they came in
 _BETWEEN_LINES = re.compile(f"(?![\n\t])[{_DANGEROUS}]")

@@ -220,6 +220,7 @@ def set_printer(printer: Callable[[HloModule], str]) -> None:
 _html_printer: list[Callable[[HloModule], str]] = []
 
 
-def set_html_printer(printer: Callable[[HloModule], str]) -> None:
-    """Make notebooks show modules with `printer`."""
-    _html_printer[:] = [printer]
+def set_html_printer(printer: Callable[[HloModule], str], *, is_plain: bool = False) -> None:
+    """Make notebooks show modules with `printer`; a plain one only as long as there is no other."""
+    if not _html_printer or not is_plain:
+        _html_printer[:] = [printer]

@@ -35,4 +35,4 @@ def as_html(module: HloModule) -> str:
     return f"<details{is_open}><summary><code>{html.escape(head)}</code></summary>{text}{rest}</details>"
 
 
-set_html_printer(as_html)
+set_html_printer(as_html, is_plain=True)

@@ -9,12 +9,13 @@ from hlotool.view.drawing_formats import (
     model_explorer_text,
 )
 from hlotool.view.folding import Fold, fold_computation, opened
+from hlotool.view.notebook_cell import notebook_cell
 from hlotool.view.overlays import Values, read_values
 from hlotool.view.page_data import ViewedModule, viewed
 from hlotool.view.view_page import MOST_BYTES, FolderPage, folder_page, module_page, pair_page
 
 __all__ = [
     "DEFAULT_BOXES", "MOST_BYTES", "Fold", "FolderPage", "Values", "ViewedModule", "as_dot", "as_model_explorer",
-    "as_svg", "cost_page", "fold_computation", "folder_page", "model_explorer_text", "module_page", "opened",
-    "pair_page", "read_values", "viewed",
+    "as_svg", "cost_page", "fold_computation", "folder_page", "model_explorer_text", "module_page", "notebook_cell",
+    "opened", "pair_page", "read_values", "viewed",
 ]

@@ -19,7 +19,17 @@ from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.diagnostics import HloError
 from hlotool.passes.equality import diff
-from hlotool.view import Values, as_dot, as_model_explorer, as_svg, module_page, pair_page, read_values, viewed
+from hlotool.view import (
+    DEFAULT_BOXES,
+    Values,
+    as_dot,
+    as_model_explorer,
+    as_svg,
+    module_page,
+    pair_page,
+    read_values,
+    viewed,
+)
 from hlotool.view.page_data import match_record, module_record
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
@@ -216,14 +226,33 @@ def test_view_never_writes_over_what_it_reads(tmp_path: pathlib.Path) -> None:
     assert module.read_text() == SCOPED
 
 
+def test_notebooks_show_the_graph_as_an_image_of_bounded_size() -> None:
+    lines = ["x0 = f32[2] parameter(0)", *(f"x{n + 1} = f32[2] negate(x{n})" for n in range(3_000))]
+    module = hlotool.parse("ENTRY e {\n" + "\n".join(lines) + "\n}")
+    shown = module._repr_html_()
+    assert shown is not None and len(shown) < 300_000
+    data = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)
+    assert data is not None
+    drawn = ElementTree.fromstring(base64.b64decode(data[1]))
+    boxes = drawn.findall("{http://www.w3.org/2000/svg}rect")
+    assert 2 <= len(boxes) <= DEFAULT_BOXES
+    assert "x3000" in shown or "more lines" in shown
+
+
+def test_characters_that_xml_has_not_are_written_out_in_drawings() -> None:
+    module = hlotool.parse("ENTRY e { ROOT a = f32[] parameter(0) }")
+    module.entry.instructions[0].name = "a\uffff\ufffe\x01\ud800"
+    assert r"a\uffff\ufffe\x01\ud800" in "".join(ElementTree.fromstring(as_svg(module)).itertext())
+
+
 def test_notebooks_show_escaped_text() -> None:
     shown = hlotool.parse(SCOPED.replace(
         "negate(%exponential.7.5)", f"custom-call(), custom_call_target={json.dumps(HOSTILE)}"))._repr_html_()
     assert shown is not None
-    assert "<img" not in shown
+    assert shown.count("<img") == 1  # the drawing; what the module's strings say is text
     assert "onerror" in shown
     assert "exponential.5.5" in shown
     broken = hostile()._repr_html_()  # its names cannot be printed
     assert broken is not None
-    assert "<img" not in broken
+    assert "<img" not in broken and "data:" not in broken
     assert "no name" in broken

@@ -1,0 +1,30 @@
+"""A module as a notebook shows it: its folded graph, and its text below."""
+
+from __future__ import annotations
+
+import base64
+
+from hlotool.diagnostics import HloError, visible_html
+from hlotool.ir import HloModule
+from hlotool.text import as_html, check_writable
+from hlotool.view.drawing_formats import DEFAULT_BOXES, as_svg
+
+
+def notebook_cell(module: HloModule) -> str:
+    """HTML without scripts: the entry computation as an image of at most DEFAULT_BOXES boxes, and the coloured text."""
+    return drawing(module) + as_html(module)
+
+
+def drawing(module: HloModule) -> str:
+    """The image; nothing for a module under construction, of which the text says what it lacks.
+
+    It stands in an <img>: a drawing's style would otherwise hold for all the notebook, and nothing in it can run.
+    """
+    try:
+        check_writable(module)
+    except HloError:
+        return ""
+    picture = as_svg(module, DEFAULT_BOXES)
+    data = base64.b64encode(picture.encode("utf-8")).decode("ascii")
+    return (f'<div style="overflow: auto; max-height: 40em"><img alt="The graph of {visible_html(module.name)}" '
+            f'style="max-width: none" src="data:image/svg+xml;base64,{data}"></div>')
