@@ -16,7 +16,7 @@ from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
 from hlotool.builder.semantics import Semantics
-from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity, did_you_mean
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Aliasing,
@@ -79,10 +79,7 @@ class Core:
         return find(name)
 
     def _near(self, name: str) -> str:
-        import difflib
-
-        near = difflib.get_close_matches(name, FUNCTIONS, 1)
-        return f"did you mean {near[0]}?" if near else ""
+        return did_you_mean(name, FUNCTIONS)
 
     def apply(self, function: Function, args: Sequence[Any], keywords: Mapping[str, Any], called: str = "") -> Any:
         """Call a builder function: bind its arguments, place what goes wrong, and dress its result.

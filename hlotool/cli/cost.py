@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths, load
+from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, visible
@@ -66,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     name = args.device or (_USUAL_DEVICE if args.html is not None else None)
     device = devices().get(name) if name is not None else None
     if name is not None and device is None:
-        complain(f"hlotool cost: {args.device!r} is no device that is known; {', '.join(devices())} are")
+        complain(f"hlotool cost: {name!r} is no device that is known; {', '.join(devices())} are"
+                 f"{suggestion(name, devices())}")
         return 2
     code, records, shown = 0, [], []
     for path in args.paths:

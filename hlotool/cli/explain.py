@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import textwrap
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
 from hlotool.cli.ops import as_record, operands_of
+from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.conformance import samples_folder, sections
 from hlotool.diagnostics import CODES
@@ -35,12 +35,12 @@ def run(args: argparse.Namespace) -> int:
     found = [(word, _look_up(word, args.examples)) for word in args.words]
     for word, record in found:
         if record is None:
-            close = difflib.get_close_matches(word, [*OPS, *CODES, *(c.name for c in CODES.values())], 1)
-            complain(f"hlotool explain: nothing is called {word!r}" + (f"; did you mean {close[0]}?" if close else ""))
+            advice = suggestion(word, [*OPS, *CODES, *(c.name for c in CODES.values())])
+            complain(f"hlotool explain: nothing is called {word!r}{advice}")
     records = [record for _, record in found if record is not None]
     if args.format == "json":
         print_json(records)
-    else:
+    elif records:
         page = _markdown if args.format == "markdown" else _text
         print("\n\n".join(map(page, records)))
     return 2 if len(records) < len(found) else 0

@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     if is_asked():
         complete("hlotool")
+    if given[:1] == ["help"] and given[1:2] and given[1] in COMMANDS:
+        given = [given[1], "--help"]
     if not given or given[0] in ("-h", "--help", "help"):
         _print(_overview())
         return CLEAN if given else UNUSABLE
@@ -40,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(_version("hlotool"))
         return CLEAN
     if given[0] not in COMMANDS:
-        complain(f"hlotool: {given[0]!r} is no command{suggestion(given[0], COMMANDS)}; `hlotool --help` lists them")
+        advice = suggestion(given[0], [*COMMANDS, "--help", "--version"])
+        complain(f"hlotool: {given[0]!r} is no command{advice or ';'} `hlotool --help` lists them")
         return UNUSABLE
     return _guarded(given[0], given[1:], f"hlotool {given[0]}", argv is None)
 

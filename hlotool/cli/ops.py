@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import fnmatch
 import sys
 from typing import Any
 
 from hlotool.cli.console import complain, wants_color
+from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.ops import OPS, Op
 
@@ -28,8 +28,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = [record for name, record in sorted(OPS.items())
               if not args.patterns or any(fnmatch.fnmatchcase(name, p) for p in args.patterns)]
     if not chosen:
-        near = [n for p in args.patterns for n in difflib.get_close_matches(p[:100], list(OPS), 1)]
-        advice = f"; did you mean {near[0]}?" if near else ""
+        advice = suggestion(args.patterns[0], OPS)
         complain(f"hlotool ops: no operation fits {' '.join(args.patterns)}{advice}")
         return 2
     {"text": _print_table, "json": _print_json, "markdown": _print_markdown}[args.format](chosen, args.color)

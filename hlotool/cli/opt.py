@@ -15,6 +15,7 @@ from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.parsers import suggestion
 from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Source
@@ -87,13 +88,15 @@ def _pass(word: str) -> tuple[Pass, dict[str, Any]]:
     """A pass and its keywords from `name:option=value:option`. Raises ValueError with what is wrong."""
     name, *given = word.strip().split(":")
     if name not in PASSES:
-        raise ValueError(f"no pass is called {name!r}; there are {', '.join(PASSES)}")
+        raise ValueError(f"no pass is called {name!r}; there are {', '.join(PASSES)}{suggestion(name, PASSES)}")
     known, options = _options(PASSES[name]), {}
     for option in given:
         key, _, value = option.partition("=")
         keyword = key.replace("-", "_")
         if keyword not in known:
-            raise ValueError(f"the pass {name} has no option {key!r}; `hlotool opt --list` shows the options")
+            advice = suggestion(keyword, known)
+            raise ValueError(f"the pass {name} has no option {key!r}{advice or ';'} `hlotool opt --list` shows the "
+                             "options")
         options[keyword] = _value(key, value, known[keyword])
     return PASSES[name], options
 

@@ -5,28 +5,40 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hlotool.cli.commands import COMMANDS
 from hlotool.cli.console import complain
 from hlotool.cli.file_changes import add_watch
 from hlotool.cli.limits import add_limits
 from hlotool.cli.output_files import add_output
+from hlotool.diagnostics import did_you_mean, nearest
 
 
 class Parser(argparse.ArgumentParser):
     """Errors of usage end with code 2 and one line."""
 
     def error(self, message: str) -> NoReturn:
-        complain(f"{self.prog}: {message}{self._nearest_flag(message)}; `{self.prog} --help` shows what it takes")
+        message += self._nearest_flag(message)
+        mark = "" if message.endswith("?") else ";"
+        complain(f"{self.prog}: {message}{mark} `{self.prog} --help` shows what it takes")
         raise SystemExit(2)
 
     def _nearest_flag(self, message: str) -> str:
         """The flag that an unknown one is most like."""
         unknown = message.removeprefix("unrecognized arguments: ").split()
-        if not message.startswith("unrecognized arguments: ") or not unknown or not unknown[0].startswith("--"):
+        if not message.startswith("unrecognized arguments: ") or not unknown or not unknown[0].startswith("-"):
             return ""
-        return suggestion(unknown[0].partition("=")[0], self._option_string_actions)
+        flags = {flag.lstrip("-"): flag for flag in self._option_string_actions if len(flag) > 2}
+        found = nearest(unknown[0].partition("=")[0].lstrip("-"), flags)
+        return f"; did you mean {flags[found[0]]}?" if found else ""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse has it, with the nearest of the choices."""
+        if action.choices is not None and value not in action.choices:
+            listed = list(map(str, action.choices))
+            raise argparse.ArgumentError(
+                action, f"{value!r} is none of {', '.join(listed)}{suggestion(str(value), listed)}")
 
 
 def parser_of(command: str, program: str) -> argparse.ArgumentParser:
@@ -60,7 +72,5 @@ def add_everything(parser: argparse.ArgumentParser, command: str) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """What a word was meant to be, as the end of a sentence; empty where nothing is like it."""
-    import difflib
-
-    close = difflib.get_close_matches(word[:100], list(known), 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    advice = did_you_mean(word, known)
+    return f"; {advice}" if advice else ""

@@ -14,8 +14,9 @@ from hlotool.diagnostics.diagnostic import (
     shortened,
 )
 from hlotool.diagnostics.escaping import visible, visible_html, visible_lines, without_controls
+from hlotool.diagnostics.nearest import did_you_mean, nearest
 from hlotool.diagnostics.quantities import format_bytes, format_count, format_seconds
 
 __all__ = ["CODES", "FINDERS", "Code", "Diagnostic", "Edit", "Fix", "HloError", "Note", "Origin", "Severity", "at",
-           "define", "find_code", "format_bytes", "format_count", "format_seconds", "note_at", "shortened",
-           "visible", "visible_html", "visible_lines", "without_controls"]
+           "define", "did_you_mean", "find_code", "format_bytes", "format_count", "format_seconds", "nearest",
+           "note_at", "shortened", "visible", "visible_html", "visible_lines", "without_controls"]

@@ -66,6 +66,8 @@ class Executor(abc.ABC):
     names: ClassVar[tuple[str, ...]]
     #: what stands behind a colon of the name (the platform of pjrt:cpu), as help shows it; empty: nothing does
     parameter: ClassVar[str] = ""
+    #: the words that mostly stand there
+    parameters: ClassVar[tuple[str, ...]] = ()
     #: whether that is a file of the user's
     reads_files: ClassVar[bool] = False
     #: what stands behind the colon

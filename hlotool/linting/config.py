@@ -5,15 +5,14 @@ Whatever is wrong in one is a diagnostic at its line.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity, at
+from hlotool.diagnostics import Diagnostic, HloError, Severity, at, did_you_mean
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
 from hlotool.linting.config_places import KeyPath, place_of
@@ -116,9 +115,8 @@ class _Reader:
         for key, value in values.items():
             check = keys.get(key.replace("_", "-"))
             if check is None:
-                near = difflib.get_close_matches(key, keys, 1)
                 self.problem(UNKNOWN_SETTING, f"there is no setting {key}", (*path, key),
-                             help=f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}")
+                             help=did_you_mean(key, keys) or f"there are {', '.join(keys)}")
                 continue
             found[key.replace("-", "_")] = check(self, (*path, key), value)
         if "per_file_ignores" in found:
@@ -190,9 +188,8 @@ def _texts(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
 def _one_of(words: Iterable[str]) -> _Check:
     def check(reader: _Reader, path: KeyPath, value: Any) -> str:
         if not isinstance(value, str) or value not in words:
-            near = difflib.get_close_matches(str(value), words, 1)
             reader.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is one of {', '.join(words)}", path,
-                           value if isinstance(value, str) else None, f"did you mean {near[0]}?" if near else "")
+                           value if isinstance(value, str) else None, did_you_mean(str(value), words))
         return str(value)
     return check
 
@@ -268,9 +265,8 @@ def _rule_options(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[
     for name, options in value.items():
         rule = next((r for r in RULES.values() if name in (r.name, r.code)), None)
         if rule is None:
-            near = difflib.get_close_matches(name, [r.name for r in RULES.values()], 1)
             reader.problem(UNKNOWN_RULE, f"there is no rule {name}", (*path, name),
-                           help=f"did you mean {near[0]}?" if near else "")
+                           help=did_you_mean(name, (n for r in RULES.values() for n in (r.name, r.code))))
             continue
         checks = {option.replace("_", "-"): _like(default) for option, default in rule.options.items()}
         found[rule.name] = reader.table((*path, name), options, checks)
@@ -311,6 +307,5 @@ def unknown_selector(selector: str) -> tuple[str, str] | None:
         return None
     if re.fullmatch(r"[A-Z]+\d*", selector) and any(code.startswith(selector) for code in CODES):
         return None
-    near: Sequence[str] = difflib.get_close_matches(selector, names, 1)
     return (f"no rule is called {selector}",
-            f"did you mean {near[0]}?" if near else "`hlo-lint --rules` lists codes, names and categories")
+            did_you_mean(selector, names) or "`hlo-lint --rules` lists codes, names and categories")

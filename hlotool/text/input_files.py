@@ -6,6 +6,7 @@ import glob
 import gzip
 import io
 import itertools
+import os
 import re
 import sys
 import zlib
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import Diagnostic, HloError, define, nearest
 from hlotool.grammars import terminal
 from hlotool.ir import Source
 from hlotool.text.tokens import ANY_COMMENT
@@ -28,6 +29,8 @@ MOST_BYTES = 1 << 30
 #: of what decompresses: dumps shrink to a tenth or a fiftieth. What shrinks more was made to cost time, beyond so many
 #: bytes, whatever is in it
 _MOST_RATIO, _UNSUSPECTED = 300, 1 << 26
+#: files of a folder that the name of a missing one is compared with
+_MOST_BESIDE = 2000
 #: suffixes of the files that are taken from a folder; a named file may have any
 SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
 _GZIP = b"\x1f\x8b"
@@ -97,7 +100,17 @@ def bytes_of(file: Path) -> bytes:
             return _read(stream, str(file))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         reason = getattr(error, "strerror", None) or error
-        raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file)) from error
+        raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file), _named_alike(file)) from error
+
+
+def _named_alike(file: Path) -> str:
+    """The question whether a file that is missing was meant to be one beside it."""
+    try:
+        beside = [] if file.exists() else sorted(itertools.islice(os.listdir(file.parent), _MOST_BESIDE))
+    except (OSError, ValueError):
+        return ""
+    found = nearest(file.name, beside, cutoff=0.75)
+    return f"did you mean {file.with_name(found[0])}?" if found else ""
 
 
 def _read(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:

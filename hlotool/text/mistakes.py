@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable
+
+from hlotool.diagnostics import nearest
 
 #: what word processors put in place of signs; the surrogates are bytes of Windows-1252 that are no UTF-8
 _PLAIN_SIGNS = {**dict.fromkeys("\u201c\u201d\u201e\u201f\udc93\udc94\xab\xbb", '"'),
@@ -34,4 +35,4 @@ def similar_names(name: str, known: Iterable[str], cutoff: float) -> list[str]:
     if len(name) > _LONGEST_NAME:
         return []
     like = (k for k in known if abs(len(k) - len(name)) <= 3 and (k[:1] == name[:1] or k[-1:] == name[-1:]))
-    return difflib.get_close_matches(name, itertools.islice(like, _MOST_COMPARED), 2, cutoff)
+    return nearest(name, itertools.islice(like, _MOST_COMPARED), 2, cutoff)

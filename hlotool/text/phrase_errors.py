@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
-from hlotool.diagnostics import define
+from hlotool.diagnostics import define, nearest
 
 _XLA = "XLA: xla/hlo/parser/hlo_parser.cc"
 
@@ -32,8 +31,6 @@ BAD_METADATA = define("P122", "bad-metadata", "The text is not a record of metad
 BAD_WORD = define("P123", "unknown-word", "The attribute has no such value.", f"{_XLA}, ParseAttributeHelper")
 
 
-#: words beyond this length are not compared with known ones: they are no slips of the pen, and comparing is quadratic
-_LONGEST_WORD = 80
 #: the end of a complaint about a whole phrase
 WHOLE = 2**31
 
@@ -69,7 +66,5 @@ def closest(word: str, known: Iterable[str]) -> str:
     >>> closest("replicatd", ["replicated", "manual"])
     '; did you mean replicated?'
     """
-    if len(word) > _LONGEST_WORD:
-        return ""
-    found = difflib.get_close_matches(word.lower(), list(known), 1, 0.6)
+    found = nearest(word, known)
     return f"; did you mean {found[0]}?" if found else ""

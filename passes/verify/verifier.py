@@ -7,12 +7,11 @@ from a faulty instruction, in its users and in callers of its computation, is no
 from __future__ import annotations
 
 import copy
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.diagnostics import Diagnostic, Severity, nearest
 from hlotool.ir import (
     HloComputation,
     HloInstruction,
@@ -216,7 +215,7 @@ def unknown_opcode(opcode: str) -> Finding:
     if old is not None:
         name = old.instead if old.instead in OPS else ""
         return Finding(UNKNOWN_OPCODE, message, part, f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
-    near = difflib.get_close_matches(opcode, OPS, 1)
+    near = nearest(opcode, OPS)
     return Finding(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
 
 
@@ -228,7 +227,7 @@ def unknown_attribute(record: Op, name: str) -> Finding:
         today = old.instead if record.attribute(old.instead) is not None else ""
         return Finding(UNKNOWN_ATTRIBUTE, message, part, f"today: {old.instead}; {LEGALIZE}", today, is_certain=True)
     own = [a.name for a in record.attributes]
-    near = difflib.get_close_matches(name, [*own, *COMMON_ATTRIBUTES], 1)
+    near = nearest(name, [*own, *COMMON_ATTRIBUTES])
     if near:
         return Finding(UNKNOWN_ATTRIBUTE, message, part, f"did you mean {near[0]}?", near[0])
     return Finding(UNKNOWN_ATTRIBUTE, message, part, f"its attributes: {', '.join(own) or 'none of its own'}")

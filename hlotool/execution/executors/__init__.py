@@ -16,7 +16,7 @@ import pkgutil
 import re
 from collections.abc import Mapping
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, nearest
 from hlotool.execution.codes import UNKNOWN_EXECUTOR
 from hlotool.execution.executor import Executor, Options
 
@@ -51,8 +51,20 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
     if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name:
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
-                                   filename="--executor")])
+                                   filename="--executor", help=_advice(name))])
     return found(argument, options)
+
+
+def _advice(name: str) -> str:
+    """Which executor a name may mean; cpu is pjrt:cpu."""
+    meant: dict[str, str] = {}
+    for first, found in executor_classes().items():
+        names = {f"{first}:{word}": word for word in found.parameters} or {first: first}
+        for full, word in names.items():
+            meant |= {full: full, word: full}
+            meant.setdefault(first, full)
+    near = nearest(name, meant)
+    return f"did you mean {meant[near[0]]}?" if near else ""
 
 
 def is_ours(name: str) -> bool:

@@ -29,6 +29,7 @@ class Pjrt(Executor):
 
     names = ("pjrt",)
     parameter = "PLATFORM"
+    parameters = ("cpu", "cuda", "gpu", "tpu")
     compiles_together = True
     imports = ("jax", "jax.extend.backend", "jax.extend.mlir", "jaxlib.xla_client", "hlotool.execution.tasks",
                "hlotool.mlir", "hlotool.passes.read")
