@@ -46,9 +46,13 @@ _VALUES = {
     "junitxml": ("FILE", "--junitxml", "write a report as JUnit's XML"),
 }
 _LETTERS = {"k": ("EXPRESSION", "-k", "only cases whose names match, as pytest's -k"),
-            "n": ("N", "-n", "run in so many processes (pytest-xdist)")}
+            "n": ("N", "-n", "run in so many processes (pytest-xdist); by default whole suites take one for each "
+                             "processor")}
 _FLAGS = {"run-all": ("--run-all", "also try cases that an expectation says not to run"),
           "collect-only": ("--collect-only", "list the cases, run nothing")}
+
+#: processes for whole suites at most, unless -n says how many
+_MOST_PROCESSES = 8
 
 _NEEDED = ("pytest", "jinja2", "packaging")
 
@@ -154,4 +158,21 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     given += ["-x"] * args.exitfirst + ["-v"] * args.verbose + ["-q"] * args.quiet
     if not args.suite and not getattr(args, "from") and not any(not p.startswith("-") for p in args.paths):
         given.append("--suite=ops,spec")
+    if (processes := _processes(args)) > 1:
+        given.append(f"-n{processes}")
     return [*given, *args.paths]
+
+
+def _processes(args: argparse.Namespace) -> int:
+    """How many processes share what is to be done, where nobody says: a part of a suite is soon done in one."""
+    if any((args.n, args.paths, args.op, args.dtype, args.k, getattr(args, "from"), args.collect_only)):
+        return 1
+    if importlib.util.find_spec("xdist") is None:
+        return 1
+    from hlotool.execution import executor_name, executor_named
+    from hlotool.isolation import processors
+
+    names = [name.strip() for value in args.executor for name in value.split(",")]
+    if not all(executor_named(executor_name(name)).is_shareable for name in names if name):
+        return 1
+    return min(processors(), _MOST_PROCESSES)

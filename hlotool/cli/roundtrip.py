@@ -16,7 +16,6 @@ apart at worst. Exit code 1 where a stage fails.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -98,11 +97,12 @@ def _exit_code(rows: Sequence[Row], wanted: Sequence[Loaded], is_interrupted: bo
 
 def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
     """The number of each module with its row, several modules at a time, as they are done."""
-    jobs = min(args.jobs or min(os.cpu_count() or 1, _MOST_JOBS), len(wanted))
+    from hlotool.isolation import answers, processors
+
+    jobs = min(args.jobs or min(processors(), _MOST_JOBS), len(wanted))
     if jobs < 2:
         yield from ((at, take(loaded, args)) for at, loaded in enumerate(wanted))
         return
-    from hlotool.isolation import answers
 
     for at, found in answers("hlotool.cli.roundtrip_stages:take", [(loaded, args) for loaded in wanted], jobs):
         yield at, found if isinstance(found, Row) else lost(wanted[at], found)

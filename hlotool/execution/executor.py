@@ -83,6 +83,11 @@ class Executor(abc.ABC):
         return 0
 
     @property
+    def is_shareable(self) -> bool:
+        """Whether several processes may have it at work at once: the first one takes an accelerator's memory whole."""
+        return True
+
+    @property
     def name(self) -> str:
         return f"{self.names[0]}:{self.argument}" if self.parameter else self.names[0]
 

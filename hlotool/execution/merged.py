@@ -9,7 +9,8 @@
     }
 
 The programs share nothing, so that each computes what it computes alone; on several devices each meets in its own
-collectives. What has effects beside its results, random numbers, or channels with numbers, is not merged.
+collectives, over channels with numbers of its own. What has effects beside its results, or a state beside its operands,
+is not merged.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, clone_module
 
 Array: TypeAlias = Any
 
@@ -27,8 +28,7 @@ Array: TypeAlias = Any
 MOST = 32
 #: operations whose meaning hangs on what else a module holds, or that act on more than their results
 _APART = frozenset({
-    "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "rng", "rng-bit-generator",
-    "rng-get-and-update-state", "custom-call"})
+    "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "rng", "rng-get-and-update-state", "custom-call"})
 #: attributes of a module that say how many devices there are
 _DEVICES = frozenset({"replica_count", "num_partitions"})
 
@@ -72,24 +72,48 @@ def is_mergeable(program: Program) -> bool:
     ends = [s for i in (*entry.parameters(), entry.root) for s in leaves(i.shape)]
     inside = [s for i in module.instructions() for s in leaves(i.shape)]
     return (all(s.is_array for s in ends) and all(s.is_static for s in inside if s.is_array)
-            and not any(i.opcode in _APART or "channel_id" in i.attributes for i in module.instructions()))
+            and not any(i.opcode in _APART for i in module.instructions()))
 
 
 def merged(programs: Sequence[Program]) -> Program:
     """One program with the parameters of all, and the results of all; all are for the same devices."""
     instructions: list[HloInstruction] = []
     calls: list[HloInstruction] = []
-    for number, program in enumerate(programs):
-        entry = program.module.entry
+    modules = _with_own_channels([p.module for p in programs])
+    for number, entry in enumerate(m.entry for m in modules):
         given = tuple(HloInstruction(f"p.{number}.{n}", "parameter", p.shape, (), Attributes(
             {"parameter_number": len(instructions) + n})) for n, p in enumerate(entry.parameters()))
         instructions += given
         calls.append(HloInstruction(f"c.{number}", "call", entry.root.shape, given, Attributes({"to_apply": entry})))
     root = HloInstruction("all", "tuple", Shape.tuple(*(c.shape for c in calls)), tuple(calls))
     whole = HloComputation("merged", [*instructions, *calls, root], root)
-    parts = [c for p in programs for c in p.module.computations]
+    parts = [c for m in modules for c in m.computations]
     devices = {"replica_count": programs[0].replicas, "num_partitions": programs[0].partitions}
     return Program(HloModule("merged", [*parts, whole], whole, Attributes({k: n for k, n in devices.items() if n > 1})))
+
+
+def _with_own_channels(modules: Sequence[HloModule]) -> list[HloModule]:
+    """The modules with channels numbered anew: two programs that meet over one would take each other's values."""
+    found: list[HloModule] = []
+    used = 0
+    for module in modules:
+        if not any(map(_channel, module.instructions())):
+            found.append(module)
+            continue
+        own = clone_module(module)
+        numbers: dict[int, int] = {}
+        for instruction in own.instructions():
+            if channel := _channel(instruction):
+                number = numbers.setdefault(channel, used + len(numbers) + 1)
+                instruction.attributes = instruction.attributes | {"channel_id": number}
+        used += len(numbers)
+        found.append(own)
+    return found
+
+
+def _channel(instruction: HloInstruction) -> int:
+    found: int | None = instruction.attributes.get("channel_id")
+    return found or 0
 
 
 def parted(programs: Sequence[Program], rows: Sequence[Sequence[Array]]) -> list[list[list[Array]]]:

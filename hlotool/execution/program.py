@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -157,13 +156,10 @@ class Program:
         return self._bytecode(library=False)
 
     def _bytecode(self, library: bool) -> bytes:
-        from hlotool.mlir import LiftOptions, to_stablehlo
+        from hlotool.mlir import LiftOptions, to_bytecode
 
-        out = io.BytesIO()
         # What is lost does not change results, but a constant without values has none.
-        options = LiftOptions(elided="error", carry=False, library=library)
-        to_stablehlo(self.module, options=options).operation.write_bytecode(out)
-        return out.getvalue()
+        return to_bytecode(self.module, options=LiftOptions(elided="error", carry=False, library=library))
 
     @functools.cached_property
     def _is_logical(self) -> bool:

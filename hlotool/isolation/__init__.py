@@ -4,7 +4,7 @@ from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
-from hlotool.isolation.pool import answers
+from hlotool.isolation.pool import answers, processors
 from hlotool.isolation.supervision import can_supervise, note_progress, supervised
 from hlotool.isolation.user_program import UserProgram, end_user_programs
 from hlotool.isolation.worker import die_with_parent
@@ -28,6 +28,7 @@ __all__ = [
     "free_memory",
     "limit_memory",
     "note_progress",
+    "processors",
     "shared_child",
     "supervised",
     "taken_memory",

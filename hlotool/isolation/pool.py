@@ -6,6 +6,7 @@ this one, and one that dies costs the question that it was at.
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections import deque
@@ -18,6 +19,11 @@ from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 
 #: seconds for a question that has no limit of its own
 _LONG = 1e6
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> Iterator[tuple[int, Any]]:

@@ -182,7 +182,9 @@ def _text(filename: str) -> Source:
 
 
 def _jobs_for(paths: Sequence[str]) -> int:
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from hlotool.isolation import processors
+
+    cpus = processors()
     files = [p for p in paths if p != "-" and os.path.isfile(p)]
     if cpus < 2 or len(files) < _MANY_FILES or sum(map(os.path.getsize, files)) < _MANY_BYTES:
         return 1

@@ -5,6 +5,7 @@ Importing this room imports no jaxlib.
 
 from hlotool.mlir.any_source import in_file, module_of_input, read, read_all
 from hlotool.mlir.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
+from hlotool.mlir.bytecode import to_bytecode
 from hlotool.mlir.expansion import refined
 from hlotool.mlir.export_stablehlo import to_stablehlo
 from hlotool.mlir.forms import TextForm, program_bytes, program_text
@@ -18,6 +19,6 @@ from hlotool.mlir.simpler_operations import in_simpler_operations
 __all__ = [
     "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file",
     "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes", "program_text", "read", "read_all",
-    "read_artifact", "read_program", "read_unverified", "refined", "to_stablehlo", "with_readable_kernels",
-    "without_chlo", "write_artifact",
+    "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode", "to_stablehlo",
+    "with_readable_kernels", "without_chlo", "write_artifact",
 ]

@@ -310,6 +310,18 @@ def test_infeeds_are_fed() -> None:
     assert judge(given, "pjrt:cpu").status is Status.UNSUPPORTED
 
 
+@pytest.mark.parametrize(("arguments", "processes"), [
+    ([], ["2"]), (["--suite", "spec", "-x"], ["2"]), (["-n", "3"], ["3"]), (["--op", "add"], []),
+    (["--executor", "numpy,pjrt:cpu"], ["2"]), (["--executor", "pjrt:cuda"], []), (["--collect-only"], [])])
+def test_whole_suites_take_every_processor(arguments: list[str], processes: list[str],
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    monkeypatch.setattr("hlotool.isolation.processors", lambda: 2)
+    monkeypatch.setattr("pytest.main", lambda words, plugins: (given.extend(words), 0)[1])
+    assert main_conform(arguments) == 0
+    assert re.findall(r"-n ?(\d+)", " ".join(given)) == processes
+
+
 # Models cut into operations, and runs compared.
 
 

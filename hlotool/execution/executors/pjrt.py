@@ -39,6 +39,10 @@ class Pjrt(Executor):
         """TF32 on NVIDIA's tensor cores, bf16 on TPUs: what `default` stands for in XLA's PrecisionConfig there."""
         return _PRODUCT_BITS.get(self.argument, 0)
 
+    @property
+    def is_shareable(self) -> bool:
+        return self.argument == "cpu"
+
     def prepare(self, program: Program) -> Job:
         """The module as bytecode. Raises HloError for calls of Python functions, which live in another process."""
         callbacks = [i for i in program.module.instructions() if i.opcode == "custom-call"

@@ -7,14 +7,13 @@ takes and gives integers of the same width, and converts bit by bit; several dev
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
 from hlotool.execution.program import Program
-from hlotool.isolation import Refusal
+from hlotool.isolation import Refusal, processors
 
 #: operations at which the interpreter ends its process
 _ABSENT = frozenset(f"stablehlo.{name}" for name in (
@@ -74,9 +73,8 @@ def _interpreted(code: bytes, replicas: int, partitions: int, argument_sets: Seq
 
 def _require_processors(code: bytes, devices: int) -> None:
     """The interpreter runs as many devices at once as there are processors; who waits for a later one waits forever."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if devices > processors and any(name in code for name in _MEETINGS):
-        raise Refusal("unsupported", f"the interpreter lets {processors} devices meet here, the module has {devices}")
+    if devices > processors() and any(name in code for name in _MEETINGS):
+        raise Refusal("unsupported", f"the interpreter lets {processors()} devices meet here, the module has {devices}")
 
 
 def _require_known(module: Any) -> None:

@@ -1,0 +1,40 @@
+"""Modules as StableHLO bytecode, for who wants nothing else of them."""
+
+from __future__ import annotations
+
+import io
+import threading
+from typing import Any
+
+from hlotool.ir import HloModule
+from hlotool.mlir.context import make_context
+from hlotool.mlir.export_stablehlo import to_stablehlo
+from hlotool.mlir.options import LiftOptions
+
+#: bytes of programs after which a context is let go: what it has once held it holds as long as it lives
+_MOST = 1 << 21
+
+
+class _Kept(threading.local):
+    """A context for this thread's next program. To make one takes twenty times as long as to lift a small program."""
+
+    context: Any = None
+    written: int = 0
+
+
+_KEPT = _Kept()
+
+
+def to_bytecode(module: HloModule, *, options: LiftOptions | None = None) -> bytes:
+    """What `to_stablehlo` gives, as bytecode of this version of MLIR. Raises HloError as it does."""
+    # It is kept only after a program that was written whole, and small ones at that.
+    context, _KEPT.context = _KEPT.context, None
+    if context is None:
+        context, _KEPT.written = make_context(), 0
+    out = io.BytesIO()
+    to_stablehlo(module, context, options=options).operation.write_bytecode(out)
+    found = out.getvalue()
+    _KEPT.written += len(found)
+    if _KEPT.written < _MOST:
+        _KEPT.context = context
+    return found
