@@ -115,6 +115,11 @@ def _cut(text: str) -> str:
 
 def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
     """The entry computation as an image: at most `most` boxes, those of folds drawn double."""
+    return svg_and_width(module, most)[0]
+
+
+def svg_and_width(module: HloModule, most: int | None = DEFAULT_BOXES) -> tuple[str, float]:
+    """The same, and how wide it is in pixels where it is as large as its letters want it."""
     found = _shown(module.entry, most)
     order: list[HloInstruction | Fold] = list(dict.fromkeys(found.box_of[i] for i in found.computation.instructions))
     lines = {item: _lines(item) for item in order}
@@ -134,7 +139,7 @@ def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
                      f'height="{box.height:.1f}" rx="6"/>')
         drawn += [f'<text x="{box.x + 10:.1f}" y="{box.y + 18 + 16 * n:.1f}">{html.escape(line)}</text>'
                   for n, line in enumerate(lines[item])]
-    return "\n".join([*drawn, "</svg>", ""])
+    return "\n".join([*drawn, "</svg>", ""]), width
 
 
 _SVG_HEAD = """\

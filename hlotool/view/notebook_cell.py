@@ -7,7 +7,10 @@ import base64
 from hlotool.diagnostics import HloError, visible_html
 from hlotool.ir import HloModule
 from hlotool.text import as_html, check_writable
-from hlotool.view.drawing_formats import DEFAULT_BOXES, as_svg
+from hlotool.view.drawing_formats import svg_and_width
+
+#: how small a drawing becomes
+_LEAST = 0.6
 
 
 def notebook_cell(module: HloModule) -> str:
@@ -24,7 +27,9 @@ def drawing(module: HloModule) -> str:
         check_writable(module)
     except HloError:
         return ""
-    picture = as_svg(module, DEFAULT_BOXES)
+    picture, width = svg_and_width(module)
     data = base64.b64encode(picture.encode("utf-8")).decode("ascii")
+    # As wide as the cell, but not so small that nobody can read it: what is wider scrolls.
+    style = f"width: 100%; max-width: {width:.0f}px; min-width: {_LEAST * width:.0f}px"
     return (f'<div style="overflow: auto; max-height: 40em"><img alt="The graph of {visible_html(module.name)}" '
-            f'style="max-width: none" src="data:image/svg+xml;base64,{data}"></div>')
+            f'style="{style}" src="data:image/svg+xml;base64,{data}"></div>')
