@@ -5,7 +5,7 @@
     hlotool cost step.hlo --memory                 the memory it needs at once, and the largest values then
     hlotool cost step.hlo --communication          what each collective sends; --by axis, group, line, opcode adds up
     hlotool cost step.hlo --device h100            the least time on a device; --devices lists them
-    hlotool cost module_0001-buffer-assignment.txt     the memory that XLA gave it
+    hlotool cost module_0001-buffer-assignment.txt     the memory that XLA gave it, and what lives at its peak
     hlotool cost step.hlo --html costs.html        a page with pictures of memory over time and of the roofline
     hlotool cost step.hlo --format json            everything, for programs
 
@@ -31,7 +31,7 @@ from hlotool.ir import Source
 from hlotool.text.input_files import bytes_of
 
 if TYPE_CHECKING:
-    from hlotool.passes.cost import Allocation, Device, Figures
+    from hlotool.passes.cost import Allocation, AssignedPeak, Device, Figures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,12 +72,12 @@ def run(args: argparse.Namespace) -> int:
         return 2
     code, records, shown = 0, [], []
     for path in args.paths:
-        allocations = _allocations(path)
-        if allocations is not None:
+        assigned = _assigned(path)
+        if assigned is not None:
             if args.format == "text":
-                print_allocations(path, allocations, args)
+                print_allocations(path, *assigned, args)
             else:
-                records.append(allocations_record(path, allocations))
+                records.append(allocations_record(path, *assigned))
             continue
         sources: dict[str, Source] = {}
         for loaded in load([path], sources):
@@ -128,15 +128,25 @@ def _write_page(path: str, modules: Sequence[Figures]) -> int:
 
 # Files that XLA writes beside a dump.
 
+_ASSIGNMENT, _LIVE_RANGES = "buffer-assignment.txt", "live-range.txt"
 
-def _allocations(path: str) -> list[Allocation] | None:
-    """The allocations of a buffer assignment's file; None for any other input."""
-    from hlotool.passes.cost import is_buffer_assignment, read_buffer_assignment
 
-    if not path.endswith(".txt"):
+def _assigned(path: str) -> tuple[list[Allocation], AssignedPeak | None] | None:
+    """The allocations of a buffer assignment's file, and their peak where live ranges are known; None for others."""
+    from hlotool.passes.cost import assigned_peak, is_buffer_assignment, read_buffer_assignment, read_live_ranges
+
+    text = _text(path) if path.endswith(".txt") else ""
+    if not is_buffer_assignment(text):
         return None
+    beside = path.removesuffix(_ASSIGNMENT) + _LIVE_RANGES if path.endswith(_ASSIGNMENT) else ""
+    allocations = read_buffer_assignment(text)
+    ranges = read_live_ranges(text) or (read_live_ranges(_text(beside)) if beside else None)
+    return allocations, assigned_peak(allocations, ranges) if ranges is not None else None
+
+
+def _text(path: str) -> str:
+    """The text of a file; empty where it cannot be read, of which reading it as a module says why."""
     try:
-        text = bytes_of(Path(path)).decode("utf-8", "surrogateescape")
+        return bytes_of(Path(path)).decode("utf-8", "surrogateescape")
     except HloError:
-        return None  # reading it as a module says what is wrong
-    return read_buffer_assignment(text) if is_buffer_assignment(text) else None
+        return ""

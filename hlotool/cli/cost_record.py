@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, CostRow, Device, Figures, device_bytes
+from hlotool.passes.cost import Allocation, AssignedPeak, CostRow, Device, Figures, device_bytes
 from hlotool.passes.origins import origin_of
 
 
@@ -60,12 +60,15 @@ def _cost(cost: Cost) -> dict[str, int]:
             "bytes_written": cost.bytes_written}
 
 
-def allocations_record(path: str, allocations: Sequence[Allocation]) -> dict[str, Any]:
-    """What a file of XLA's buffer assignment holds."""
-    return {"name": path, "memory": {"total": device_bytes(allocations), "allocations": [
-        {"number": a.number, "bytes": a.size, "kind": a.kind, "values": [
+def allocations_record(path: str, allocations: Sequence[Allocation], peak: AssignedPeak | None) -> dict[str, Any]:
+    """What a file of XLA's buffer assignment holds, and what lives at the worst moment where that is known."""
+    return {"name": path, "memory": {
+        "total": device_bytes(allocations),
+        "allocations": [{"number": a.number, "bytes": a.size, "kind": a.kind, "values": [
             {"name": v.name, "bytes": v.size, "offset": v.offset, "shape": v.shape} for v in a.values]}
-        for a in allocations]}}
+            for a in allocations],
+        "peak": None if peak is None else {"time": peak.time, "at": peak.at, "live": [
+            {"name": v.name, "bytes": v.size, "kind": a.kind, "allocation": a.number} for v, a in peak.live]}}}
 
 
 def device_record(device: Device) -> dict[str, Any]:

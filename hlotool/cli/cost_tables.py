@@ -10,7 +10,7 @@ from typing import TypeVar
 from hlotool.cli.console import wants_color
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, Device, Figures, ModuleCost, device_bytes, sent_by, uncounted
+from hlotool.passes.cost import Allocation, AssignedPeak, Device, Figures, ModuleCost, device_bytes, sent_by, uncounted
 
 _Item = TypeVar("_Item")
 
@@ -77,13 +77,20 @@ def _head(found: Figures) -> list[str]:
     return said
 
 
-def print_allocations(path: str, allocations: Sequence[Allocation], args: argparse.Namespace) -> None:
-    """What a file of XLA's buffer assignment holds, the largest values first."""
+def print_allocations(path: str, allocations: Sequence[Allocation], peak: AssignedPeak | None,
+                      args: argparse.Namespace) -> None:
+    """What a file of XLA's buffer assignment holds: what lives at the worst moment, or else the largest values."""
     kinds = {k: sum(a.size for a in allocations if a.kind == k) for k in ("parameter", "output", "temporary")}
     print(visible(f"{path}:"))
     parts = ", ".join(f"{format_bytes(n)} {kind}" for kind, n in kinds.items())
     print(f"  {format_bytes(device_bytes(allocations))}: {parts}")
-    values = sorted(((v, a) for a in allocations if a.kind in kinds for v in a.values), key=lambda pair: -pair[0].size)
+    if peak is not None:
+        at = peak.at or f"instruction {peak.time}"
+        print(visible(f"  most lives at {at}: {format_bytes(peak.temporaries)} of the temporary memory is in use"))
+        values = peak.live
+    else:
+        print("  there are no live ranges beside it, so these are the largest values, whenever they live")
+        values = sorted(((v, a) for a in allocations if a.is_held for v in a.values), key=lambda pair: -pair[0].size)
     _print_table(args, ("bytes", "kind", "value", "shape"), values,
                  lambda pair: (format_bytes(pair[0].size), pair[1].kind, pair[0].name, pair[0].shape))
 

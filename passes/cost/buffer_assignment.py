@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _ALLOCATION = re.compile(r"allocation (\d++): (?:0x[0-9a-f]++, )?size (\d++)(.*+)")
-_VALUE = re.compile(r" value: <\d++ (\S++) @\d++> \(size=(\d++),offset=(\d++)\): (.*+)")
+_VALUE = re.compile(r" value: <\d++ (\S++)(?: \(phi\))? @\d++> \(size=(\d++),offset=(\d++)\): (.*+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,11 @@ class Allocation:
     #: `parameter`, `output`, `constant`, `thread-local` or `temporary`
     kind: str
     values: list[AssignedValue] = field(default_factory=list)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it takes memory of the device; constants are part of the program, thread-local memory of threads."""
+        return self.kind in ("parameter", "output", "temporary")
 
 
 def is_buffer_assignment(text: str) -> bool:
@@ -61,5 +66,5 @@ def _kind(words: str) -> str:
 
 
 def device_bytes(allocations: Iterable[Allocation]) -> int:
-    """What the program holds on its device; constants are part of the program, thread-local memory of its threads."""
-    return sum(a.size for a in allocations if a.kind in ("parameter", "output", "temporary"))
+    """What the program holds on its device."""
+    return sum(a.size for a in allocations if a.is_held)

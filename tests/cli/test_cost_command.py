@@ -69,6 +69,20 @@ def test_buffer_assignments_are_tables_too(capsys, tmp_path):
     assert json.loads(out)["modules"][0]["memory"]["total"] == 64
 
 
+def test_live_ranges_beside_a_buffer_assignment_tell_what_lives_at_its_peak(capsys, tmp_path):
+    path = tmp_path / "m-buffer-assignment.txt"
+    path.write_text("BufferAssignment:\nallocation 3: size 96, preallocated-temp:\n"
+                    " value: <1 a @0> (size=64,offset=0): f32[16]{0}\n value: <2 b @0> (size=96,offset=0): f32[24]\n")
+    assert "no live ranges beside it" in run(capsys, str(path))[1]
+    (tmp_path / "m-live-range.txt").write_text(
+        "HloLiveRange (max 3):\n  InstructionSequence:\n    0:a\n    1:b\x1b[31m\n  BufferLiveRange:\n"
+        "    a{}:0-0\n    b{}:1-2\n")
+    code, out, _ = run(capsys, str(path))
+    assert code == 0 and "most lives at b" in out and "f32[24]" in out and "f32[16]" not in out and "\x1b" not in out
+    peak = json.loads(run(capsys, str(path), "--format", "json")[1])["modules"][0]["memory"]["peak"]
+    assert peak["time"] == 1 and [row["name"] for row in peak["live"]] == ["b"]
+
+
 def test_a_page_is_written_and_never_over_what_was_read(capsys, tmp_path):
     page, module = tmp_path / "costs.html", tmp_path / "step.hlo"
     module.write_text(pathlib.Path(STEP).read_text())
