@@ -7,6 +7,7 @@
     hlotool convert open.mlir --arg-shapes f32[8,16] f32[16]    of a program that leaves dimensions open
     hlotool convert model.mlirbc --to stablehlo --generic       StableHLO in another form
     hlotool convert models/ -o converted/       a file for each module
+    hlotool convert models/ --format json       a record for each: its text, what it lost, what was said
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.lifting import add_lifting, lift_options, write_losses
+from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
@@ -46,11 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--elide", type=int, metavar="N",
                        help="leave out the values of constants of more than N elements; such text cannot be read back")
     add_lifting(parser)
+    add_module_records(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     code, wanted = 0, list(load(args.paths, sources))
+    if args.format == "json":
+        return _as_records(wanted, sources, args)
     folder = _folder(args.output, len(wanted))
     if args.output is None and len(wanted) > 1 and (args.bytecode or args.target):
         complain("several modules as bytecode need a folder: -o FOLDER/")
@@ -77,6 +82,30 @@ def run(args: argparse.Namespace) -> int:
             write_bytes(data)
     if args.losses is not None:
         write_losses(args.loss_report, args.losses)
+    return code
+
+
+def _as_records(wanted: list[Loaded], sources: dict[str, Source], args: argparse.Namespace) -> int:
+    """A record for each module on standard output, or in the file of -o, whose suffix then says nothing."""
+    if args.loss_report is not None:
+        complain("the records of --format json tell what is lost: leave --loss-report out")
+        return 2
+    output, args.output = args.output, None
+    code, records = 0, []
+    for loaded in wanted:
+        to = args.to or _asked_by_suffix(args) or ("hlo" if loaded.is_stablehlo else "stablehlo")
+        form = "bytecode" if to == "stablehlo" and _is_binary(args) else to
+        args.losses = _loss_report()
+        try:
+            data = converted(loaded, to, args)
+        except HloError as error:
+            code = max(code, report(error.diagnostics, sources))
+            records.append(module_record(loaded.name, form, None, error.diagnostics))
+            continue
+        written = data if form == "bytecode" else data.decode("utf-8", "surrogateescape")
+        losses = [loss for record in args.losses.records() for loss in record["losses"]]
+        records.append(module_record(loaded.name, form, written, losses=losses))
+    write_records(records, output)
     return code
 
 

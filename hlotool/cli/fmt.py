@@ -3,6 +3,7 @@
     hlotool fmt dump.hlo                 the text on standard output
     hlotool fmt --write samples/         files rewritten in place
     hlotool fmt --check --diff samples/  exit code 1 and the differences where files are not formatted
+    hlotool fmt --check dumps/ --format json
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 from hlotool.passes.formatting import format_text, formatted
@@ -26,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     result.add_argument("--write", "-w", action="store_true", help="rewrite the files instead of printing")
     result.add_argument("--check", action="store_true", help="print nothing; exit code 1 where a file would change")
     result.add_argument("--diff", action="store_true", help="print what would change, as a unified diff")
+    add_module_records(parser)
     style = parser.add_argument_group("how it looks (XLA's HloPrintOptions)")
     flag = argparse.BooleanOptionalAction
     style.add_argument("--percent", action=flag, default=True, help="percent signs in front of names")
@@ -42,36 +46,50 @@ def run(args: argparse.Namespace) -> int:
                            metadata=args.metadata, backend_config=args.backend_config, elide_above=args.elide,
                            canonical=args.canonical)
     sources: dict[str, Source] = {}
-    changes, code = 0, 0
+    changes, code, records = 0, 0, list[dict[str, Any]]()
     if not args.write or args.check or args.diff:
         for loaded in load(args.paths, sources):
             try:
                 text = formatted(loaded.module(), options)
             except HloError as error:
                 code = max(code, report(error.diagnostics, sources))
+                records.append(module_record(loaded.name, "hlo", None, error.diagnostics))
                 continue
-            changes += _show(loaded, text, args)
+            is_changed = _before(loaded).strip() != text.strip()
+            changes += is_changed
+            if args.format == "json":
+                records.append(module_record(loaded.name, "hlo", None if args.check else text, changed=is_changed))
+            else:
+                _show(loaded, text, args)
+        if args.format == "json":
+            write_records(records)
         if args.check and changes:
             complain(f"{changes} module{'' if changes == 1 else 's'} would change")
         return max(code, int(args.check and changes > 0))
-    return _rewrite(args.paths, options)
+    code = _rewrite(args.paths, options, records)
+    if args.format == "json":
+        write_records(records)
+    return code
 
 
-def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> bool:
-    """Print what the options ask for; whether the module's text would change."""
+def _before(loaded: Loaded) -> str:
+    """The text that was given; '' of what was no text."""
     given = loaded.input
-    before = given.source.text if given is not None and given.source is not None else ""
+    return given.source.text if given is not None and given.source is not None else ""
+
+
+def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> None:
+    """Print what the options ask for."""
     if args.diff:
-        rows = difflib.unified_diff(before.splitlines(), text.splitlines(), loaded.name, f"{loaded.name} (formatted)",
-                                    lineterm="")
+        rows = difflib.unified_diff(_before(loaded).splitlines(), text.splitlines(), loaded.name,
+                                    f"{loaded.name} (formatted)", lineterm="")
         write_bytes(encoded("".join(f"{row}\n" for row in rows)))
     elif not args.check:
         write_bytes(encoded(text))
-    return before.strip() != text.strip()
 
 
-def _rewrite(paths: Sequence[str], options: PrintOptions) -> int:
-    """Rewrite every file, or none where one of them cannot be read or would lose something."""
+def _rewrite(paths: Sequence[str], options: PrintOptions, records: list[dict[str, Any]]) -> int:
+    """Rewrite every file, or none where one of them cannot be read or would lose something; records tell which."""
     code, changed = 0, 0
     written: list[tuple[HloFile, str]] = []
     for name in files_to_rewrite(paths):
@@ -80,8 +98,10 @@ def _rewrite(paths: Sequence[str], options: PrintOptions) -> int:
             text, changes = format_text(file.text, file.name, options)
         except HloError as error:
             code = max(code, report(error.diagnostics) or 2)
+            records.append(module_record(name, "hlo", None, error.diagnostics))
             continue
         changed += changes
+        records.append(module_record(name, "hlo", None, changed=bool(changes)))
         written.append((file, text))
     if code:
         complain("nothing was written: some files cannot be formatted")

@@ -2,6 +2,7 @@
 
     hlotool opt --passes=legalize,dce old.hlo        the module after both, in that order
     hlotool opt --passes=legalize:scalar-starts x.hlo   a pass with an option
+    hlotool opt old.hlo --format json                   a record for each module: its text, and what was said
     hlotool opt --list                                the passes and their options
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the passes in order, each with its options after colons: "
                              "legalize:scalar-starts,dce (default: %(default)s)")
     parser.add_argument("--output", "-o", metavar="FILE", help="the file to write instead of standard output")
+    add_module_records(parser)
     parser.add_argument("--no-verify", action="store_true", help="do not verify the result")
     parser.add_argument("--list", action="store_true", help="list the passes with their options, and end")
 
@@ -46,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         complain("hlotool opt: no modules given; - stands for standard input")
         return 2
     sources: dict[str, Source] = {}
-    code, texts = 0, []
+    code, texts, records = 0, [], []
+    passes = [word.strip() for word in args.passes.split(",") if word]
     for loaded in load(args.paths, sources):
         if args.output and (args.output.endswith(".gz") or loaded.input is None or loaded.input.kind != "hlo"):
             require_beside(args.output)
@@ -54,10 +58,15 @@ def run(args: argparse.Namespace) -> int:
             module = _transformed(loaded, pipeline)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources))
+            records.append(module_record(loaded.name, "hlo", None, error.diagnostics, passes=passes))
             continue
-        if not args.no_verify:
-            code = max(code, report(_faults(module), sources))
+        faults = [] if args.no_verify else list(_faults(module))
+        code = max(code, report(faults, sources))
         texts.append(str(module))
+        records.append(module_record(loaded.name, "hlo", texts[-1], faults, passes=passes))
+    if args.format == "json":
+        write_records(records, args.output)
+        return code
     _write(args.output, "\n// -----\n\n".join(texts), whole=not code)
     return code
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule, Source
@@ -25,23 +26,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="write the code of the one module there")
     parser.add_argument("--target", choices=("builder", "jax"), default="builder",
                         help="what the code calls: XlaBuilder, to build the module again, or jax.lax, to compute with")
+    add_module_records(parser)
     parser.add_argument("--check", action="store_true", help="run the code instead, and compare what it builds")
 
 
 def run(args: argparse.Namespace) -> int:
     write, checked = _TARGETS[args.target]
     sources: dict[str, Source] = {}
-    code, found = 0, 0
+    code, found, records = 0, 0, []
     for loaded in load(args.paths, sources):
         try:
             module = loaded.module()
             text = write(module)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources))
+            records.append(module_record(loaded.name, args.target, None, error.diagnostics))
             continue
         found += 1
         if args.check:
-            code = max(code, checked(loaded, module, text))
+            failed = checked(loaded, module, text)
+            code = max(code, failed)
+            records.append(module_record(loaded.name, args.target, None, agrees=not failed))
+        elif args.format == "json":
+            records.append(module_record(loaded.name, args.target, text))
         elif args.output is not None and found == 1:
             write_beside(Path(args.output), encoded(text))
         elif args.output is not None:
@@ -49,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
             code = 2
         else:
             write_bytes(encoded(text))
+    if args.format == "json":
+        write_records(records, args.output)
     return code
 
 

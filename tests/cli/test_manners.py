@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import importlib
 import json
 import os
@@ -100,6 +101,11 @@ REPORTS = {
     "roundtrip": [["MODULE", "-j", "1"]],
     "explain": [["dot", "W103", "P003", "dot.contracting"], ["while"]],
     "ops": [[]],
+    "fmt": [["MODULE", "OTHER"], ["MODULE", "--check"], ["MODULE", "nowhere.hlo"], ["MODULE", "--write"]],
+    "convert": [["MODULE"], ["MODULE", "--bytecode"], ["samples/models/sharded_collectives.optimized.hlo"],
+                ["nowhere.hlo"]],
+    "opt": [["MODULE", "OTHER"], ["nowhere.hlo"]],
+    "py": [["MODULE"], ["MODULE", "--target", "jax"], ["MODULE", "--check"], ["MODULE", "--target", "jax", "--check"]],
     "reduce": [["MODULE", "--command", "grep -q log"]],
 }
 
@@ -123,16 +129,58 @@ def test_reports_have_the_form_that_their_schema_says(command: str, words: list[
     assert _validated(command, capsys.readouterr().out) >= 1
 
 
+def test_bundles_are_told_of_as_their_schema_says(module: str, tmp_path: pathlib.Path,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    pathlib.Path(module).write_text(SMALL.replace("ROOT c = f32[4]", "ROOT c = f32[5]"))
+    archive = str(tmp_path / "bug.zip")
+    assert main(["bundle", module, "--code", "V103", "-o", archive, "--json"]) == 0
+    assert _validated("bundle", capsys.readouterr().out) == 1
+    assert main(["bundle", "run", archive, "--json"]) == 0
+    assert _validated("bundle", capsys.readouterr().out) == 1
+
+
 def test_a_schema_refuses_another_report(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["cost", module, "--format", "json"])
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads(capsys.readouterr().out), json.loads(schema_text("run.json")))
 
 
+#: commands that run until they are stopped, or write a folder
+SERVING = ("lsp", "mcp", "docs")
+
+
 def test_every_command_that_prints_can_print_to_a_file() -> None:
     for command in COMMANDS:
-        if command not in ("lsp", "mcp", "docs"):
+        if command not in SERVING:
             assert "-o" in parser_of(command, command)._option_string_actions, command
+
+
+def test_every_command_that_prints_has_a_form_for_programs() -> None:
+    for command in COMMANDS:
+        if command not in (*SERVING, "completion"):  # which prints a program
+            actions = parser_of(command, command)._option_string_actions
+            assert "json" in (getattr(actions.get("--format"), "choices", None) or ()), command
+
+
+def test_every_form_for_programs_is_held_against_its_schema() -> None:
+    """By this file, or by the tests of rooms that have a schema of their own."""
+    elsewhere = {"bisect", "conform", "fuzz", "view"}
+    assert {*REPORTS, "bundle"} | elsewhere == {c for c in COMMANDS if c not in (*SERVING, "completion")}
+
+
+def test_a_record_holds_what_would_have_been_printed(module: str, tmp_path: pathlib.Path,
+                                                     capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    for words in (["fmt", module], ["opt", module], ["py", module], ["convert", module]):
+        assert main(words) == 0
+        shown = capfdbinary.readouterr().out
+        assert main([*words, "--format", "json"]) == 0
+        (record,) = json.loads(capfdbinary.readouterr().out)
+        assert record["text"].encode() == shown and record["module"] == module and not record["diagnostics"]
+        assert main([*words, "--format", "json", "-o", str(tmp_path / "records.json")]) == 0
+        assert json.loads((tmp_path / "records.json").read_text()) == [record] and not capfdbinary.readouterr().out
+    assert main(["convert", module, "--bytecode", "--format", "json"]) == 0
+    (record,) = json.loads(capfdbinary.readouterr().out)
+    assert base64.b64decode(record["base64"]).startswith(b"ML\xefR") and record["text"] is None
 
 
 def test_what_is_printed_goes_to_a_file_and_nothing_of_what_fails(module: str, other: str, tmp_path: pathlib.Path,
