@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible_html
@@ -12,6 +12,8 @@ from hlotool.view.cost_pictures import memory_picture, roofline_picture
 
 #: rows that a table has at most
 _MOST_ROWS = 200
+#: columns of words
+_WORDS = frozenset(("kind", "shape", "groups or axes"))
 _GROUPS = {"line": "By line of the program", "scope": "By scope", "opcode": "By operation",
            "instruction": "By instruction"}
 
@@ -88,13 +90,15 @@ def _table(name: str, title: str, heads: Sequence[str], rows: Sequence[Sequence[
         return ""
     left = f'<p class="quiet">{len(rows) - _MOST_ROWS:,} more rows: the command shows all.</p>' \
         if len(rows) > _MOST_ROWS else ""
-    body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows[:_MOST_ROWS])
+    body = "".join(f"<tr>{_cells('td', heads, row)}</tr>" for row in rows[:_MOST_ROWS])
     return (f'<details open><summary>{title} <span class="quiet count">{len(rows):,}</span></summary>'
             f'<div class="wide" tabindex="0" role="region" aria-label="{title}, {visible_html(name)}">'
-            f"<table><thead><tr>{_cells('th scope=col', heads)}</tr></thead><tbody>"
+            f"<table><thead><tr>{_cells('th scope=col', heads, heads)}</tr></thead><tbody>"
             f"{body}</tbody></table></div>{left}</details>")
 
 
-def _cells(tag: str, texts: Iterable[str]) -> str:
+def _cells(tag: str, heads: Sequence[str], texts: Sequence[str]) -> str:
+    """Cells of a row; those of columns that hold no numbers begin at the left."""
     end = tag.partition(" ")[0]
-    return "".join(f"<{tag}>{visible_html(text)}</{end}>" for text in texts)
+    return "".join(f"<{tag}{' class=words' if head in _WORDS else ''}>{visible_html(text)}</{end}>"
+                   for head, text in zip(heads, texts, strict=True))

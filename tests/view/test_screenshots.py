@@ -1,6 +1,7 @@
 """Every page at three widths looks as its picture in the manual does; `pytest --update-golden` takes them anew.
 
-Letters differ from machine to machine, so pictures are compared in blocks of 16 by 16 pixels by their mean colour.
+Letters differ a little from machine to machine, so pictures are compared in blocks of 16 by 16 pixels by their mean
+colour; with the same fonts, as Debian's Chromium has them, no block differs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hlotool.docs import Page, write_site
 PICTURES = pathlib.Path(hlotool.__file__).parent / "docs" / "pictures"
 #: widths, heights and colours, and how much smaller the picture is kept
 SIZES = {360: (740, "light", 1.0), 1000: (720, "dark", 1.0), 2560: (1300, "light", 0.5)}
-BLOCK, LEVELS, SHARE = 16, 24, 0.10
+BLOCK, LEVELS, SHARE = 16, 24, 0.03
 MOST_BYTES = 2_000_000
 
 _MANUAL = """# Count: flops and traffic

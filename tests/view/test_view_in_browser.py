@@ -128,6 +128,34 @@ def test_two_modules_side_by_side(opened: Any) -> None:
     assert "opcode: negate → cosine" in page.page.inner_text("#facts")
 
 
+CALLING = """HloModule calling
+%inner (p: f32[4]) -> f32[4] { %p = f32[4] parameter(0)  ROOT %wave = f32[4] sine(%p) }
+%outer (q: f32[4]) -> f32[4] { %q = f32[4] parameter(0)  ROOT %within = f32[4] call(%q), to_apply=%inner }
+ENTRY %main (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %same = f32[4] tanh(%x)
+  ROOT %far = f32[4] call(%same), to_apply=%outer
+}
+"""
+
+
+def test_what_differs_inside_of_a_call_is_seen_at_the_call(opened: Any) -> None:
+    page = opened(pair_page(["a", "b"], [hlotool.parse(CALLING), hlotool.parse(CALLING.replace("sine(", "cosine("))]))
+    page.page.select_option("#colour", label="by differences")
+    seen = labels(page)
+    assert sum(label.startswith("far,") and label.endswith("changed inside") for label in seen) == 2
+    assert not any("changed" in label for label in seen if not label.startswith("far,"))
+
+
+def test_readers_that_are_not_drawn_are_counted_in_their_box(opened: Any) -> None:
+    lines = "\n".join(f"  a{n} = f32[4] add(y, y)" for n in range(20))
+    text = f"ENTRY e {{\n  x = f32[4] parameter(0)\n  y = f32[4] tanh(x)\n{lines}\n  ROOT t = (f32[4]) tuple(a1)\n}}"
+    page = opened(module_page("fan.hlo", hlotool.parse(text)))
+    box = page.page.locator('.box[aria-label^="y, tanh"]')
+    assert "→ 20 users, not drawn" in box.text_content()
+    assert "read by 20 boxes" in box.get_attribute("aria-label")
+
+
 def test_values_beside_two_modules_are_listed(opened: Any) -> None:
     modules = [hlotool.parse(SCOPED), hlotool.parse(SCOPED)]
     page = opened(pair_page(["before", "after"], modules, Values({"last": np.float32([1, np.nan, 1, 1])})))

@@ -51,7 +51,7 @@ class Details {
     const pane = panes.at(-1), m = pane.module, parts = [];
     const whole = m.column(2).whole, bytes = m.column(4).whole;
     parts.push(this.facts([["module", m.module], ["instructions", m.count.toLocaleString("en")], ["computations", m.computations.length.toLocaleString("en")],
-      ["arithmetic", `${short.format(whole)} flops and functions`], ["bytes moved", short.format(bytes)]]));
+      ["arithmetic", `${amount(whole)} flops and functions`], ["bytes moved", amount(bytes, "B")]]));
     if (pane.match) parts.push(...this.changes(panes));
     const findings = (m.findings || []).toSorted((a, b) => SEVERITIES.indexOf(a[1]) - SEVERITIES.indexOf(b[1]));
     parts.push(...this.list(`Findings (${findings.length})`, findings.slice(0, MOST_ROWS).map(f => this.finding(pane, f)), findings.length));
@@ -60,7 +60,7 @@ class Details {
     parts.push(...this.list("Values that are not finite, or wrong", named.map(([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`])));
     const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
     parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
-      ` ${short.format(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${(100 * (row[2] + row[3]) / whole).toPrecision(2)} %)`])));
+      ` ${amount(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${(100 * (row[2] + row[3]) / whole).toPrecision(2)} %)`])));
     const reached = new Set([m.entry, ...m.callers().keys()]);
     const loose = m.computations.map((row, c) => [row, c]).filter(([, c]) => !reached.has(c));
     parts.push(...this.list("Computations that nothing calls", loose.map(([row]) => this.jump(pane, row[4], row[0]))));
@@ -97,7 +97,7 @@ class Details {
     const parts = [this.facts([["operation", m.opcodes[m.opcode[n]]], ["shape", m.shapes[m.shape[n]]], ["scope", m.scopes[m.scope[n]]],
       ["source", m.sources[m.source[n]]], ["computation", caller === undefined ? computation[0] : [`${computation[0]}, called by `, this.jump(pane, caller)]],
       ["calls", called.length ? between : ""], ["line", String(line)], ["sharding", m.shardings.get(n)],
-      ["cost", cost ? `${short.format(cost[2])} flops, ${short.format(cost[3])} functions, ${short.format(cost[4])} B read, ${short.format(cost[5])} B written${cost[1] !== 1 ? `, in ${cost[1].toLocaleString("en")} runs` : ""}` : ""]])];
+      ["cost", cost ? `${amount(cost[2])} flops, ${amount(cost[3])} functions, ${amount(cost[4], "B")} read, ${amount(cost[5], "B")} written${cost[1] !== 1 ? `, in ${cost[1].toLocaleString("en")} runs` : ""}` : ""]])];
     const state = pane.match?.state[pane.side].get(n), partner = pane.match?.partners[pane.side].get(n);
     if (pane.match) {
       const other = this.app.panes[1 - pane.side];

@@ -110,8 +110,9 @@ class Pane {
 
   // Layout.
 
-  sizeOf(item, look) {
-    const lines = this.linesOf(item);
+  /* The size of a box and its lines; `hidden` readers are told in the last one instead of being drawn. */
+  sizeOf(item, look, hidden = 0) {
+    const lines = [...this.linesOf(item), ...(hidden ? [`→ ${hidden} users, not drawn`] : [])];
     const width = Math.max(...lines.map(line => line.length), look.badge ? look.badge.length + 2 : 0) * LINE + 22;
     return { w: Math.min(WIDEST + 20, Math.max(64, width)), h: 16 * (lines.length + (look.badge ? 1 : 0)) + 12, lines };
   }
@@ -146,8 +147,8 @@ class Pane {
     const cells = items.map((item, k) => {
       const own = path ? `${path}/${this.keyOf(item)}` : this.keyOf(item), look = this.lookOf(item);
       const isOpen = this.open.has(own) && this.contents(item).length > 0;
-      const cell = { item, path: own, look, isOpen, hidden: fanOut.get(k) > MOST_TARGETS ? fanOut.get(k) : 0, outside: outside[k] };
-      Object.assign(cell, this.sizeOf(item, look));
+      const hidden = fanOut.get(k) > MOST_TARGETS && !isOpen ? fanOut.get(k) : 0;
+      const cell = { item, path: own, look, isOpen, hidden, outside: outside[k], ...this.sizeOf(item, look, hidden) };
       if (isOpen) {
         cell.inner = this.layoutAll(this.contents(item), own);
         cell.w = Math.max(cell.w, cell.inner.w + 2 * ROOM);
@@ -318,12 +319,7 @@ class Pane {
       text.textContent = look.badge;
       group.append(text);
     }
-    if (cell.hidden && !cell.isOpen) {
-      const text = made("text", { x: w - 8, y: h - 6, class: "small", "text-anchor": "end" });
-      text.textContent = `→${cell.hidden}`;
-      group.append(text);
-    }
-    const what = this.describe(item, look);
+    const what = this.describe(item, look) + (cell.hidden ? `, read by ${cell.hidden} boxes, which are listed instead of drawn` : "");
     group.setAttribute("aria-label", what);
     const title = made("title");
     title.textContent = what;

@@ -168,6 +168,29 @@ class Module {
     return made;
   }
 
+  /* The instructions that call a computation in which a test holds for an instruction, also through others. */
+  holders(name, test) {
+    const key = `holders ${name}`;
+    if (!this.columns.has(key)) {
+      const callers = new Map(), found = new Set(), seen = new Set(), waiting = [];
+      for (const [n, called] of this.called) for (const c of called) {
+        if (!callers.has(c)) callers.set(c, []);
+        callers.get(c).push(n);
+      }
+      this.computations.forEach(([, , first, length], c) => {
+        for (let n = first; n < first + length; n++) if (test(n)) { waiting.push(c); break; }
+      });
+      while (waiting.length) {
+        const c = waiting.pop();
+        if (seen.has(c)) continue;
+        seen.add(c);
+        for (const n of callers.get(c) || []) { found.add(n); waiting.push(this.computationOf(n)); }
+      }
+      this.columns.set(key, found);
+    }
+    return this.columns.get(key);
+  }
+
   /* How many instructions of each fold have a property, by a test of the instruction. */
   counted(name, test) {
     const key = `count ${name}`;

@@ -17,7 +17,15 @@ function family(opcode) {
   return Math.max(0, found);
 }
 
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
+
+/* A number as people read it, three digits and a unit, as hlotool writes it everywhere. */
+function amount(value, unit = "") {
+  let scaled = value, n = 0;
+  for (; scaled >= 999.5 && n + 1 < PREFIXES.length; n++) scaled /= 1000;
+  const digits = scaled < 999.5 ? String(Number(scaled.toPrecision(3))) : scaled.toExponential(3);
+  return `${digits} ${PREFIXES[n]}${unit}`.trimEnd();
+}
 
 /* Each overlay: whether the module has it, the look of an instruction and of a fold, and the legend. A look is
    {kind: number of a colour, heat: 0 to 1, badge: text, badgeClass}. */
@@ -32,26 +40,37 @@ const OVERLAYS = {
     label: "by findings", has: module => module.findings !== undefined,
     instruction(pane, n) {
       const rows = pane.module.byInstruction.get(n);
-      return rows ? severityLook(worst(rows), rows.length) : {};
+      if (rows) return severityLook(worst(rows), rows.length);
+      const severity = SEVERITIES.find(s => inside(pane, s, has.finding(pane, s)).has(n));
+      return severity ? { ...severityLook(severity), badge: `${severity} inside` } : {};
     },
     fold(pane, f) {
       for (const severity of SEVERITIES) {
-        const count = pane.module.counted(severity, n => worst(pane.module.byInstruction.get(n) || []) === severity)[f];
+        const test = has.finding(pane, severity), count = pane.module.counted(severity, test)[f];
         if (count) return severityLook(severity, count);
+        const within = countedInside(pane, severity, test, f);
+        if (within) return { ...severityLook(severity), badge: `${within} with ${severity} inside` };
       }
       return {};
     },
     legend: () => [["k5", "error"], ["k6", "warning"], ["k1", "info"]],
   },
   flops: heat("by arithmetic", 2, "flops and functions, loops counted as often as they run"),
-  bytes: heat("by bytes moved", 4, "bytes read and written"),
+  bytes: heat("by bytes moved", 4, "bytes read and written", "B"),
   values: {
     label: "by values", has: module => module.valueLines.size > 0,
-    instruction(pane, n) { return valueLook(pane.module.valueLines.get(n)?.state); },
+    instruction(pane, n) {
+      const own = pane.module.valueLines.get(n)?.state;
+      if (own && own !== "finite") return valueLook(own);
+      const state = ["wrong", "nan", "infinity"].find(s => inside(pane, `value ${s}`, has.value(pane, s)).has(n));
+      return state ? { ...valueLook(state), badge: `${state} inside` } : valueLook(own);
+    },
     fold(pane, f) {
       for (const state of ["wrong", "nan", "infinity", "finite"]) {
-        const count = pane.module.counted(`value ${state}`, n => pane.module.valueLines.get(n)?.state === state)[f];
+        const test = has.value(pane, state), count = pane.module.counted(`value ${state}`, test)[f];
         if (count) return { ...valueLook(state), badge: state === "finite" ? "" : `${count} ${state}` };
+        const within = state === "finite" ? 0 : countedInside(pane, `value ${state}`, test, f);
+        if (within) return { ...valueLook(state), badge: `${within} with ${state} inside` };
       }
       return {};
     },
@@ -71,16 +90,36 @@ const OVERLAYS = {
   },
   differences: {
     label: "by differences", has: (_, match) => Boolean(match),
-    instruction(pane, n) { return differenceLook(pane.match?.state[pane.side].get(n)); },
+    instruction(pane, n) {
+      const state = pane.match?.state[pane.side].get(n);
+      if (state) return differenceLook(state);
+      return inside(pane, pane.matchKey, has.difference(pane)).has(n) ? { ...differenceLook("changed"), badge: "changed inside" } : {};
+    },
     fold(pane, f) {
       const counts = ["changed", "removed", "added"].map(state =>
         [state, pane.module.counted(`${pane.matchKey} ${state}`, n => pane.match?.state[pane.side].get(n) === state)[f]])
         .filter(([, count]) => count);
+      const within = counts.length ? 0 : countedInside(pane, pane.matchKey, has.difference(pane), f);
+      if (within) return { ...differenceLook("changed"), badge: `${within} changed inside` };
       return counts.length ? { ...differenceLook(counts[0][0]), badge: counts.map(([s, c]) => `${{ changed: "~", removed: "−", added: "+" }[s]}${c}`).join(" ") } : {};
     },
-    legend: () => [["k6", "changed (~)"], ["k5", "removed (−)"], ["k3", "added (+)"]],
+    legend: () => [["k6", "changed (~), also inside of what is called"], ["k5", "removed (−)"], ["k3", "added (+)"]],
   },
 };
+
+/* Tests of instructions: whether the worst finding, the value or a difference is there. */
+const has = {
+  finding: (pane, severity) => n => worst(pane.module.byInstruction.get(n) || []) === severity,
+  value: (pane, state) => n => pane.module.valueLines.get(n)?.state === state,
+  difference: pane => n => Boolean(pane.match?.state[pane.side].has(n)),
+};
+
+/* The instructions that call something in which a test holds, and how many of them a fold holds. */
+function inside(pane, name, test) { return pane.module.holders(name, test); }
+function countedInside(pane, name, test, f) {
+  const found = inside(pane, name, test);
+  return pane.module.counted(`${name} inside`, n => found.has(n))[f];
+}
 
 function worst(rows) { return SEVERITIES.find(s => rows.some(row => row[1] === s)); }
 function severityLook(severity, count) {
@@ -89,8 +128,8 @@ function severityLook(severity, count) {
 function valueLook(state) { return state ? { kind: { wrong: 5, nan: 2, infinity: 2, finite: 3 }[state], badge: state === "finite" ? "" : state } : {}; }
 function differenceLook(state) { return state ? { kind: { changed: 6, removed: 5, added: 3 }[state], badge: state } : {}; }
 
-function heat(label, index, meaning) {
-  const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${short.format(value)} (${(100 * value / (whole || 1)).toPrecision(2)} %)` } : {};
+function heat(label, index, meaning, unit) {
+  const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${amount(value, unit)} (${(100 * value / (whole || 1)).toPrecision(2)} %)` } : {};
   return {
     label, has: module => module.costs.length > 0,
     instruction: (pane, n) => { const c = pane.module.column(index); return look(c.own[n], c.whole); },
