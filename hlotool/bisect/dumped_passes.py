@@ -15,10 +15,8 @@ from hlotool.ir import HloModule
 
 Array: TypeAlias = Any
 
-#: what makes XLA write the module after every pass
-_FLAGS = "--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
-#: the module that an executor runs when it starts (hlotool.execution.tasks)
-_OTHERS = ("ready",)
+#: what makes XLA write the module after every pass, beside the folder for it
+_DUMPED = (("xla_dump_hlo_as_text", True), ("xla_dump_hlo_pass_re", ".*"))
 
 
 def judge_compilation(module: HloModule, rows: Sequence[Sequence[Array]], executor: str = "pjrt:cpu",
@@ -29,10 +27,8 @@ def judge_compilation(module: HloModule, rows: Sequence[Sequence[Array]], execut
     """
     options = options or Options()
     with tempfile.TemporaryDirectory(prefix="hlotool-passes-") as folder:
-        asked = executor_named(executor, RunOptions(options.time_limit, xla_flags=_FLAGS.format(folder=folder)))
-        try:
-            asked.run(Program(module), [rows])
-        finally:
-            asked.close()
-        chains = [c for c in read_folder(folder).chains if not any(word in c.name for word in _OTHERS)]
+        asked = executor_named(executor, RunOptions(
+            options.time_limit, compile_options=(("xla_dump_to", folder), *_DUMPED)))
+        asked.run(Program(module), [rows])
+        chains = read_folder(folder).chains
         return judge_chain(max(chains, key=lambda c: len(c.dumps)), options) if chains else None

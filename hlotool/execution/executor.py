@@ -48,8 +48,9 @@ class Options:
     memory_limit: int | None = None
     #: devices that a CPU client offers at least
     devices: int = HOST_DEVICES
-    #: added to XLA_FLAGS
-    xla_flags: str = ""
+    #: XLA's own options (the fields of DebugOptions in xla.proto, without dashes) and their values, for executors that
+    #: compile
+    compile_options: tuple[tuple[str, str | int | float | bool], ...] = ()
     #: run in this process, where no limit of time holds and a crash is the caller's; for executors that can
     in_process: bool = False
 
@@ -187,9 +188,9 @@ def refused(name: str, refusal: Refusal, filename: str) -> Diagnostic:
     return Diagnostic(code, f"{name}: {refusal.message}", filename=filename)
 
 
-def cpu_environment(platform: str, devices: int, options: Options) -> dict[str, str]:
+def cpu_environment(platform: str, devices: int) -> dict[str, str]:
     """The environment in which XLA's client of a platform starts."""
-    given = os.environ.get("XLA_FLAGS", ""), options.xla_flags, f"--xla_force_host_platform_device_count={devices}"
+    given = os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={devices}"
     # No other platform is started: a GPU's client takes most of its memory at once.
     return {"XLA_FLAGS": " ".join(filter(None, given)), "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"}
 

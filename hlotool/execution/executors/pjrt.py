@@ -56,7 +56,7 @@ class Pjrt(Executor):
         sized = Program(with_sizes(program.module)) if sizes else program
         code = sized.stablehlo_with_lapack if self.argument == "cpu" else sized.stablehlo
         return Job(self.argument, code, program.replicas, program.partitions, program.partitioning,
-                   tuple(s.dims for s in program.results), sizes)
+                   tuple(s.dims for s in program.results), sizes, self.options.compile_options)
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
         if infeed:
@@ -64,7 +64,7 @@ class Pjrt(Executor):
         return _computed(work, argument_sets)
 
     def environment(self, devices: int) -> Mapping[str, str]:
-        return cpu_environment(self.argument, devices, self.options)
+        return cpu_environment(self.argument, devices)
 
     def facts(self) -> dict[str, str]:
         from jax.extend import backend
@@ -88,6 +88,8 @@ class Job:
     results: tuple[tuple[int, ...], ...] = ()
     #: (result, dimension) of the sizes that follow the results
     sizes: tuple[tuple[int, int], ...] = ()
+    #: of the compiler, by name
+    options: tuple[tuple[str, str | int | float | bool], ...] = ()
 
 
 #: what was compiled last; models are compiled once and run on several arguments
@@ -147,6 +149,7 @@ def _compiled(job: Job) -> tuple[Any, Any]:
         raise Refusal("unsupported",
                       f"the module needs {replicas * partitions} devices, {job.platform} has {len(devices)}")
     options = xla_client.CompileOptions()
+    options.env_option_overrides = list(job.options)
     build = options.executable_build_options
     for part in (options, build):
         part.num_replicas, part.num_partitions = replicas, partitions

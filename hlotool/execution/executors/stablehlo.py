@@ -42,7 +42,7 @@ class Interpreter(Executor):
         return _interpreted(code, replicas, partitions, argument_sets)
 
     def environment(self, devices: int) -> Mapping[str, str]:
-        return cpu_environment("cpu", devices, self.options)
+        return cpu_environment("cpu", devices)
 
     def facts(self) -> dict[str, str]:
         return {**library_versions(), "platform": "stablehlo"}
