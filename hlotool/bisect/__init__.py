@@ -4,7 +4,7 @@ from hlotool.bisect.chain_judge import Options, judge_chain
 from hlotool.bisect.codes import NO_CHAIN, NO_VERDICT, NOT_A_DUMP, PASS_IS_WRONG, UNLIKE_FOLDERS
 from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader, read_folder
 from hlotool.bisect.dump_names import DumpName, dump_name
-from hlotool.bisect.dumped_passes import judge_compilation
+from hlotool.bisect.dumped_passes import first_wrong_pass, judge_compilation, judge_small
 from hlotool.bisect.many_folders import FoldersDiff, diff_folders
 from hlotool.bisect.pass_report import bisect_schema, folder_record, folder_verdict, text_report
 from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
@@ -14,7 +14,7 @@ from hlotool.bisect.two_folders import Parting, compare_folders, partings_record
 __all__ = [
     "NOT_A_DUMP", "NO_CHAIN", "NO_VERDICT", "PASS_IS_WRONG", "UNLIKE_FOLDERS", "Chain", "ChainVerdict",
     "Difference", "Dump", "DumpName", "Folder", "FoldersDiff", "Options", "Parting", "PassVerdict", "Reader",
-    "bisect_schema", "compare_folders", "diff_folders", "dump_name", "folder_page", "folder_record",
-    "folder_verdict", "judge_chain", "judge_compilation", "partings_record", "partings_text", "read_folder",
-    "text_report",
+    "bisect_schema", "compare_folders", "diff_folders", "dump_name", "first_wrong_pass", "folder_page",
+    "folder_record", "folder_verdict", "judge_chain", "judge_compilation", "judge_small", "partings_record",
+    "partings_text", "read_folder", "text_report",
 ]

@@ -1,6 +1,7 @@
 """Makes a module that shows a failure as small as it can be: the fewest instructions and the plainest arguments.
 
     hlotool reduce model.hlo --args x.npz -o small.hlo     pjrt:cpu differs from the reference
+    hlotool reduce model.hlo --pass algsimp -o small.hlo   and its pass algsimp is to blame
     hlotool reduce model.hlo --test crash -o small.hlo     pjrt:cpu crashes, or refuses the module
     hlotool reduce before.hlo after.hlo -o small.hlo       two modules differ on the reference; small.other.hlo as well
     hlotool reduce model.hlo --code W105 -o small.hlo      linting (or lifting) reports a code
@@ -33,7 +34,7 @@ from hlotool.diagnostics import Diagnostic, HloError, visible
 if TYPE_CHECKING:
     from hlotool.reduction import Candidate, Interest, Progress, Reduction
 
-TESTS = ("verdict", "crash", "timeout")
+TESTS = ("verdict", "pass", "crash", "timeout")
 #: each is a thread and a process
 _MOST_JOBS = 256
 
@@ -65,8 +66,10 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the failure")
     kinds = group.add_mutually_exclusive_group()
     kinds.add_argument("--test", choices=TESTS, default="verdict",
-                       help="verdict: an executor differs from another (default); crash: it crashes or refuses the "
-                            "module; timeout: it gives no answer within --run-limit")
+                       help="verdict: an executor differs from another (default); pass: it does, and the guilty pass "
+                            "of its compiler stays the same; crash: it crashes or refuses the module; timeout: it "
+                            "gives no answer within --run-limit")
+    kinds.add_argument("--pass", metavar="NAME", dest="guilty", help="as --test pass, and the guilty pass is this one")
     kinds.add_argument("--code", metavar="CODE", help="a diagnostic: W105 of linting, V201 of verification, X101 of "
                                                       "lifting, E104 of running on the first of --executors")
     kinds.add_argument("--command", metavar="COMMAND",
@@ -139,7 +142,7 @@ def _refused(args: argparse.Namespace) -> str:
     for name in (args.output, args.save_arguments):
         if name and os.path.exists(name) and os.path.exists(args.path) and os.path.samefile(name, args.path):
             return f"{visible(name)} is the original, which is not written to"
-    if args.other is not None and (args.state or args.code or args.command or args.test != "verdict"):
+    if args.other is not None and (args.state or args.code or args.command or args.guilty or args.test != "verdict"):
         return "two modules are held against each other: --state and other tests take one module"
     if not 1 <= args.jobs <= _MOST_JOBS or args.repeats < 0:
         return f"--jobs is between 1 and {_MOST_JOBS}, --repeats at least 0"
@@ -149,7 +152,7 @@ def _refused(args: argparse.Namespace) -> str:
 def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
     """The test of interest that the options ask for. Raises HloError for an executor that there is none of."""
     from hlotool.execution import executor_named
-    from hlotool.reduction import Command, Failure, Finding, Timeout, Verdict, words_of
+    from hlotool.reduction import Command, Failure, Finding, GuiltyPass, Timeout, Verdict, words_of
 
     one, other = (executor_named(name).name for name in args.executors)
     if args.command is not None:
@@ -167,7 +170,10 @@ def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
         return Failure(one, args.message, args.run_limit)
     if args.test == "timeout":
         return Timeout(one, args.run_limit)
-    return Verdict(other, one, args.run_limit) if one == "reference" else Verdict(one, other, args.run_limit)
+    first, second = (other, one) if one == "reference" else (one, other)
+    if args.guilty is not None or args.test == "pass":
+        return GuiltyPass(first, second, args.run_limit, args.guilty or "")
+    return Verdict(first, second, args.run_limit)
 
 
 def candidate_of(args: argparse.Namespace, loaded: Loaded, test: Interest) -> Candidate:

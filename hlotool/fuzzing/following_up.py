@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from hlotool.bisect import Options as BisectOptions
-from hlotool.bisect import judge_compilation
+from hlotool.bisect import judge_small
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.folds import Match, matches, names_in, pattern_text
@@ -25,8 +24,6 @@ from hlotool.triage import section
 _SILENT = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "broadcast", "copy", "reshape"})
 #: kinds of sightings that are hlotool's own mistakes, and those that speak of several programs
 OURS, TOGETHER = ("reference", "rewriting"), "only together"
-#: seconds for the passes of a reduced program
-_BISECT = 20.0
 #: ULPs that a value may be off a rule's right side, to be that side
 _NEAR = 2.0
 
@@ -145,9 +142,7 @@ def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None
 def _name_pass(found: Followed, module: HloModule, plan: Plan) -> None:
     """The first pass after which the reference gives something else."""
     try:
-        arguments = tuple(found.rows[0]) if found.rows else None
-        judged = judge_compilation(module, found.rows, plan.executor, BisectOptions(
-            arguments, budget=_BISECT, time_limit=plan.time_limit, counts_extremes=True))
+        judged = judge_small(module, found.rows, plan.executor, plan.time_limit)
     except HloError as error:
         found.problems.append(f"no passes: {error.diagnostics[0].message}")
         return

@@ -6,12 +6,13 @@ from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import LOST
 from hlotool.reduction.command import Command, form_of, words_of
 from hlotool.reduction.entry_values import made_rows
+from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.interest import Failure, Finding, Interest, Sighting, Timeout, Verdict
 from hlotool.reduction.reducer import Options, Progress, Reduction, reduce
 from hlotool.reduction.state import State, read_rows, rows_as_bytes
 
 __all__ = [
-    "LOST", "Bundle", "Candidate", "Command", "Failure", "Finding", "Interest", "Options", "Progress",
-    "Reduction", "Sighting", "State", "Timeout", "Verdict", "bundle_of", "can_bundle", "form_of", "issue_text",
-    "made_rows", "read_bundle", "read_rows", "reduce", "rows_as_bytes", "words_of",
+    "LOST", "Bundle", "Candidate", "Command", "Failure", "Finding", "GuiltyPass", "Interest", "Options",
+    "Progress", "Reduction", "Sighting", "State", "Timeout", "Verdict", "bundle_of", "can_bundle", "form_of",
+    "issue_text", "made_rows", "read_bundle", "read_rows", "reduce", "rows_as_bytes", "words_of",
 ]

@@ -28,6 +28,7 @@ from hlotool.ir import HloModule
 from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import BAD_BUNDLE
+from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.interest import Failure, Finding, Interest, Timeout, Verdict
 from hlotool.reduction.state import read_rows, rows_as_bytes
 from hlotool.text import print_module
@@ -43,6 +44,7 @@ _PLAIN_PATTERN = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^A-Za-z0-9])*+", re.S)
 #: name in bundle.json -> test, with the fields that a bundle may set
 _TESTS: Mapping[str, tuple[type[Interest], tuple[str, ...]]] = {
     "verdict": (Verdict, ("executor", "against", "time_limit")),
+    "pass": (GuiltyPass, ("executor", "against", "time_limit", "guilty")),
     "failure": (Failure, ("executor", "message", "time_limit")),
     "timeout": (Timeout, ("executor", "seconds")),
     "finding": (Finding, ("code", "executor", "time_limit")),
@@ -210,6 +212,8 @@ def _test_of(about: dict[str, Any], filename: str, allowed: Collection[str]) -> 
             raise _bad(filename, f"the {name} of its test is no text")
         elif name == "message" and not _PLAIN_PATTERN.fullmatch(value):
             raise _bad(filename, f"the message of its test is a pattern, {value!r}, and not plain text")
+        elif name == "guilty" and not re.fullmatch(r"[\w.-]{0,99}", value):
+            raise _bad(filename, f"the pass of its test, {value!r}, is none")
         elif name == "code" and not re.fullmatch(r"[A-Za-z]+[0-9]+", value):
             raise _bad(filename, f"the code of its test, {value!r}, is none")
         elif name in ("executor", "against") and not is_ours(value) and value not in allowed:

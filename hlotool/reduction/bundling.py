@@ -22,6 +22,7 @@ from hlotool.ir import HloInstruction
 from hlotool.ops import OPS
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.interest import Failure, Interest, Sighting, Verdict, wrong_results
 from hlotool.text import print_module
 from hlotool.triage import blame
@@ -146,6 +147,8 @@ def issue_text(bundle: Bundle, account: Account | None) -> str:
 def _title(bundle: Bundle, account: Account | None) -> str:
     executor = getattr(bundle.test, "executor", "")
     opcode = account.guilty.opcode if account is not None and account.guilty is not None else ""
+    if isinstance(bundle.test, GuiltyPass):
+        return f"{executor}: {bundle.sign}" + (f", {opcode}" if opcode else "")
     if isinstance(bundle.test, Verdict):
         return f"{executor}: {bundle.sign} result" + (f" of {opcode}" if opcode else "")
     return f"{executor}: {_inline(bundle.said or bundle.sign)[:100]}"

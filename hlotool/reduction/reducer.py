@@ -182,8 +182,10 @@ class _Run:
             seen = self.asker.look(self.original)
         if not seen.signs:
             how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
+            source = self.original.module.source
             raise HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: "
-                                       f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""))])
+                                       f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""),
+                                       filename=source.filename if source is not None else "<module>")])
         self.asker.sign = seen.signs[0]
         times = self.options.repeats or (_FIRST if time.monotonic() - begun < _SLOW else 1)
         if not self.asker.test.may_be_flaky:

@@ -101,6 +101,8 @@ HOSTILE = {
     "another version": made(bundle__json=about(version=2)),
     "no json": made(bundle__json=b"{" * 100_000),
     "a test that runs programs": made(bundle__json=about(test={"kind": "command", "words": ["touch", "/tmp/x"]})),
+    "a pass that is none": made(bundle__json=about(test={
+        "kind": "pass", "executor": "pjrt:cpu", "against": "reference", "guilty": "\x1b[31m"})),
     "an executor that is no text": made(bundle__json=about(test={"kind": "verdict", "executor": ["a"]})),
     "a large description": made(bundle__json=b" " * (1 << 21)),
     "an executor of stored values": made(bundle__json=about(

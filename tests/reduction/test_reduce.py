@@ -14,7 +14,7 @@ from planted_tests import Fed, Holds, Sometimes, install_executors, named
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
-from hlotool.reduction import Candidate, Command, Failure, Finding, Options, State, Verdict, reduce
+from hlotool.reduction import Candidate, Command, Failure, Finding, GuiltyPass, Options, State, Verdict, reduce
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 NESTED = """HloModule nested
@@ -107,6 +107,17 @@ def test_a_wrong_executor_with_plain_arguments(monkeypatch: pytest.MonkeyPatch, 
     assert sorted(i.opcode for i in module.instructions()) == ["multiply", "parameter", "sqrt"]
     assert found.sign == "wrong" and found.candidate.elements == 1
     assert float(found.candidate.rows[0][0].ravel()[0]) in (0.0, 1.0)
+
+
+def test_the_guilty_pass_is_kept() -> None:
+    text = """ENTRY e { x = f32[2] parameter(0)  y = f32[2] parameter(1)  z = f32[2] negate(y)  q = f32[2] divide(x, y)
+  r = f32[2] divide(q, z)  s = f32[2] tanh(r)  ROOT t = (f32[2], f32[2]) tuple(r, s) }"""
+    rows = [[np.float32([1e38, 1e38]), np.float32([1e30, 1e30])]]
+    found = small(text, GuiltyPass("pjrt:cpu", "reference", 20.0), rows, jobs=1)
+    assert found.sign == "wrong after algsimp" and "(x / y) / z" in found.said
+    assert [i.opcode for i in found.candidate.module.instructions() if i.opcode != "parameter"] == ["divide"] * 2
+    with pytest.raises(HloError, match="E150"):
+        small(text, GuiltyPass("pjrt:cpu", "reference", 20.0, "fusion"), rows, jobs=1)
 
 
 def test_a_crash_has_a_sign_without_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:

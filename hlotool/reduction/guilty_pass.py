@@ -1,0 +1,33 @@
+"""The test of interest that keeps the guilty pass: as a module gets smaller, another pass may become guilty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlotool.bisect import first_wrong_pass
+from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.interest import Sighting, Verdict
+
+
+@dataclass(frozen=True)
+class GuiltyPass(Verdict):
+    """An executor is wrong, and by the dumps of its compiler a pass is to blame: the first one after which values are.
+
+    The pass is kept; with `guilty` only that one is of interest.
+    """
+
+    guilty: str = ""
+
+    def describe(self) -> str:
+        return f"{self.executor} is wrong after {self.guilty or 'a pass'}"
+
+    def look(self, candidate: Candidate) -> Sighting:
+        found = super().look(candidate)
+        if not found.signs:
+            return found
+        wrong = first_wrong_pass(candidate.module, candidate.rows or [], self.executor, self.time_limit)
+        if wrong is None:
+            return Sighting((), f"{found.said}; no pass is to blame")
+        said = f"after {wrong.changed_by}: {found.said}" + (f"; {wrong.rule}" if wrong.rule else "")
+        is_wanted = self.guilty in ("", wrong.changed_by)
+        return Sighting((f"wrong after {wrong.changed_by}",) if is_wanted else (), said)
