@@ -38,8 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from hlotool.passes.cost import GROUPINGS, TRANSFER_GROUPINGS
 
     add_paths(parser, "modules to count", is_optional=True)
-    parser.add_argument("--by", choices=(*GROUPINGS, *TRANSFER_GROUPINGS), default="instruction",
-                        help="what a row stands for (%(default)s); axis and group: of --communication")
+    parser.add_argument("--by", choices=(*GROUPINGS, *TRANSFER_GROUPINGS), default="instruction", metavar="WHAT",
+                        help=f"what a row stands for: {', '.join(GROUPINGS)} (default: %(default)s); of "
+                             f"--communication also {', '.join(TRANSFER_GROUPINGS)}")
     parser.add_argument("--top", type=int, default=15, metavar="N", help="rows to show; 0: all (%(default)s)")
     parser.add_argument("--memory", action="store_true", help="the largest values that live when most memory is needed")
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")

@@ -40,9 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                         help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
-    parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=None,
-                        help="what to make first where --args gives nothing; then arguments are searched that show "
-                             "a difference, as compare does. The first set with a finding counts")
+    parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=None, metavar="KIND",
+                        help=f"what to make ({', '.join(_INPUTS)}) first where --args gives nothing; "
+                             "then arguments are searched that show a difference, as compare does. The first set "
+                             "with a finding counts")
     add_format(parser, "isolate.json")
     parser.add_argument("--reproduce", metavar="FILE",
                         help="write a small module that shows the finding alone, and its arguments beside it as .npz")

@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
         return show(args)
     if not args.paths:
-        complain("hlo-lint: name files or folders to check, or - for standard input")
+        complain(f"{args.prog}: name files or folders to check, or - for standard input")
         return 2
     try:
         settings = _settings(args)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+import textwrap
 from typing import Any
 
 from hlotool.cli.code_catalogue import catalogue
@@ -30,11 +33,10 @@ def show(args: argparse.Namespace) -> int:
 
 def _print_table(entries: list[dict[str, Any]], color: str) -> None:
     """The rules in groups, a line each; constraints of operations are counted."""
-    import sys
-
     is_colored = wants_color(sys.stdout, color)
     shown = [e for e in entries if e["category"] != "constraint"]
     width = max(len(e["name"]) for e in shown)
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
     category = ""
     for entry in shown:
         if entry["category"] != category:
@@ -42,7 +44,8 @@ def _print_table(entries: list[dict[str, Any]], color: str) -> None:
             print(f"\n\x1b[1m{category}\x1b[0m" if is_colored else f"\n{category}")
         marks = ("" if entry["default"] else "off") or entry["severity"]
         fix = {"safe": "fix", "unsafe": "unsafe fix"}.get(entry["fix"], "")
-        print(f"  {entry['code']:<5} {entry['name']:<{width}}  {marks:<7}  {fix:<10}  {entry['summary']}".rstrip())
+        row = f"  {entry['code']:<5} {entry['name']:<{width}}  {marks:<7}  {fix:<10}  "
+        print(row + ("\n" + " " * len(row)).join(textwrap.wrap(entry["summary"], max(20, columns - len(row)))))
     rules = sum(e["code"].startswith("W") for e in entries)
     print(f"\n{rules} lint rules ({sum(e['default'] and e['code'].startswith('W') for e in entries)} on by default), "
           f"{len(shown) - rules} codes of other kinds, {len(entries) - len(shown)} constraints of operations "

@@ -136,7 +136,8 @@ def _reported(work: Callable[[], int], program: str) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        complain(f"{program}: {error.filename or ''}: {error.strerror or error}")
+        place = f"{error.filename}: " if error.filename else ""
+        complain(f"{program}: {place}{error.strerror or error}")
         return UNUSABLE
     except Exception as error:
         if os.environ.get("HLOTOOL_TRACEBACK"):

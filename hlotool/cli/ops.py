@@ -82,7 +82,7 @@ def _print_table(chosen: list[Op], color: str) -> None:
         table.add_row(*map(Text, _columns(record)))
     is_colored = wants_color(sys.stdout, color)
     Console(file=sys.stdout, no_color=not is_colored, width=None if sys.stdout.isatty() else 140).print(table)
-    print(f"{len(chosen)} operations")
+    print(f"{len(chosen)} operation{'' if len(chosen) == 1 else 's'}")
 
 
 def _print_json(chosen: list[Op], _: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -13,6 +15,40 @@ from hlotool.cli.file_changes import add_watch
 from hlotool.cli.limits import add_limits
 from hlotool.cli.output_files import add_output
 from hlotool.diagnostics import did_you_mean, nearest
+
+#: the column at which examples begin
+_EXAMPLE = 4
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Help as wide as the terminal: prose is wrapped by words, examples keep their lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = re.split(r"\n\s*\n", text.strip("\n"))
+        return "\n\n".join(_examples(p, width) if p.startswith(" ") else _wrapped(p, width) for p in paragraphs)
+
+
+def _wrapped(text: str, width: int, begin: str = "") -> str:
+    return textwrap.fill(" ".join(text.split()), width, subsequent_indent=begin, initial_indent=begin,
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def _examples(block: str, width: int) -> str:
+    """Rows of a command and what it does; where they are too wide, that stands below each command."""
+    rows = [line for line in block.splitlines() if line.strip()]
+    if all(len(row) <= width for row in rows):
+        return "\n".join(rows)
+    found: list[str] = []
+    said: list[str] = []
+    for row in rows:
+        begin, (command, *rest) = len(row) - len(row.lstrip()), re.split(r"\s{2,}", row.strip(), maxsplit=1)
+        if begin > _EXAMPLE:  # goes on with what the row above says
+            said[-1] += f" {row.strip()}"
+        else:
+            found.append(" " * begin + command)
+            said.append(" ".join(rest))
+    return "\n".join(f"{command}\n{_wrapped(what, width, ' ' * (_EXAMPLE + 4))}" if what else command
+                     for command, what in zip(found, said, strict=True))
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,8 +80,9 @@ class Parser(argparse.ArgumentParser):
 def parser_of(command: str, program: str) -> argparse.ArgumentParser:
     """What a command takes, as its help shows it."""
     module = importlib.import_module(f"hlotool.cli.{command}")
-    parser = Parser(prog=program, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=program, description=module.__doc__, formatter_class=HelpFormatter)
     add_everything(parser, command)
+    parser.set_defaults(prog=program)
     return parser
 
 
@@ -54,7 +91,7 @@ def parser_of_all(program: str, whole: Iterable[str] = COMMANDS) -> argparse.Arg
     parser = Parser(prog=program, description="Reads, checks, prints, lifts and runs XLA's HLO.")
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, what in COMMANDS.items():
-        command = commands.add_parser(name, help=what, formatter_class=argparse.RawDescriptionHelpFormatter)
+        command = commands.add_parser(name, help=what, formatter_class=HelpFormatter)
         if name in whole:
             command.description = importlib.import_module(f"hlotool.cli.{name}").__doc__
             add_everything(command, name)

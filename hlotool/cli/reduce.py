@@ -65,14 +65,14 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
     """What must be seen of a module; `reduce` and `bundle` take it."""
     group = parser.add_argument_group("the failure")
     kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument("--test", choices=TESTS, default="verdict",
+    kinds.add_argument("--test", choices=TESTS, default="verdict", metavar="TEST",
                        help="verdict: an executor differs from another (default); pass: it does, and the guilty pass "
                             "of its compiler stays the same; crash: it crashes or refuses the module; timeout: it "
                             "gives no answer within --run-limit")
     kinds.add_argument("--pass", metavar="NAME", dest="guilty", help="as --test pass, and the guilty pass is this one")
     kinds.add_argument("--code", metavar="CODE", help="a diagnostic: W105 of linting, V201 of verification, X101 of "
                                                       "lifting, E104 of running on the first of --executors")
-    kinds.add_argument("--command", metavar="COMMAND",
+    kinds.add_argument("--command", metavar="LINE",
                        help="a program that gets the module's file as its last argument, or in place of {}, and the "
                             "arguments' in place of {args}; no shell runs it")
     group.add_argument("--message", default="", metavar="PATTERN", help="of a crash: what its message must hold")

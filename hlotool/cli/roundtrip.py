@@ -36,12 +36,14 @@ _MOST_JOBS = 4
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to take there and back")
     parser.add_argument("--inputs", nargs="+", choices=("random", "positive", "special"),
-                        default=("random", "positive", "special"),
-                        help="the sets of arguments to make (default: all; PJRT alone gets the special ones)")
+                        default=("random", "positive", "special"), metavar="KIND",
+                        help="the sets of arguments to make: random, positive, special (default: all; PJRT alone "
+                             "gets the special ones)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the arguments")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each execution")
     add_custom_calls(parser)
-    parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), help="stages to leave out")
+    parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), metavar="STAGE",
+                        help=f"stages to leave out: {', '.join(STAGES[5:])}")
     parser.add_argument("--run", action="store_const", const=(), dest="skip", help="leave no stage out (the default)")
     parser.add_argument("--jobs", "-j", type=int, metavar="N", help="modules at a time (default: one a processor)")
     parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,9 @@ def _folder(path: str, form: str, args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace, text: str) -> None:
     if args.output is None:
+        if sys.stdout.isatty() and text.startswith("<!doctype"):
+            complain("hlotool view: a page is not for terminals; -o page.html writes it")
+            raise SystemExit(2)
         print(text, end="")
         return
     write_beside(Path(args.output), text.encode("utf-8", "backslashreplace"))

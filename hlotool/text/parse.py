@@ -76,6 +76,8 @@ _BROKEN_HEADER = re.compile(
 #: a text that breaks off in a header's beginning
 _HEADER_BEGUN = re.compile(rf"{beginning('hlo', 'computation', before=('WORD',))}(?:{NAME})?+\s*+")
 _HEADER = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\)\s*{terminal('hlo', 'ARROW')}[^\n]*\{{)"
+#: what every text has that is a piece of a module: an assignment, brackets of a shape, a word of the headers
+_SIGN_OF_HLO = re.compile(rf"=|\w\[[^\[\]\n]*\]|{MODULE_WORD}|{_ENTRY}")
 _LOOKS_LIKE_HLO = re.compile(rf"{MODULE_WORD}\b|{_ENTRY}|{_HEADER}|{STATEMENT.pattern}\S")
 _BEGINS_ENTRY = re.compile(_ENTRY)
 _MODULE_LINE = re.compile(rf"^{terminal('hlo', '_HLO_MODULE')}", re.M)
@@ -147,6 +149,10 @@ class ModuleReader:
         if text.startswith(MODULE_WORD, at):
             at = self._tables(self._header(at))
         elif not self._is_computation(at):
+            if _SIGN_OF_HLO.search(text, at) is None:
+                self.report(EMPTY, "the text is no HLO: it has no module, no computation, no instruction and no shape",
+                            at, at + len(text[at:at + 120].split("\n", 1)[0].rstrip()))
+                return self.module
             self._single_instruction(at)
             return self._finish()
         else:

@@ -60,6 +60,16 @@ def examples_of(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_help_fits_a_terminal_and_breaks_no_word(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = parser_of(command, f"hlotool {command}").format_help()
+    assert max(map(len, shown.splitlines())) <= 80
+    doc = importlib.import_module(f"hlotool.cli.{command}").__doc__ or ""
+    assert not set(doc.split()) - set(shown.split())
+    assert all(f"\n    {example}" in shown for example in examples_of(command))
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_examples_of_help_are_command_lines_that_the_command_takes(command: str) -> None:
     for line in examples_of(command):
         program, *words = shlex.split(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hlotool
-from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics import Diagnostic, HloError
 
 MODELS = sorted((Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
 
@@ -123,3 +123,11 @@ def test_fixes_mend_the_text() -> None:
         row = rows[fix.start.line - 1]
         rows[fix.start.line - 1] = row[:fix.start.column - 1] + fix.replacement + row[fix.end.column - 1:]
         assert "\n".join(rows) == MODULE
+
+
+@pytest.mark.parametrize("text", ["hello", "This is a letter.\nIt has two lines.", '{"a": 1}', "// a comment\nhello\n"])
+def test_a_text_that_is_no_hlo_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(HloError) as found:
+        hlotool.parse(text)
+    (said,) = found.value.diagnostics
+    assert said.code == "P024" and said.message.startswith("the text is no HLO")
