@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from hlotool.pages import filled, script_data
+from hlotool.passes.lints import RULES
 from hlotool.passes.read import parse
 
 #: folders of the package that a page has no use for: manuals, runners, servers, samples
@@ -44,8 +45,15 @@ def page() -> str:
     """The page, whose policy lets in what lies beside it, and the scripts and styles of the graph's page."""
     template = _file("playground.html")
     options = "".join(f'<option value="{html.escape(name)}">{html.escape(name)}</option>' for name in EXAMPLES)
-    text = filled(template, {"OPTIONS": options, "EXAMPLES": script_data(EXAMPLES), "SCRIPT": _file("page.js")})
+    text = filled(template, {"OPTIONS": options, "EXAMPLES": script_data(EXAMPLES), "SILENT": _silent(),
+                             "SCRIPT": _file("page.js")})
     return text.replace(_policy_of(text), _wider(_policy_of(text)), 1)
+
+
+def _silent() -> str:
+    """The rules that say less here, as links to the manual."""
+    return ", ".join(f'<a href="../reference/{rule.code}.html">{rule.code} {html.escape(rule.name)}</a>'
+                     for rule in RULES.values() if rule.needs_numpy)
 
 
 def _policy_of(text: str) -> str:

@@ -17,7 +17,7 @@ SORTED, UNIQUE, NONNEGATIVE = "indices_are_sorted", "unique_indices", "nonnegati
 _DEEPEST = 24
 
 
-@rule("W207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE)
+@rule("W207", "undeclared-index-order", on=("scatter", "gather"), fix=Fixability.SAFE, needs_numpy=True)
 def undeclared_index_order(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """Indices that are sorted or unique, and not declared to be.
 

@@ -74,6 +74,25 @@ def test_findings_have_places_and_explanations() -> None:
         assert dict(json.loads(explained(code))["parts"])["Bad"] == rule.bad
 
 
+_SILENT = """
+import json, sys
+from hlotool.linting import lint
+from hlotool.passes.lints import RULES
+print(json.dumps([code for code, rule in RULES.items() if code not in {d.code for d in lint(rule.bad)}]))
+"""
+
+
+def test_the_page_names_the_rules_that_say_less_without_numpy() -> None:
+    blocked = _IN_BROWSER[:_IN_BROWSER.index("sys.path.insert")]
+    found = [set(json.loads(subprocess.run([sys.executable, "-c", text], capture_output=True, text=True,
+                                           check=True).stdout)) for text in (blocked + _SILENT, _SILENT)]
+    silent = found[0] - found[1]
+    assert silent == {rule.code for rule in RULES.values() if rule.needs_numpy} == {"W207"}
+    limits = page().partition('id="limits"')[2].partition("</details>")[0]
+    assert all(f"../reference/{code}.html" in limits for code in silent)
+    assert "StableHLO" in limits
+
+
 def test_examples_show_something() -> None:
     assert {name: bool(json.loads(look(text))["findings"]) for name, text in EXAMPLES.items()} == {
         "A shape that is not right": True, "Work for nothing": True, "A loop": False}

@@ -71,9 +71,12 @@ def opened(chromium: Any, address: str) -> Any:
 
 
 def _paste(page: Any, text: str) -> None:
-    before = page.inner_text("#verdict")
-    page.fill("#text", text)
-    page.wait_for_function("before => document.getElementById('verdict').textContent !== before", arg=before)
+    """Put a text in place of another, whose verdict may be the same: so the page is emptied first."""
+    empty = "Paste a module, or choose an example."
+    for given, wanted in (("", True), (text, False)):
+        page.fill("#text", given)
+        page.wait_for_function("([said, is]) => (document.getElementById('verdict').textContent === said) === is",
+                               arg=[empty, wanted])
 
 
 def test_a_finding_is_shown_placed_and_explained(opened: Any) -> None:
