@@ -19,6 +19,7 @@ def module_record(found: Figures) -> dict[str, Any]:
         "rows": [_row(module, r) for r in found.cost.rows],
         "unknown_loops": [_place(module, i) for i in found.cost.unknown_loops],
         "opaque": [_place(module, i) for i in found.cost.opaque],
+        "open_shapes": [_place(module, i) for i in found.cost.open_shapes],
         "memory": {
             "total": memory.total, "arguments": memory.arguments, "results": memory.outputs,
             "donated": memory.aliased, "temporaries": memory.temporaries, "scheduled": memory.is_scheduled,

@@ -10,7 +10,17 @@ from typing import TypeVar
 from hlotool.cli.console import wants_color
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, AssignedPeak, Device, Figures, ModuleCost, device_bytes, sent_by, uncounted
+from hlotool.passes.cost import (
+    OPEN_SHAPES,
+    Allocation,
+    AssignedPeak,
+    Device,
+    Figures,
+    ModuleCost,
+    device_bytes,
+    sent_by,
+    uncounted,
+)
 
 _Item = TypeVar("_Item")
 
@@ -72,6 +82,8 @@ def _head(found: Figures) -> list[str]:
                     f"({format_seconds(line.compute_seconds)} arithmetic, "
                     f"{format_seconds(line.memory_seconds)} memory)")
     said += [f"  {loop.opcode} {loop.name}: {uncounted(loop)}" for loop in found.cost.unknown_loops]
+    if found.cost.open_shapes:
+        said.append(f"  {OPEN_SHAPES}")
     if found.cost.opaque:
         said.append(f"  what these custom calls compute is not counted: {', '.join(found.cost.opaque_targets)}")
     return said

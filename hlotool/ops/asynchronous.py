@@ -14,7 +14,7 @@ from typing import Any
 
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
-from hlotool.ops.costs import is_free, runs
+from hlotool.ops.costs import begun, is_free, runs
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
@@ -393,7 +393,7 @@ def _start_of(record: Op, opcode: str) -> Op:
     attributes = record.attributes if record.attribute(thread.name) else (*record.attributes, thread)
     return replace(record, opcode=opcode, attributes=attributes, infer=infer, evaluate=evaluate,
                    lowering=Lowering(emit), doc=f"{record.opcode}, started asynchronously. {record.doc}",
-                   flags=record.flags | {"async", "deferred"},
+                   flags=record.flags | {"async", "deferred"}, cost=begun(record.cost_of),
                    constraints=OPS["async-start"].constraints | record.constraints)
 
 

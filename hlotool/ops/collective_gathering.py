@@ -23,7 +23,7 @@ from hlotool.ops.collective import (
     shown,
     size_of,
 )
-from hlotool.ops.costs import communicates, is_free
+from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
@@ -163,7 +163,7 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
 
 
 @op(all_gather_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_all_gather_start),
-    source=SPECIFICATION, draw=_draw_all_gather, cost=communicates)
+    source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates))
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, shape: Shape, world: Any) -> Any:

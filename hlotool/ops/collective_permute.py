@@ -19,7 +19,7 @@ from hlotool.ops.collective import (
     second_of,
     shown,
 )
-from hlotool.ops.costs import communicates, is_free
+from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import channel_attributes, lifted_attributes, lifted_table
 from hlotool.ops.lazy_numpy import np
@@ -238,7 +238,7 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
 
 
 @op(collective_permute_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_collective_permute_start),
-    source=SPECIFICATION, draw=_draw_collective_permute, cost=communicates)
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=begun(communicates))
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.

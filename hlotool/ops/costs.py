@@ -154,6 +154,22 @@ def folds(applications: Callable[[HloInstruction], int], *computations: str) -> 
     return rule
 
 
+def begun(rule: CostRule) -> CostRule:
+    """What an operation costs that is started asynchronously: as much as if it were not.
+
+    The result is the second member of the state that it gives, beside the operands, which nobody writes.
+    """
+
+    def cost(instruction: HloInstruction, inner: Inner) -> Cost:
+        state = instruction.shape
+        if not state.is_tuple or len(state.elements) < 2:
+            return rule(instruction, inner)
+        return rule(HloInstruction(instruction.name, instruction.opcode, state.elements[1], instruction.operands,
+                                   instruction.attributes), inner)
+
+    return cost
+
+
 def communicates(instruction: HloInstruction, inner: Inner) -> Cost:
     """A collective: the parts that are combined here, element by element, where it combines any."""
     called = instruction.attributes.get("to_apply")

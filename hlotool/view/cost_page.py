@@ -7,7 +7,7 @@ from importlib import resources
 
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible_html
 from hlotool.pages import filled
-from hlotool.passes.cost import Figures, ModuleCost, PeakMemory, uncounted
+from hlotool.passes.cost import OPEN_SHAPES, Figures, ModuleCost, PeakMemory, uncounted
 from hlotool.view.cost_pictures import memory_picture, roofline_picture
 
 #: rows that a table has at most
@@ -63,6 +63,8 @@ def _caveats(cost: ModuleCost) -> str:
     """What the figures leave out."""
     said = [f"{visible_html(loop.name)}: {uncounted(loop)}"
             for loop in cost.unknown_loops]
+    if cost.open_shapes:
+        said.append(OPEN_SHAPES)
     if cost.opaque:
         said.append(f"what these custom calls compute is not counted: {visible_html(', '.join(cost.opaque_targets))}")
     return f'<ul class="warning">{"".join(f"<li>{s}</li>" for s in said)}</ul>' if said else ""

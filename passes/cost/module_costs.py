@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from hlotool.ir import (
+    UNBOUNDED,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -69,6 +70,12 @@ class ModuleCost:
     def opaque_targets(self) -> list[str]:
         """The targets of the opaque custom calls, each once."""
         return sorted({str(i.attributes.get("custom_call_target", "?")) for i in self.opaque})
+
+    @property
+    def open_shapes(self) -> list[HloInstruction]:
+        """Instructions with a dimension that has not even a bound, `?`: it counts as 1, so that they cost more."""
+        return [row.instruction for row in self.rows
+                if any(UNBOUNDED in shape.dims for _, shape in row.instruction.shape.leaves())]
 
     def by(self, grouping: str) -> dict[str, Cost]:
         """The total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
@@ -220,6 +227,10 @@ class _Costs:
         if instruction.opcode == "conditional":
             return [(max(called, key=lambda c: _weight(self(c))), 1)] if called else []
         return [(c, 1) for c in called]
+
+
+#: what there is to say where ModuleCost.open_shapes are
+OPEN_SHAPES = "sizes that are open (?) count as 1: it costs more, and needs more memory"
 
 
 def uncounted(loop: HloInstruction) -> str:

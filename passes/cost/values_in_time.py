@@ -19,8 +19,9 @@ from hlotool.passes.cost.overwriting import updated_in_place
 #: a tuple's table holds an address for each member
 ADDRESS = 8
 #: results that are their operand under another name or in another form
-_VIEWS = frozenset(("bitcast", "opt-barrier", "add-dependency", "domain", "all-reduce-done", "copy-done",
-                    "all-gather-done", "collective-permute-done", "async-done", "async-update"))
+_VIEWS = frozenset(("bitcast", "opt-barrier", "add-dependency", "domain"))
+#: ends of asynchronous chains that give something else than a part of the state
+_TRANSFERS = frozenset(("send-done", "recv-done"))
 #: instructions that run computations which need memory of their own; others apply theirs element by element
 RUNS = frozenset(("call", "while", "conditional", "async-start"))
 #: of these, those whose computations take their operands as they are
@@ -227,8 +228,8 @@ class Timeline:
         for tree in given if not is_loop else ():
             for buffer in buffers(tree, tables=True):
                 self._read(buffer, time)
-        if opcode in _VIEWS and given:
-            return _view(given[0], instruction.shape)
+        if given and (opcode in _VIEWS or (opcode.endswith(("-done", "-update")) and opcode not in _TRANSFERS)):
+            return _view(given[0], instruction)
         return self._result(instruction, given, time)
 
     def _result(self, instruction: HloInstruction, given: list[Tree], time: int) -> Tree:
@@ -248,6 +249,8 @@ class Timeline:
             passed = {b for tree in given for b in buffers(tree, tables=True)}
             for branch in called:
                 self._merge(made, self._root(branch), passed)
+        if instruction.opcode.endswith("-start") and isinstance(made, Members) and len(made.trees) > 1:
+            made = self._begun(instruction, made, given)
         aliases = instruction.attributes.get("output_to_operand_aliasing") or ()
         if self._is_scheduled:  # otherwise nobody has copied yet what is needed later
             aliases = *aliases, *updated_in_place(instruction)
@@ -255,6 +258,27 @@ class Timeline:
             if isinstance(alias, Aliasing) and 0 <= alias.parameter < len(given):
                 made = self._lying(made, alias.output_index, member(given[alias.parameter], alias.parameter_index))
         return made
+
+    def _begun(self, instruction: HloInstruction, state: Members, given: list[Tree]) -> Tree:
+        """The state of what is started: its operands lie where they lay, beside the result.
+
+        Source: XLA, HloDataflowAnalysis::UpdateAsyncStartValueSet and its siblings.
+        """
+        at = 1 if instruction.opcode == "copy-start" else 0
+        own = state.trees[at]
+        if isinstance(own, Members) and len(own.trees) == len(given):
+            operands: Tree = Members(own.table, tuple(given))
+            copies = [b for tree in own.trees for b in buffers(tree, tables=True)]
+        elif isinstance(own, Buffer) and len(given) == 1 and isinstance(given[0], Buffer):
+            operands, copies = given[0], [own]
+        else:
+            return state
+        first = next((b for tree in given for b in buffers(tree)), None)
+        for copy in copies:
+            copy.within = first
+        trees = list(state.trees)
+        trees[at] = operands
+        return Members(state.table, tuple(trees))
 
     def _lying(self, result: Tree, index: Sequence[int], operand: Tree) -> Tree:
         """A result of which the part at an index lies where an operand lay, as a call promises it."""
@@ -360,8 +384,13 @@ def call_sites(module: HloModule) -> Counter[HloComputation]:
                    for called in instruction.called_computations())
 
 
-def _view(tree: Tree, shape: Shape) -> Tree:
-    """What an asynchronous chain's end gives: the last member that has the result's form."""
+def _view(tree: Tree, view: HloInstruction) -> Tree:
+    """A value in another form; of an asynchronous chain's end the result in the state, or what has its form."""
+    shape = view.shape
+    if view.opcode.endswith("-done") and isinstance(tree, Members) and len(tree.trees) > 1:
+        result = tree.trees[0 if view.opcode == "copy-done" else 1]
+        if isinstance(result, Members) == shape.is_tuple:
+            return result
     if isinstance(tree, Members) and not shape.is_tuple:
         members = buffers(tree)
         fitting = [b for b in members if b.size == shape.nbytes]

@@ -125,6 +125,32 @@ def test_a_library_call_that_loops_is_named_itself_and_not_a_loop_that_the_text_
     assert [i.name for i in cost.unknown_loops] == ["one", "two"] and not cost.opaque
 
 
+@pytest.mark.parametrize(("plain", "started"), [
+    ("f32[4096] all-gather(x), dimensions={0}, replica_groups={{0,1,2,3}}",
+     "(f32[1024], f32[4096]) all-gather-start(x), dimensions={0}, replica_groups={{0,1,2,3}}"),
+    ("f32[1024] collective-permute(x), source_target_pairs={{0,1}}",
+     "(f32[1024], f32[1024], u32[], u32[]) collective-permute-start(x), source_target_pairs={{0,1}}"),
+    ("f32[1024] copy(x)", "(f32[1024], f32[1024], u32[]) copy-start(x)"),
+    ("f32[1024] tanh(x)", "((f32[1024]), f32[1024], s32[]) tanh-start(x)"),
+    ("f32[1024] add(x, x)", "((f32[1024], f32[1024]), f32[1024], s32[]) add-start(x, x)")])
+def test_what_is_started_costs_what_it_costs_otherwise_and_its_operands_stay_where_they_are(plain, started):
+    opcode = started[:started.index("-start")].rpartition(" ")[2]
+    result = plain.partition(" ")[0]
+    head = "HloModule m, replica_count=4, is_scheduled=true\n"
+    modules = [hlotool.parse(f"{head}ENTRY e {{ x = f32[1024] parameter(0)  {lines} }}") for lines in (
+        f"ROOT r = {plain}", f"s = {started}  ROOT r = {result} {opcode}-done(s)")]
+    one, other = (module_cost(m).total for m in modules)
+    assert one == other
+    one, other = (peak_memory(m) for m in modules)
+    assert one.total <= other.total < one.total + 256  # a table of addresses, and contexts
+
+
+def test_open_sizes_are_said_to_count_as_one():
+    text = "ENTRY e { a = f32[?,4] parameter(0)  b = f32[<=9] parameter(1)  ROOT t = (f32[?,4], f32[<=9]) tuple(a, b) }"
+    found = module_cost(hlotool.parse(text))
+    assert [i.name for i in found.open_shapes] == ["a", "t"]
+
+
 def test_counters_are_seen_through_fusions_and_calls():
     text = """HloModule hidden
     more { i = s32[] parameter(0)  one = s32[] constant(1)  ROOT n = s32[] add(i, one) }
