@@ -64,6 +64,8 @@ class Folder:
     chains: list[Chain]
     #: files that are no dumps of modules
     beside: int = 0
+    #: modules of which there is one dump only, so that nothing can be compared
+    alone: int = 0
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
@@ -86,8 +88,9 @@ def read_folder(path: str | Path, wanted: Callable[[str], bool] | None = None) -
             chain.dumps.append(dump)
     for chain in chains.values():
         chain.dumps.sort(key=lambda d: (d.name.rank, d.path))
-    found.chains = [c for c in _joined(list(chains.values())) if len(c.dumps) > 1 and (
-        wanted is None or wanted(c.name))]
+    asked = [c for c in _joined(list(chains.values())) if wanted is None or wanted(c.name)]
+    found.chains = [c for c in asked if len(c.dumps) > 1]
+    found.alone = len(asked) - len(found.chains)
     if not found.chains:
         raise HloError([Diagnostic(
             NO_CHAIN, f"{path} holds no two dumps of one module", filename=str(path),

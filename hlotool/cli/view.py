@@ -117,6 +117,10 @@ def _folder(path: str, form: str, args: argparse.Namespace) -> int:
     most = MOST_BYTES if args.megabytes is None else args.megabytes * 1_000_000
     page = folder_page(path, folder.chains, Reader(), lints=bool(args.lint), most_bytes=most)
     _write(args, page.text)
+    if folder.alone:
+        many = "s" * (folder.alone > 1)
+        complain(f"hlotool view: {folder.alone} module{many} with one dump only left out, for no pass can be shown; "
+                 "`hlotool view FILE` shows the dump")
     if page.left_out:
         complain(f"hlotool view: {page.left_out} dumps are left out, or what differs in them, for the page would be "
                  f"larger than {most // 1_000_000} MB; --module NAME chooses modules, --megabytes N gives more room")

@@ -72,6 +72,9 @@ def test_the_command_tells_what_is_left_out(dumps: pathlib.Path, capsys: pytest.
     assert not capsys.readouterr().err
     assert main(["view", str(dumps), "-o", page, "--megabytes", "0"]) == 0
     assert "4 dumps are left out" in capsys.readouterr().err
+    (dumps / "module_0009.alone.0001.p.after_a.before_b.txt").write_text(SCOPED)
+    assert main(["view", str(dumps), "-o", page]) == 0
+    assert "1 module with one dump only" in capsys.readouterr().err
 
 
 def test_a_dump_that_is_read_but_cannot_be_shown_leaves_the_others(

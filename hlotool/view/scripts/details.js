@@ -60,7 +60,7 @@ class Details {
     parts.push(...this.list("Values that are not finite, or wrong", named.map(([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`])));
     const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
     parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
-      ` ${amount(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${(100 * (row[2] + row[3]) / whole).toPrecision(2)} %)`])));
+      ` ${amount(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${share(row[2] + row[3], whole)})`])));
     const reached = new Set([m.entry, ...m.callers().keys()]);
     const loose = m.computations.map((row, c) => [row, c]).filter(([, c]) => !reached.has(c));
     parts.push(...this.list("Computations that nothing calls", loose.map(([row]) => this.jump(pane, row[4], row[0]))));

@@ -27,6 +27,9 @@ function amount(value, unit = "") {
   return `${digits} ${PREFIXES[n]}${unit}`.trimEnd();
 }
 
+/* A part of a whole in per cent, two digits. */
+function share(value, whole) { return `${Number((100 * value / (whole || 1)).toPrecision(2))} %`; }
+
 /* Each overlay: whether the module has it, the look of an instruction and of a fold, and the legend. A look is
    {kind: number of a colour, heat: 0 to 1, badge: text, badgeClass}. */
 const OVERLAYS = {
@@ -129,7 +132,7 @@ function valueLook(state) { return state ? { kind: { wrong: 5, nan: 2, infinity:
 function differenceLook(state) { return state ? { kind: { changed: 6, removed: 5, added: 3 }[state], badge: state } : {}; }
 
 function heat(label, index, meaning, unit) {
-  const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${amount(value, unit)} (${(100 * value / (whole || 1)).toPrecision(2)} %)` } : {};
+  const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${amount(value, unit)} (${share(value, whole)})` } : {};
   return {
     label, has: module => module.costs.length > 0,
     instruction: (pane, n) => { const c = pane.module.column(index); return look(c.own[n], c.whole); },
