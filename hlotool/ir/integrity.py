@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, get_args
 
+from hlotool.grammars import terminal
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
-from hlotool.ir.attributes import KINDS, Attributes, Metadata, Raw
+from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata
+from hlotool.ir.dtypes import DTYPES
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Shape
 from hlotool.ir.walk import cycles
@@ -29,11 +31,15 @@ class Flaw(NamedTuple):
 
 #: the types that operands, shape, attributes and metadata of an instruction may have together
 _PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, type(None))))
-#: what no name holds: white space, what ends a name, and characters that terminals obey
-_NOT_IN_NAMES = r"\s,(){}\[\]=\"'\x00-\x1f\x7f"
-_NO_NAME = re.compile(f"[{_NOT_IN_NAMES}]")
-#: the same asked of many names in a row, which is quicker than to search
-_ALL_NAME = re.compile(f"[^{_NOT_IN_NAMES}]*+")
+#: what attributes can be called in a text, instructions and computations, and modules
+_ATTRIBUTE_NAME = re.compile(terminal("lines", "NAME"))
+_NAME = re.compile(terminal("lines", "NAME"), re.ASCII)
+_OPCODE = re.compile(terminal("lines", "OPCODE"), re.ASCII)
+_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
+#: the same of many names in a row, each with a line feed behind it, which is quicker
+_ALL_NAMES = re.compile(f"(?:{_NAME.pattern}\n)*+", re.ASCII)
+#: words that instructions cannot be called: as operands they would be types
+_TYPES = frozenset((*DTYPES, "token", "opaque"))
 _name, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "opcode", "operands"))
 
 
@@ -47,7 +53,7 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     if not isinstance(computations, list) or not all(isinstance(c, HloComputation) for c in computations):
         yield Flaw("module.computations is no list of HloComputation")
         return
-    if not isinstance(module.name, str) or _NO_NAME.search(module.name):
+    if not _is_module_name(module.name):
         yield Flaw(f"the module's name is {module.name!r}, which is no name")
     if not isinstance(module.entry, HloComputation):
         yield Flaw(f"the entry is {_shown(module.entry)}, which is no computation")
@@ -65,16 +71,16 @@ def is_sound(module: HloModule) -> bool:
     try:
         computations = module.computations
         if not (type(computations) is list and set(map(type, computations)) == {HloComputation}
-                and module.entry in computations and not _NO_NAME.search(module.name)):
+                and module.entry in computations and _is_module_name(module.name)):
             return False
         titles = [c.name for c in computations]
-        if "" in titles or len(set(titles)) < len(titles) or _NO_NAME.search("".join(titles)):
+        if len(set(titles)) < len(titles) or not _are_names(titles):
             return False
         every = list(itertools.chain.from_iterable([c.instructions for c in computations]))
         if not set(map(type, every)) <= {HloInstruction} or len(set(every)) < len(every):
             return False
         names = list(map(_name, every))
-        if not set(map(type, names)) <= {str} or "" in names or not _ALL_NAME.fullmatch("".join(names)):
+        if not _are_names(names) or not _TYPES.isdisjoint(names):
             return False
         if len(set(names)) < len(names) and any(len(set(map(_name, c.instructions))) < len(c.instructions)
                                                 for c in computations):
@@ -145,22 +151,36 @@ def _of_computation(computation: HloComputation, shapes: tuple[type, ...]) -> It
     wrong = [f for i in instructions for f in _of_parts(i, shapes)] if not _fits(instructions) else []
     yield from wrong
     if not wrong:
+        wrong = list(_attributes(instructions, own))
+        yield from wrong
+    if not wrong:
         yield from _order(computation, own)
-        yield from _attributes(instructions, own)
 
 
 def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
     """Names that are none, and names that two have."""
-    if set(map(type, names)) <= {str} and len(set(names)) == len(names) and "" not in names \
-            and not _NO_NAME.search("".join(names)):
+    of_types = _TYPES if where.startswith("instructions") else frozenset()
+    if _are_names(names) and len(set(names) - of_types) == len(names):
         return
     seen: set[Any] = set()
     for name, item in zip(names, items, strict=True):
-        if not isinstance(name, str) or not name or _NO_NAME.search(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             yield Flaw(f"{name!r} of the {where} is no name", item)
+        elif name in of_types:
+            yield Flaw(f"{name!r} of the {where} is the word for a type", item)
         elif name in seen:
             yield Flaw(f"two {where} are named {name}", item)
         seen.add(name)
+
+
+def _are_names(names: list[Any]) -> bool:
+    """Whether all of them can be names in HLO text."""
+    return set(map(type, names)) <= {str} and _ALL_NAMES.fullmatch("\n".join([*names, ""])) is not None
+
+
+def _is_module_name(name: Any) -> bool:
+    # A percent sign in front is none of the name.
+    return isinstance(name, str) and _MODULE_NAME.fullmatch(name) is not None and not name.startswith("%")
 
 
 def _fits(instructions: list[HloInstruction]) -> bool:
@@ -175,8 +195,8 @@ def _fits(instructions: list[HloInstruction]) -> bool:
 def _has_parts(instructions: list[HloInstruction]) -> bool:
     """The same but for what stands among the operands."""
     found = {(type(i.operands), type(i.shape), type(i.attributes), type(i.metadata)) for i in instructions}
-    return found <= _PARTS and all(type(o) is str and o and not _NO_NAME.search(o)
-                                   for o in set(map(_opcode, instructions)))
+    return found <= _PARTS and all(type(o) is str and _OPCODE.fullmatch(o) for o in set(map(_opcode, instructions))) \
+        and all("parameter_number" in i.attributes for i in instructions if i.opcode == "parameter")
 
 
 def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator[Flaw]:
@@ -184,7 +204,7 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
     if type(instruction.operands) is not tuple or not set(map(type, instruction.operands)) <= {HloInstruction}:
         yield Flaw(f"the operands of {name} are {_shown(instruction.operands)}, which is no tuple of HloInstruction",
                    instruction)
-    if isinstance(instruction.opcode, str) and (not instruction.opcode or _NO_NAME.search(instruction.opcode)):
+    if isinstance(instruction.opcode, str) and not _OPCODE.fullmatch(instruction.opcode):
         yield Flaw(f"{instruction.opcode!r} of {name} is no opcode", instruction)
     parts = {"attributes": (Attributes, dict), "shape": shapes, "opcode": (str,), "metadata": (Metadata, type(None))}
     for part, wanted in parts.items():
@@ -194,6 +214,9 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
             # A diagnostic about the instruction would read its metadata.
             yield Flaw(f"the {part} of {name} is {_shown(value)}, which is no {kind}",
                        instruction if part != "metadata" else None)
+    if instruction.opcode == "parameter" and isinstance(instruction.attributes, dict) \
+            and "parameter_number" not in instruction.attributes:
+        yield Flaw(f"the parameter {name} has no parameter_number", instruction)
 
 
 def _order(computation: HloComputation, own: set[HloInstruction]) -> Iterator[Flaw]:
@@ -219,8 +242,10 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
         known.add(id(attributes))
         for name, value in attributes.items():
             if not _is_value(name, value):
-                wanted = _written(TYPES[KINDS[name]])
-                yield Flaw(f"{name} of {instruction.name} is {_shown(value)}, which is no {wanted}", instruction)
+                wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
+                yield Flaw(f"{_shown(name)[1:-1]} of {instruction.name} is {_shown(value)}, which is no {wanted}"
+                           if type(name) is str and _ATTRIBUTE_NAME.fullmatch(name) else
+                           f"{_shown(name)} of {instruction.name} is no attribute's name", instruction)
             elif name == "control-predecessors":
                 gone = next((p for p in value if p not in own), None)
                 if gone is not None:
@@ -229,16 +254,22 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 
 
 def _is_value(name: str, value: Any) -> bool:
-    """Whether a value is of its attribute's type. What no value can be read from is kept as Raw, of every kind."""
-    if name in SEVERAL_KINDS or (kind := KINDS.get(name)) is None or isinstance(value, Raw):
-        return True
-    return _is_of(value, TYPES[kind])
+    """Whether a value is of its attribute's type; of a name that is not known, text."""
+    if name in SEVERAL_KINDS:
+        return any(_is_of(value, kind) for kind in (str, int, tuple[int, ...], tuple[tuple[int, ...], ...]))
+    return type(name) is str and _ATTRIBUTE_NAME.fullmatch(name) is not None and _is_of(value, _type_of(name))
+
+
+def _type_of(name: str) -> Any:
+    return TYPES[KINDS.get(name, Kind.RAW)]
 
 
 def _is_of(value: Any, wanted: Any) -> bool:
     members = get_args(wanted)
     if not members:
-        return isinstance(value, (float, int) if wanted is float else wanted)
+        # Python's truth values are numbers to it, but not in HLO's text.
+        return isinstance(value, (float, int) if wanted is float else wanted) and (
+            wanted is bool or type(value) is not bool)
     if type(value) is not tuple:
         return False
     return all(_is_of(v, members[0]) for v in value) if get_args(members[0]) else set(map(type, value)) <= {members[0]}

@@ -23,15 +23,15 @@ from hlotool.text.reread import Changed, Reading, moved, read_for_changes, rerea
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
-from hlotool.text.writable import check_writable, is_one_value, is_opcode, is_table_row
+from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
 
 #: the sections of the stack-frame tables in the order of the text
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Changed", "Cut", "CutError", "PhraseError",
-    "PrintOptions", "Reading", "as_html", "blank_start", "check_writable", "comment_spans", "comments_in",
-    "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_table_row",
+    "PrintOptions", "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans",
+    "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_table_row",
     "match_bracket", "moved", "parse", "parse_recovering", "print_instruction", "print_module", "print_value",
     "quote", "read_for_changes", "read_value", "reread", "skip_blank", "unquote",
 ]

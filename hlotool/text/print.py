@@ -23,6 +23,7 @@ from hlotool.ir import (
 )
 from hlotool.text.keywords import KEYWORDS
 from hlotool.text.phrases import print_literal, print_value
+from hlotool.text.writable import broken_values
 
 BROKEN = define("R107", "broken-module", "A module whose objects do not hang together: its text would be another "
                 "program, or none.")
@@ -62,12 +63,13 @@ def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
     Computations stand in an order that XLA reads: callees first; that of the module where it is such an order.
     Raises HloError (R107) where the module's objects do not hang together: the text would be another program, or none.
     """
+    found: list[str] = []
     if not is_sound(module):
         found = [flaw.message for flaw in flaws(module, shapes=False)]
         found = found or [f"{i.name} uses {o.name} of another computation" for i, o in foreign_operands(module)]
         found = found or [f"{c.name} has no instructions" for c in module.computations if not c.instructions]
-        if found:
-            raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
+    if found := found or list(broken_values(module)):
+        raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
     return _Printer(module, options).text()
 
 

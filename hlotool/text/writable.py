@@ -92,6 +92,22 @@ def _of_attributes(attributes: Attributes, owner: str, *, is_inside: bool = True
             yield f"{name} of {owner} is {print_value(kind, value)!r}"
 
 
+def broken_values(module: HloModule) -> Iterator[str]:
+    """What is said of values that are kept as text, and would read back as something else than one value.
+
+    This is the part of `check_writable` that no type tells, asked of every module that is written.
+    """
+    known: set[int] = set()
+    for instruction in module.instructions():
+        attributes = instruction.attributes
+        if attributes and id(attributes) not in known:
+            known.add(id(attributes))
+            for name, value in attributes.items():
+                # A text may hold names of other letters, which are kept; here it is the value that is asked about.
+                if type(value) is Raw and not is_one_value(name if name.isascii() else "other", value.text):
+                    yield f"{name} of {instruction.name} is {value.text!r}, which is not one value"
+
+
 def _comes_back(kind: Kind, name: str, value: Any, *, is_inside: bool) -> bool:
     text = print_value(kind, value)
     if not is_one_value(name, text, is_inside=is_inside):

@@ -31,6 +31,7 @@ from hlotool.passes.codes import (
     RECURSION,
 )
 from hlotool.passes.instruction_findings import report
+from hlotool.text import broken_values
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")
@@ -42,6 +43,7 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
     Where its objects do not hang together, that is all there is to say.
     """
     found = [] if is_whole else [report(module, flaw.item, FLAW, flaw.message) for flaw in flaws(module)]
+    found = found or [report(module, None, FLAW, message) for message in broken_values(module)]
     if found:
         return found
     for computation in module.computations:

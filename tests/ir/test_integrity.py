@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 import hlotool
-from hlotool.ir import Attributes, HloComputation, HloInstruction, flaws, is_sound
+from hlotool.ir import Attributes, HloComputation, HloInstruction, Raw, flaws, is_sound
 
 TEXT = """HloModule m
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -36,6 +36,20 @@ BREAKS = {
     "a list of two computations": lambda m, c, i: m.computations.append(HloComputation("o", c.instructions, c.root)),
     "a name with spaces": lambda m, c, i: setattr(i["y"], "name", "a b"),
     "a name that escapes": lambda m, c, i: setattr(i["y"], "name", "y\x1b[31m"),
+    "a name that begins with a digit": lambda m, c, i: setattr(i["y"], "name", "1y"),
+    "a name that is a type": lambda m, c, i: setattr(i["y"], "name", "f32"),
+    "a name with a comment": lambda m, c, i: setattr(c, "name", "e/*f*/"),
+    "a name of other letters": lambda m, c, i: setattr(m.computations[0], "name", "\u00e9"),
+    "a module's name with a percent sign": lambda m, c, i: setattr(m, "name", "%m"),
+    "an attribute's name that is none": lambda m, c, i: with_attribute(i["y"], "a,b", Raw("1")),
+    "an attribute of another type": lambda m, c, i: with_attribute(i["y"], "window", 1),
+    "a truth value for a number": lambda m, c, i: with_attribute(i["x"], "parameter_number", True),
+    "an unknown attribute that is no text": lambda m, c, i: with_attribute(i["y"], "mine", 1),
+    "text for numbers": lambda m, c, i: with_attribute(i["r"], "dimensions", Raw("{0}")),
+    "text that ends elsewhere": lambda m, c, i: with_attribute(i["y"], "origin", Raw("}")),
+    "text that is a comment": lambda m, c, i: with_attribute(i["y"], "origin", Raw("// x")),
+    "a parameter without a number": lambda m, c, i: setattr(i["x"], "attributes", Attributes()),
+    "a control predecessor that is none": lambda m, c, i: with_attribute(i["y"], "control-predecessors", 1),
     "an empty name": lambda m, c, i: setattr(i["y"], "name", ""),
     "a name that is no string": lambda m, c, i: setattr(i["y"], "name", 7),
     "a module's name of two lines": lambda m, c, i: setattr(m, "name", "a\nb"),
