@@ -44,5 +44,6 @@ TYPES: dict[Kind, Any] = {
     Kind.STATISTICS: Statistics, Kind.ALIASING: tuple[Aliasing, ...], Kind.DONORS: tuple[BufferDonor, ...],
     Kind.ENTRY_LAYOUT: EntryLayout, Kind.DOMAIN: Domain, Kind.RESULT_ACCURACY: ResultAccuracy,
     Kind.SPARSITY: Sparsity, Kind.RAW: Raw}
-#: attributes that mean different things in different operations
-SEVERAL_KINDS = frozenset(("algorithm", "kind", "slice_sizes"))
+#: attributes that mean different things in different operations: name -> the types of their values
+SEVERAL_KINDS: dict[str, tuple[Any, ...]] = {
+    "algorithm": (str, int), "kind": (str, int), "slice_sizes": (tuple[int, ...], tuple[tuple[int, ...], ...])}

@@ -256,7 +256,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 def _is_value(name: str, value: Any) -> bool:
     """Whether a value is of its attribute's type; of a name that is not known, text."""
     if name in SEVERAL_KINDS:
-        return any(_is_of(value, kind) for kind in (str, int, tuple[int, ...], tuple[tuple[int, ...], ...]))
+        return any(_is_of(value, kind) for kind in SEVERAL_KINDS[name])
     return type(name) is str and _ATTRIBUTE_NAME.fullmatch(name) is not None and _is_of(value, _type_of(name))
 
 

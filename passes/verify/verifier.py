@@ -27,6 +27,7 @@ from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
     FLAW,
+    FOREIGN_OPERAND,
     NO_SHAPE,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
@@ -80,8 +81,10 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
     is_whole = is_sound(module)
     found = verify_module(module, is_whole)
-    if any(d.code in (CYCLE, FLAW) for d in found):
-        return found  # there is no order in which instructions could be checked, or nothing that could be
+    if any(d.code in (CYCLE, FLAW, FOREIGN_OPERAND) for d in found):
+        # There is no order in which instructions could be checked, or nothing that could be; of operands from elsewhere
+        # nobody looked at the parts.
+        return found
     contents = Contents(module)
     checker = Checker(module)
     for computation in callees_first(module):

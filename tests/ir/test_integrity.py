@@ -45,6 +45,7 @@ BREAKS = {
     "an attribute of another type": lambda m, c, i: with_attribute(i["y"], "window", 1),
     "a truth value for a number": lambda m, c, i: with_attribute(i["x"], "parameter_number", True),
     "an unknown attribute that is no text": lambda m, c, i: with_attribute(i["y"], "mine", 1),
+    "a word for sizes": lambda m, c, i: with_attribute(i["r"], "slice_sizes", "a b"),
     "text for numbers": lambda m, c, i: with_attribute(i["r"], "dimensions", Raw("{0}")),
     "text that ends elsewhere": lambda m, c, i: with_attribute(i["y"], "origin", Raw("}")),
     "text that is a comment": lambda m, c, i: with_attribute(i["y"], "origin", Raw("// x")),
@@ -96,6 +97,13 @@ def test_an_operand_of_another_computation_is_not_written():
     assert "V105" in [d.code for d in hlotool.verify(module)]
     with pytest.raises(hlotool.HloError):
         str(module)
+
+
+def test_the_parts_of_an_operand_that_is_not_listed_do_not_end_verification():
+    module = hlotool.parse(TEXT)
+    x = module.entry.instructions.pop(0)
+    x.shape, x.attributes = "f32[4]", Attributes({"parameter_number": b"0"})
+    assert {d.code for d in hlotool.verify(module)} == {"V105"}
 
 
 def test_a_computation_of_nothing_is_not_written():
