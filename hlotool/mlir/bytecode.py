@@ -13,6 +13,8 @@ from hlotool.mlir.options import LiftOptions
 
 #: bytes of programs after which a context is let go: what it has once held it holds as long as it lives
 _MOST = 1 << 21
+#: as many for a program that was given up on its way
+_GIVEN_UP = 1 << 14
 
 
 class _Kept(threading.local):
@@ -27,14 +29,14 @@ _KEPT = _Kept()
 
 def to_bytecode(module: HloModule, *, options: LiftOptions | None = None) -> bytes:
     """What `to_stablehlo` gives, as bytecode of this version of MLIR. Raises HloError as it does."""
-    # It is kept only after a program that was written whole, and small ones at that.
     context, _KEPT.context = _KEPT.context, None
     if context is None:
         context, _KEPT.written = make_context(), 0
     out = io.BytesIO()
-    to_stablehlo(module, context, options=options).operation.write_bytecode(out)
-    found = out.getvalue()
-    _KEPT.written += len(found)
-    if _KEPT.written < _MOST:
-        _KEPT.context = context
-    return found
+    try:
+        to_stablehlo(module, context, options=options).operation.write_bytecode(out)
+    finally:
+        _KEPT.written += len(out.getvalue()) or _GIVEN_UP
+        if _KEPT.written < _MOST:
+            _KEPT.context = context
+    return out.getvalue()
