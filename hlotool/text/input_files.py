@@ -163,7 +163,10 @@ def _serialized_export(data: bytes) -> bytes | None:
 
 def is_mlir(text: str) -> bool:
     """Whether a text is MLIR's, StableHLO say, and not HLO."""
-    return not _MODULE_LINE.search(text) and _MLIR.search(_COMMENT.sub("", text)) is not None
+    if _MODULE_LINE.search(text):
+        return False
+    bare = _COMMENT.sub("", text)
+    return _MLIR.search(bare) is not None and not _MODULE_LINE.search(bare)
 
 
 def uncompressed(data: bytes, filename: str) -> bytes:

@@ -29,6 +29,11 @@ def test_mlir_that_a_test_expects_does_not_make_its_hlo_mlir() -> None:
         assert kind(f"e {{\n  ROOT p = f32[2] custom-call(), {name}\n}}\n") == "hlo"
 
 
+def test_a_comment_in_front_of_the_module_line_does_not_make_a_text_mlir() -> None:
+    text = "/* c */ HloModule // c\nmodule\nENTRY e { ROOT a = f32[] parameter(0) }\n"
+    assert [found.kind for found in inputs_of(text.encode(), "x")] == ["hlo"]
+
+
 def test_a_row_of_dashes_is_a_comment_and_no_separator() -> None:
     banner = "// --------------------\n// a case\n// --------------------\n"
     assert len(split_modules("HloModule m\n" + banner + HLO)) == 1
