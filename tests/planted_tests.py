@@ -47,6 +47,22 @@ class Holds(Interest):
 
 
 @dataclass(frozen=True)
+class SetAnew(Interest):
+    """A loop's body hands on what it does not take from its state."""
+
+    is_own_process: ClassVar[bool] = True
+
+    def describe(self) -> str:
+        return "an f32 that a body sets anew"
+
+    def look(self, candidate: Candidate) -> Sighting:
+        bodies = [i.attributes["body"] for i in candidate.module.instructions() if i.opcode == "while"]
+        found = any(o.shape.element_type == "f32" and o.opcode not in ("get-tuple-element", "parameter")
+                    for b in bodies if b.root.opcode == "tuple" for o in b.root.operands)
+        return Sighting(("anew",), "anew") if found else NOTHING
+
+
+@dataclass(frozen=True)
 class Sometimes(Interest):
     """The same, but it shows in two of three askings only."""
 

@@ -61,6 +61,8 @@ class PassVerdict:
     noted: list[Difference] = field(default_factory=list)
     #: a difference in what is finite, where the pass gives what higher precision gives: an overflow that is avoided
     fold: Difference | None = None
+    #: a difference between two programs that no pass of either has made: they rounded apart further up
+    carried: Difference | None = None
     #: why nothing was decided
     reason: str = ""
     #: the pass that splits the module over devices, where this one is that; its cleaning up is dumped before its end
@@ -75,7 +77,7 @@ class PassVerdict:
 
     def take(self, other: PassVerdict) -> None:
         """What is known of another pair of the same two modules."""
-        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "reason",
+        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "carried", "reason",
                      "blame", "rule", "partitioner"):
             setattr(self, name, getattr(other, name))
 
@@ -104,7 +106,8 @@ class PassVerdict:
         found = [str(k) for k in Kind if self.counts[str(k)] and Kind.EQUAL < k < Kind.NON_FINITE]
         is_folded = self.fold is not None and self.fold.judgement.kind is Kind.NON_FINITE
         return (*(["reassociation"] if self.is_reassociated else ()), *found,
-                *([str(Kind.NON_FINITE)] if is_folded else ()), *([_AT_THE_ENDS] if self.noted else ()))
+                *([str(Kind.NON_FINITE)] if is_folded else ()), *([_AT_THE_ENDS] if self.noted else ()),
+                *([_CARRIED] if self.carried is not None else ()))
 
     @property
     def shown(self) -> Difference | None:
@@ -130,6 +133,7 @@ class PassVerdict:
 
 
 _AT_THE_ENDS = "non-finite fold at the ends of the range"
+_CARRIED = "what the two rounded apart before"
 
 
 @dataclass

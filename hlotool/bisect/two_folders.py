@@ -2,16 +2,23 @@
 
 Modules are paired by name, dumps by the pass that they were made after, in order. Two modules *part* where they are no
 longer one expression; whether they still compute the same is judged as for a pass.
+
+Programs that two versions write differently may agree only up to the rounding of their types. A later pass may make
+these roundings explicit (float-normalization-bf16 writes bf16 arithmetic as f32 with conversions), and then the last
+places in which the two have always differed look like more than f32 rounds. So a pair that computes something else
+after one that agreed is held against the passes between: where these are right on both sides, nobody is guilty.
 """
 
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.bisect.chain_judge import Options, judge_pairs
+from hlotool.bisect.codes import PASS_IS_WRONG
 from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader
 from hlotool.bisect.pass_report import pass_record, sentence, wrapped
 from hlotool.bisect.pass_verdicts import PassVerdict
@@ -76,7 +83,22 @@ def _parting(left: Chain, right: Chain, options: Options, reader: Reader) -> Par
         else:
             found.alone += [(x.label, "left") for x in left.dumps[a:b]] + [(x.label, "right") for x in right.dumps[c:d]]
     found.pairs = judge_pairs(left.name, pairs, options, reader)
+    _clear_of_rounding(found.pairs, left.name, options, reader)
     return found
+
+
+def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: Options, reader: Reader) -> None:
+    """Take back the verdicts on pairs whose difference no pass of either side has made since they agreed."""
+    for last, pair in itertools.pairwise(pairs):
+        if pair.verdict != "wrong":
+            continue
+        if last.verdict not in ("equal", "agrees"):
+            return
+        steps = judge_pairs(name, [(last.before, pair.before), (last.after, pair.after)], options, reader)
+        if not all(s.verdict in ("equal", "agrees") for s in steps):
+            return
+        pair.carried, pair.difference, pair.blame, pair.rule = pair.difference, None, None, ""
+        pair.diagnostics = [d for d in pair.diagnostics if d.code != PASS_IS_WRONG]
 
 
 def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:

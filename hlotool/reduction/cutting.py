@@ -178,18 +178,30 @@ def cut_called(work: Work) -> bool:
             return [k for k in kept if k in here]
 
         Shrinking(work.asker, build, accept).swept(units)
+    # What a loop hands on unchanged is another failure than what it sets anew: zeros are tried for themselves.
+    work.try_all(_zeroed, "cut in calls")
     return work.best is not before
 
 
-def _without(base: Candidate, name: str, dropped: set[str]) -> Candidate | None:
-    """The module with those instructions of a computation replaced by what they take, or by zeros."""
+def _zeroed(base: Candidate) -> Iterator[Maker]:
+    """Each instruction of a called computation replaced by zeros, those that end it first."""
+    for computation in base.module.computations:
+        if computation is not base.module.entry:
+            for instruction in reversed(post_order(computation)):
+                if instruction.opcode not in _FREE and instruction.shape.is_array:
+                    yield partial(_without, base, computation.name, {instruction.name}, is_zero=True)
+
+
+def _without(base: Candidate, name: str, dropped: set[str], *, is_zero: bool = False) -> Candidate | None:
+    """The module with those instructions of a computation replaced by what they take, or by zeros (`is_zero`: only)."""
     module = clone_module(base.module)
     computation = next(c for c in module.computations if c.name == name)
     edit = Editing(module)
     others: dict[HloInstruction, HloInstruction] = {}
     for instruction in list(computation.instructions):
         if instruction.name in dropped:
-            stand_in = _stand_in(edit, computation, instruction)
+            stand_in = (edit.zeros(computation, instruction.shape.without_layout(), before=instruction) if is_zero
+                        else _stand_in(edit, computation, instruction))
             if stand_in is None:
                 return None
             others[instruction] = stand_in

@@ -8,8 +8,18 @@ import shutil
 import jsonschema
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 
-from hlotool.bisect import Options, bisect_schema, folder_page, folder_record, judge_chain, read_folder, text_report
+from hlotool.bisect import (
+    Options,
+    bisect_schema,
+    compare_folders,
+    folder_page,
+    folder_record,
+    judge_chain,
+    read_folder,
+    text_report,
+)
 from hlotool.cli.main import main
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
@@ -213,6 +223,44 @@ def test_two_folders_part_after_a_pass(capsys):
 def test_a_folder_against_itself_is_the_same(capsys):
     assert main(["bisect", str(DUMPS / "scaled_softmax"), "--against", str(DUMPS / "scaled_softmax")]) == 0
     assert "the same after every pass" in capsys.readouterr().out
+
+
+#: a gradient g through tanh, whose value is t, as two versions write it: a + a * t with a = g * (1 - t), and
+#: g * ((1 + t) * (1 - t))
+_BEGIN = ("p = f32[8,8] parameter(0)\ng = bf16[8,8] parameter(1)\nt = bf16[8,8] parameter(2)\nc = bf16[] constant(1)\n"
+          "o = bf16[8,8] broadcast(c), dimensions={}\ns = bf16[8,8] subtract(o, t)\n")
+_END = ("y = bf16[8,8] dot(b, t), lhs_contracting_dims={0}, rhs_contracting_dims={0}\nz = f32[8,8] convert(y)\n"
+        "ROOT r = f32[8,8] subtract(p, z)")
+GRADIENTS = [_BEGIN + slope + _END for slope in (
+    "a = bf16[8,8] multiply(g, s)\nh = bf16[8,8] multiply(a, t)\nb = bf16[8,8] add(a, h)\n",
+    "h = bf16[8,8] add(t, o)\na = bf16[8,8] multiply(h, s)\nb = bf16[8,8] multiply(g, a)\n")]
+
+
+def _rounded_explicitly(body):
+    """As float-normalization-bf16 leaves it: each operation in f32, between conversions."""
+    return re.sub(r"(?m)^(\w) = bf16\[8,8\] (add|multiply|subtract|dot)\((\w), (\w)\)(.*)$",
+                  r"\1l = f32[8,8] convert(\3)\n\1r = f32[8,8] convert(\4)\n"
+                  r"\1w = f32[8,8] \2(\1l, \1r)\5\n\1 = bf16[8,8] convert(\1w)", body)
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_what_two_versions_round_apart_is_no_pass_s_fault(tmp_path, fault):
+    """Their sources agree only up to the rounding of bf16; a pass that writes these roundings out has made nothing."""
+    folders = []
+    for number, body in enumerate(GRADIENTS):
+        (tmp_path / str(number)).mkdir()
+        texts = [module(body), module(_rounded_explicitly(body))]
+        texts.append(texts[-1].replace("subtract(p, z)", "add(p, z)") if fault and number else texts[-1])
+        folders.append(read_folder(chain_of(tmp_path / str(number), *texts, names=("float-normalization", "algsimp"))))
+    draw, bf16 = np.random.default_rng(1), bfloat16
+    given = (draw.normal(size=(8, 8)).astype(np.float32), draw.normal(size=(8, 8)).astype(bf16),
+             np.tanh(draw.normal(size=(8, 8))).astype(bf16))
+    found, _ = compare_folders(*folders, Options(arguments=given))
+    said = [p.verdict for p in found[0].pairs]
+    assert said == ["agrees", "agrees", "wrong" if fault else "agrees"]
+    assert "what the two rounded apart before" in found[0].pairs[1].up_to
+    wrong = found[0].first_wrong
+    assert (wrong.after.label if wrong is not None else "") == ("algsimp (pipeline)" if fault else "")
 
 
 def test_folders_of_nothing_alike_are_said(tmp_path, capsys):

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from planted_tests import Fed, Holds, Sometimes, install_executors, named
+from planted_tests import Fed, Holds, SetAnew, Sometimes, install_executors, named
 
 import hlotool
 from hlotool.cli import main
@@ -71,6 +71,14 @@ def test_what_feeds_what_is_found_in_a_model(model: str, user: str, operand: str
     assert len([i for i in found.candidate.module.instructions() if i.opcode != "parameter"]) <= most
     assert not [d for d in hlotool.verify(found.candidate.module) if d.severity.name == "ERROR"]
     assert hlotool.parse(str(found.candidate.module))
+
+
+def test_what_a_loop_sets_anew_becomes_zeros() -> None:
+    """What it takes is no stand-in: a state that is handed on unchanged is another failure."""
+    made = reduce(Candidate(hlotool.parse(NESTED)), SetAnew(), Options(time_limit=120, jobs=1))
+    body, = (i.attributes["body"] for i in made.candidate.module.instructions() if i.opcode == "while")
+    assert {i.opcode for i in body.instructions} <= {"parameter", "get-tuple-element", "constant", "tuple"}
+    assert made.last.seen
 
 
 def test_calls_and_loops_are_opened() -> None:
