@@ -50,6 +50,7 @@ from hlotool.ir.walk import (
     cycles,
     post_order,
     reachable,
+    recursions,
     unique_name,
     uses,
 )
@@ -63,6 +64,6 @@ __all__ = [
     "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
     "flaws", "foreign_operands", "is_sound", "kind_of", "line_starts", "mapped_attributes", "mesh_problem",
-    "moved_starts", "no_collection", "post_order", "reachable", "set_html_printer", "set_printer", "unique_name",
-    "uses",
+    "moved_starts", "no_collection", "post_order", "reachable", "recursions", "set_html_printer", "set_printer",
+    "unique_name", "uses",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, get_args
 
 from hlotool.grammars import terminal
@@ -19,7 +19,7 @@ from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata
 from hlotool.ir.dtypes import DTYPES
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Shape
-from hlotool.ir.walk import cycles
+from hlotool.ir.walk import cycles, recursions
 
 
 class Flaw(NamedTuple):
@@ -27,6 +27,8 @@ class Flaw(NamedTuple):
 
     message: str
     item: HloInstruction | HloComputation | None = None
+    #: what it is about, where that is a rule of its own: "order" of control predecessors, "callee"
+    about: str = ""
 
 
 #: the types that operands, shape, attributes and metadata of an instruction may have together
@@ -40,6 +42,9 @@ _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
 _ALL_NAMES = re.compile(f"(?:{_NAME.pattern}\n)*+", re.ASCII)
 #: words that instructions cannot be called: as operands they would be types
 _TYPES = frozenset((*DTYPES, "token", "opaque"))
+#: attributes whose values are floats, and up to where each whole number is one
+_FLOATS = frozenset(name for name, kind in KINDS.items() if kind is Kind.FLOAT)
+_LARGEST_WHOLE = 2**53
 _name, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "opcode", "operands"))
 
 
@@ -47,7 +52,7 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     """Everything that is wrong with how the module's objects hang together; nothing for a module read from text.
 
     Without `shapes`, instructions may lack theirs, as text may leave them out. Cycles are no flaws here: `ir.cycles`
-    finds them.
+    and `ir.recursions` find them.
     """
     computations = module.computations
     if not isinstance(computations, list) or not all(isinstance(c, HloComputation) for c in computations):
@@ -60,11 +65,12 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     elif not any(c is module.entry for c in computations):
         yield Flaw(f"the entry computation {_shown(module.entry.name)} is not among the module's computations")
     yield from _names([c.name for c in computations], computations, "computations of the module")
-    yield from _of_computations(computations, (Shape,) if shapes else (Shape, type(None)))
+    wrong = list(_of_computations(computations, (Shape,) if shapes else (Shape, type(None))))
+    yield from wrong or _calls(computations)
 
 
 def is_sound(module: HloModule) -> bool:
-    """Whether a module is without flaws, operands stand before users and nothing else orders: found out in bulk.
+    """Whether a module is without flaws and cycles, operands stand before users and nothing else orders: in bulk.
 
     As good as all modules are sound; of others `flaws` tells what is wrong, if anything is.
     """
@@ -93,12 +99,24 @@ def is_sound(module: HloModule) -> bool:
             return False
         values = {(name, type(value)): (name, value) for a in distinct for name, value in a.items()
                   if type(value) is not tuple}
-        lists = {id(value): (name, value) for a in distinct for name, value in a.items() if type(value) is tuple}
+        # One tuple, the empty one for instance, may be of several names.
+        lists = {(name, id(value)): (name, value) for a in distinct for name, value in a.items()
+                 if type(value) is tuple}
+        if any(name in _FLOATS and kind is int for name, kind in values):
+            return False
         return (all(itertools.starmap(_is_value, values.values())) and all(itertools.starmap(_is_value, lists.values()))
                 and all(c.instructions and (c.root is c.instructions[-1] or c.root in c.instructions)
-                        and _is_ordered(c.instructions) for c in computations))
+                        and _is_ordered(c.instructions) for c in computations)
+                and _calls_listed(module, distinct))
     except (TypeError, AttributeError):
         return False
+
+
+def _calls_listed(module: HloModule, attributes: Iterable[Attributes]) -> bool:
+    """Whether what is called is of the module, and nothing calls itself."""
+    called = {c for a in attributes for value in a.values() if type(value) in (HloComputation, tuple)
+              for c in (value if type(value) is tuple else (value,)) if type(c) is HloComputation}
+    return called.issubset(module.computations) and (not called or not any(recursions(module)))
 
 
 def _is_ordered(instructions: list[HloInstruction]) -> bool:
@@ -129,6 +147,17 @@ def _of_computations(computations: list[HloComputation], shapes: tuple[type, ...
         if shared is not None:
             yield Flaw(f"{shared.name} is an instruction of {computation.name} and of another computation", shared)
         listed.update(computation.instructions)
+
+
+def _calls(computations: list[HloComputation]) -> Iterator[Flaw]:
+    """Computations that are called, and not listed."""
+    listed = set(computations)
+    for computation in computations:
+        for instruction in computation.instructions:
+            for callee in instruction.called_computations():
+                if callee not in listed:
+                    yield Flaw(f"{instruction.name} calls {_shown(callee)}, which is not among the module's "
+                               "computations", instruction, "callee")
 
 
 def _of_computation(computation: HloComputation, shapes: tuple[type, ...]) -> Iterator[Flaw]:
@@ -220,15 +249,17 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
 
 
 def _order(computation: HloComputation, own: set[HloInstruction]) -> Iterator[Flaw]:
-    """Operands stand before their users, unless there is a circle."""
+    """Operands and control predecessors stand before their users, unless there is a circle."""
     if cycles(computation):
         return
     done: set[HloInstruction] = set()
     for instruction in computation.instructions:
-        if not done.issuperset(instruction.operands):
-            later = next((o for o in instruction.operands if o not in done and o in own), None)
+        predecessors = instruction.control_predecessors()
+        for before, role, about in ((instruction.operands, "operand", ""),
+                                    (predecessors, "control predecessor", "order")):
+            later = next((o for o in before if o not in done and o in own), None)
             if later is not None:
-                yield Flaw(f"{instruction.name} stands before its operand {later.name}", instruction)
+                yield Flaw(f"{instruction.name} stands before its {role} {later.name}", instruction, about)
         done.add(instruction)
 
 
@@ -268,8 +299,9 @@ def _is_of(value: Any, wanted: Any) -> bool:
     members = get_args(wanted)
     if not members:
         # Python's truth values are numbers to it, but not in HLO's text.
-        return isinstance(value, (float, int) if wanted is float else wanted) and (
-            wanted is bool or type(value) is not bool)
+        if wanted is float and type(value) is int:
+            return abs(value) <= _LARGEST_WHOLE
+        return isinstance(value, wanted) and (wanted is bool or type(value) is not bool)
     if type(value) is not tuple:
         return False
     return all(_is_of(v, members[0]) for v in value) if get_args(members[0]) else set(map(type, value)) <= {members[0]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -101,6 +101,29 @@ def callees_before_callers(starts: Iterable[HloComputation]) -> list[HloComputat
             called = called_by(computation)
             stack.extend((c, False) for c in reversed(called) if id(c) not in opened)
     return order
+
+
+def recursions(module: HloModule) -> Iterator[tuple[HloComputation, HloComputation]]:
+    """Each computation that calls one which calls it in turn, directly or not, and that one."""
+    is_left: dict[HloComputation, bool] = {}
+    for start in module.computations:
+        called = called_by(start)
+        if start not in is_left and all(is_left.get(c) for c in called):  # as in every text
+            is_left[start] = True
+            continue
+        stack = [(start, False)]
+        while stack:
+            computation, is_leaving = stack.pop()
+            if is_leaving:
+                is_left[computation] = True
+            elif computation not in is_left:
+                is_left[computation] = False
+                stack.append((computation, True))
+                for callee in called_by(computation):
+                    if callee not in is_left:
+                        stack.append((callee, False))
+                    elif not is_left[callee]:
+                        yield computation, callee
 
 
 def called_by(computation: HloComputation) -> list[HloComputation]:

@@ -15,10 +15,12 @@ from hlotool.ir import (
     Literal,
     Shape,
     callees_first,
+    cycles,
     flaws,
     foreign_operands,
     is_sound,
     kind_of,
+    recursions,
     set_printer,
 )
 from hlotool.text.keywords import KEYWORDS
@@ -68,6 +70,8 @@ def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
         found = [flaw.message for flaw in flaws(module, shapes=False)]
         found = found or [f"{i.name} uses {o.name} of another computation" for i, o in foreign_operands(module)]
         found = found or [f"{c.name} has no instructions" for c in module.computations if not c.instructions]
+        found = found or [f"{c.name} calls {callee.name}, which calls it in turn" for c, callee in recursions(module)]
+        found = found or [f"{i.name} depends on its own result" for c in module.computations for i in cycles(c)]
     if found := found or list(broken_values(module)):
         raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
     return _Printer(module, options).text()
@@ -154,7 +158,8 @@ class _Printer:
             inside = ""
         rest = ""
         if attributes:
-            known = self._attributes.get(id(attributes))
+            # Instructions of several opcodes may share them, and some of these show one elsewhere.
+            known = self._attributes.get(id(attributes)) if instruction.opcode not in _PAYLOADS else None
             rest = known if known is not None else self._attribute_text(attributes, instruction.opcode)
         metadata = instruction.metadata
         if metadata is not None and self.options.metadata:
@@ -186,7 +191,9 @@ class _Printer:
         payload = _PAYLOADS.get(opcode)
         shown = [f", {name}={self._value(name, value)}" for name, value in attributes.items()
                  if name != payload and (name != "backend_config" or self.options.backend_config)]
-        text = self._attributes[id(attributes)] = "".join(shown)
+        text = "".join(shown)
+        if payload is None:
+            self._attributes[id(attributes)] = text
         return text
 
     def _value(self, name: str, value: Any) -> str:

@@ -65,7 +65,7 @@ def _bools(values: tuple[bool, ...]) -> str:
 
 
 def _float(value: float) -> str:
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
 def _shapes(shapes: Iterable[Any]) -> str:

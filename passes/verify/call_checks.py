@@ -10,7 +10,6 @@ from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.codes import (
     CALL_ALIASING,
     COMPOSITE,
-    FOREIGN_CALLEE,
     FUSED_ROOT_USED,
     FUSED_UNUSED,
     SEED,
@@ -41,7 +40,7 @@ def started_threads(contents: Contents) -> Threads:
 def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
     fused: dict[HloComputation, HloInstruction] = {}
-    own, started = set(module.computations), started_threads(contents)
+    started = started_threads(contents)
     for instruction in contents.of(("custom-call",)):
         yield from _seed(module, instruction)
     for computation in module.computations:
@@ -49,9 +48,6 @@ def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
             callees = instruction.called_computations() if instruction.attributes else ()
             if not callees:
                 continue
-            for callee in callees:
-                if callee not in own:
-                    yield report(module, instruction, FOREIGN_CALLEE, f"{callee.name} does not belong to the module")
             if not instruction.opcode.endswith(ASYNC_STEPS):
                 yield from _threads(module, computation, instruction, started)
             if instruction.opcode == "call":

@@ -10,13 +10,14 @@ from hlotool.ir import (
     Aliasing,
     BufferDonor,
     EntryLayout,
+    Flaw,
     HloComputation,
     HloInstruction,
     HloModule,
     Shape,
-    called_by,
     cycles,
     flaws,
+    recursions,
 )
 from hlotool.passes.codes import (
     ALIAS,
@@ -24,11 +25,13 @@ from hlotool.passes.codes import (
     DONOR,
     ENTRY_LAYOUT,
     FLAW,
+    FOREIGN_CALLEE,
     FOREIGN_OPERAND,
     FUSED_ENTRY,
     MISSING_ROOT,
     PARAMETER_NUMBERS,
     RECURSION,
+    SCHEDULE,
 )
 from hlotool.passes.instruction_findings import report
 from hlotool.text import broken_values
@@ -42,7 +45,7 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
 
     Where its objects do not hang together, that is all there is to say.
     """
-    found = [] if is_whole else [report(module, flaw.item, FLAW, flaw.message) for flaw in flaws(module)]
+    found = [] if is_whole else [report(module, flaw.item, _code(module, flaw), flaw.message) for flaw in flaws(module)]
     found = found or [report(module, None, FLAW, message) for message in broken_values(module)]
     if found:
         return found
@@ -53,12 +56,21 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
         found.extend(_parameters(module, computation))
         if not is_whole:
             found.extend(_operands(module, computation))
-    found.extend(_recursion(module))
+    if not is_whole:
+        found.extend(report(module, caller, RECURSION, f"{caller.name} calls {callee.name}, which calls it in turn")
+                     for caller, callee in recursions(module))
     if module.entry is not None and module.entry.root is not None:
         found.extend(_fused_entry(module))
         found.extend(_entry_layout(module))
         found.extend(_aliases(module))
     return found
+
+
+def _code(module: HloModule, flaw: Flaw) -> str:
+    # Source: XLA, hlo_schedule.cc, HloSchedule::Verify; that operands stand before their users holds for every module.
+    if flaw.about == "order" and module.attributes.get("is_scheduled"):
+        return SCHEDULE
+    return FOREIGN_CALLEE if flaw.about == "callee" else FLAW
 
 
 def numbers_of(computation: HloComputation) -> list[tuple[int, HloInstruction]]:
@@ -97,25 +109,6 @@ def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagno
     if not is_ordered or any("control-predecessors" in i.attributes for i in computation.instructions):
         for instruction in cycles(computation):
             yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
-
-
-def _recursion(module: HloModule) -> Iterator[Diagnostic]:
-    state: dict[int, int] = {}
-    for start in module.computations:
-        stack: list[tuple[HloComputation, bool]] = [(start, False)]
-        while stack:
-            computation, leaving = stack.pop()
-            if leaving:
-                state[id(computation)] = 2
-            elif state.get(id(computation)) is None:
-                state[id(computation)] = 1
-                stack.append((computation, True))
-                for callee in called_by(computation):
-                    if state.get(id(callee)) == 1:
-                        yield report(module, computation, RECURSION,
-                                     f"{computation.name} calls {callee.name}, which calls it in turn")
-                    elif id(callee) not in state:
-                        stack.append((callee, False))
 
 
 def _fused_entry(module: HloModule) -> Iterator[Diagnostic]:

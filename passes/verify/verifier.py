@@ -27,8 +27,10 @@ from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
     FLAW,
+    FOREIGN_CALLEE,
     FOREIGN_OPERAND,
     NO_SHAPE,
+    SCHEDULE,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
     WARNINGS,
@@ -44,7 +46,6 @@ from hlotool.passes.verify.contents import Contents
 from hlotool.passes.verify.entry_checks import verify_entry
 from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
-from hlotool.passes.verify.schedule_checks import verify_schedule
 from hlotool.passes.verify.shape_checks import agrees, flags_differ, is_narrowed, verify_shape, verify_sharding
 from hlotool.passes.verify.sharding_checks import verify_shardings
 from hlotool.passes.verify.structure_checks import verify_module
@@ -81,7 +82,7 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
     is_whole = is_sound(module)
     found = verify_module(module, is_whole)
-    if any(d.code in (CYCLE, FLAW, FOREIGN_OPERAND) for d in found):
+    if any(d.code in (CYCLE, FLAW, FOREIGN_CALLEE, FOREIGN_OPERAND, SCHEDULE) for d in found):
         # There is no order in which instructions could be checked, or nothing that could be; of operands from elsewhere
         # nobody looked at the parts.
         return found
@@ -106,7 +107,6 @@ def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> It
     yield from verify_collectives(module, contents)
     yield from verify_buffers(module, contents)
     yield from verify_entry(module, is_laid_out)
-    yield from verify_schedule(module)
     yield from verify_shardings(module, contents)
     yield from verify_values(module, contents)
     if profile != "unoptimized":

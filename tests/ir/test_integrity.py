@@ -124,6 +124,57 @@ def test_circles_are_told_as_circles(case):
     assert [d.code for d in hlotool.verify(broken(close))] == ["V106"]
 
 
+def call_of_nothing_listed(m, c, i):
+    m.computations.pop(0)
+
+
+def recursion(m, c, i):
+    with_attribute(i["r"], "to_apply", c)
+
+
+def predecessor_behind(m, c, i):
+    with_attribute(i["y"], "control-predecessors", (i["z"],))
+
+
+def shared_tuple(m, c, i):
+    # The parameter's number is an object that is right as dimensions.
+    with_attribute(i["x"], "parameter_number", i["r"].attributes["dimensions"])
+
+
+@pytest.mark.parametrize(("change", "code"), [(call_of_nothing_listed, "V216"), (recursion, "V108"),
+                                              (predecessor_behind, "V116"), (shared_tuple, "V116")])
+def test_calls_and_orders_that_text_cannot_hold_are_said_and_not_written(change, code):
+    module = broken(change)
+    assert code in {d.code for d in hlotool.verify(module)}
+    with pytest.raises(hlotool.HloError) as caught:
+        str(module)
+    assert {d.code for d in caught.value.diagnostics} == {"R107"}
+
+
+def test_a_parameter_of_an_unlisted_computation_may_lack_all_its_parts():
+    module = broken(call_of_nothing_listed)
+    callee = module.entry["r"].attributes["to_apply"]
+    callee.instructions[0].attributes = Attributes()
+    callee.instructions[1].shape = "f32[]"
+    assert {d.code for d in hlotool.verify(module)} == {"V216"}
+
+
+def test_attributes_shared_by_a_parameter_and_another_are_written_for_each():
+    module = hlotool.parse("ENTRY e { ROOT p = f32[] parameter(0) }")
+    shared = module.entry.root.attributes
+    module.entry.instructions.insert(0, HloInstruction("q", "negate", module.entry.root.shape, (), shared))
+    assert "p = f32[] parameter(0)\n" in str(module)
+
+
+def test_a_whole_number_is_written_as_the_float_that_it_is_read_as():
+    module = broken(lambda m, c, i: None)
+    for value in (3, 2**40):
+        with_attribute(module.entry["y"], "epsilon", value)
+        assert str(hlotool.parse(str(module))) == str(module)
+    with_attribute(module.entry["y"], "epsilon", 2**60 + 1)
+    assert {d.code for d in hlotool.verify(module)} == {"V116"}
+
+
 @pytest.mark.parametrize("path", sorted((pathlib.Path(__file__).parents[2] / "samples" / "models").glob("*.hlo")),
                          ids=lambda p: p.stem)
 def test_what_is_read_is_sound(path):
