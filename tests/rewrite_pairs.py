@@ -62,3 +62,9 @@ KEYED = ("s = (s32[16], f32[16]) sort({}, {}), dimensions={{0}}, is_stable=true,
          "ROOT g = f32[16] get-tuple-element(s), index=1")
 KEYS = ("lt { p = s32[] parameter(0)\n  q = s32[] parameter(1)\n  a = f32[] parameter(2)\n  b = f32[] parameter(3)\n"
         "  ROOT r = pred[] compare(p, q), direction=LT }\n")
+
+
+def narrow(element_type: str, before: str, after: str, named: tuple[str, ...] = ()) -> Pair:
+    """Two programs on parameters x and y of a narrow type, which stands as T in them."""
+    texts = (text.replace("T[", f"{element_type}[") for text in (before, after, TWO.replace("f32", "T")))
+    return Pair(*texts, named=named)

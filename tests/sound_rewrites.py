@@ -5,7 +5,7 @@ The lines of `before` and `after` use the parameters.
 
 from __future__ import annotations
 
-from rewrite_pairs import KEYED, KEYS, THREE, TWO, TWO_WHOLE, WHOLE, Pair, below, full, reducer
+from rewrite_pairs import KEYED, KEYS, THREE, TWO, TWO_WHOLE, WHOLE, Pair, below, full, narrow, reducer
 
 #: one window scattered, which may lie partly outside
 WINDOW = ("scatter(x, {}, u), update_window_dims={{0}}, inserted_window_dims={{0}}, "
@@ -36,6 +36,24 @@ SOUND = {
     "logistic written out": Pair(
         "ROOT l = f32[4] logistic(x)", "n = f32[4] negate(x)\ne = f32[4] exponential(n)\n" + full("1")
         + "s = f32[4] add(b, e)\nROOT l = f32[4] divide(b, s)"),
+    "logistic written out in f16": narrow(
+        "f16", "ROOT l = T[4] logistic(x)",
+        "n = T[4] negate(x)\ne = T[4] exponential(n)\nb0 = T[] constant(1)\nb = T[4] broadcast(b0), dimensions={}\n"
+        "s = T[4] add(b, e)\nROOT l = T[4] divide(b, s)"),
+    "logistic written out in bf16": narrow(
+        "bf16", "ROOT l = T[4] logistic(x)",
+        "n = T[4] negate(x)\ne = T[4] exponential(n)\nb0 = T[] constant(1)\nb = T[4] broadcast(b0), dimensions={}\n"
+        "s = T[4] add(b, e)\nROOT l = T[4] divide(b, s)"),
+    "a narrow quotient as a product with the reciprocal": narrow(
+        "f16", "b0 = T[] constant(0.7)\nb = T[4] broadcast(b0), dimensions={}\nROOT r = T[4] divide(x, b)",
+        "b0 = T[] constant(1.4287)\nb = T[4] broadcast(b0), dimensions={}\nROOT r = T[4] multiply(x, b)"),
+    "a narrow quotient by a root": narrow(
+        "bf16", "a = T[4] abs(y)\ns = T[4] sqrt(a)\nROOT r = T[4] divide(x, s)",
+        "a = T[4] abs(y)\ns = T[4] rsqrt(a)\nROOT r = T[4] multiply(x, s)"),
+    "f16 held as f32 and fused": narrow(
+        "f16", "p = T[4] multiply(x, y)\nROOT r = T[4] subtract(p, x)",
+        "v = f32[4] convert(x)\nw = f32[4] convert(y)\np = f32[4] multiply(v, w)\nq = f32[4] subtract(p, v)\n"
+        "ROOT r = T[4] convert(q)"),
     "an odd function": Pair("n = f32[4] negate(x)\nROOT t = f32[4] tanh(n)",
                             "h = f32[4] tanh(x)\nROOT t = f32[4] negate(h)"),
     "zero minus a number": Pair(full("0") + "ROOT s = f32[4] subtract(b, x)", "ROOT s = f32[4] negate(x)"),

@@ -16,7 +16,7 @@ import abc
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -140,7 +140,9 @@ class Executor(abc.ABC):
         limit = self.options.time_limit if time_limit is None else time_limit
         with self._said_of(filename):
             if child.is_fresh:
-                child.ask("hlotool.execution.tasks:ready", self, timeout=START_LIMIT)
+                # What a program is compiled with, dumps for one, is no business of the start.
+                plain = replace(self, options=replace(self.options, compile_options=()))
+                child.ask("hlotool.execution.tasks:ready", plain, timeout=START_LIMIT)
             note_progress()
             return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
                              memory=self.options.memory_limit)

@@ -17,8 +17,9 @@ and CESTAC's random rounding, Vignes, 1974.)
     subnormals    flushed to zero in every second sample, as processors are told to
 
     ends          what overflows may come out in several ways (open_ends.py)
-    narrow types  computed as f32 and rounded once; held as f32 in two of five samples, in one of them without any of
-                  their roundings, in the other with some, as compilers do with excess precision
+    narrow types  computed as f32 and rounded once, or in more steps (narrow_steps.py); held as f32 in two of five
+                  samples, in one of them without any of their roundings, in the other with some, as compilers do with
+                  excess precision
 
 A sum whose operand is another sum, x + y + z, is taken in other orders (sum_orders.py); where the order is meant it may
 be off by the last place of its larger operand: compilers add constants up first. With `strict`, operations of f32 and
@@ -40,6 +41,7 @@ from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
 from hlotool.execution.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
+from hlotool.execution.narrow_steps import NarrowSteps
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
 from hlotool.execution.program import Program
@@ -54,7 +56,7 @@ from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
 from hlotool.execution.sum_orders import SumOrders, in_another_order
-from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
 from hlotool.ops import OPS
 
 Array: TypeAlias = Any
@@ -120,6 +122,7 @@ class RandomRounding:
         self._strict = strict
         self._reducers = frozenset(_reducers(module))
         self._sum_orders = SumOrders(module)
+        self._narrow_steps = NarrowSteps(module)
         self._sums_in_sums = sums_in_sums(module)
         self._summed_further = summed_up_further(module)
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
@@ -248,8 +251,9 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
         opcode = instruction.opcode
-        # What is computed as f32 is off by its last places, unless only what operations declare is asked for.
-        unit = DTYPES["f32"] if HELD_AS_F32.holds(shape.dtype) and self._least_ulps else shape.dtype
+        unit = shape.dtype
+        if HELD_AS_F32.holds(unit) and self._least_ulps:  # else only what operations declare is asked for
+            unit, ulps = self._narrow_steps.places(instruction, ulps)
         is_size = opcode == "abs" and shapes[0].dtype.is_complex
         is_complex_power = opcode == "power" and shape.dtype.is_complex
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict

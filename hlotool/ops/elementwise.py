@@ -217,20 +217,23 @@ def _complex_shape(operand: Shape) -> Shape:
     return operand.with_element_type("c64" if operand.element_type == "f32" else "c128")
 
 
+#: what compilers write out as several operations of its own type, narrow ones too, each of which rounds
+EXPANDED = ("expanded",)
+
 # Rows: opcode, NumPy function, element types, meaning.
 
 abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
              result=component_shape, raw=True, ulps=1)
 acos = unary("acos", ufunc("arccos"), FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
-             accuracy=True, ulps=4)
+             accuracy=True, ulps=4, flags=EXPANDED)
 acosh = unary("acosh", ufunc("arccosh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.",
-              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4)
+              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED)
 asin = unary("asin", ufunc("arcsin"), FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
-             accuracy=True, ulps=4)
+             accuracy=True, ulps=4, flags=EXPANDED)
 asinh = unary("asinh", ufunc("arcsinh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.",
-              lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4)
+              lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED)
 atanh = unary("atanh", ufunc("arctanh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
-              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128)
+              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, flags=EXPANDED)
 cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
 ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
@@ -244,7 +247,7 @@ exponential = unary("exponential", ufunc("exp"), FLOAT_OR_COMPLEX, "e to the pow
                     ulps=4, builder="Exp")
 exponential_minus_one = unary("exponential-minus-one", _less_one, FLOAT_OR_COMPLEX,
                               "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
-                              builder="Expm1")
+                              flags=EXPANDED, builder="Expm1")
 floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True)
 imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
              result=component_shape, raw=True)
@@ -253,7 +256,8 @@ is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neith
 log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
 log_plus_one = unary("log-plus-one", _log_plus_one, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
                      accuracy=True, ulps=4, builder="Log1p")
-logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8)
+logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8,
+                 flags=EXPANDED)
 negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg")
 not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True)
 popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount")

@@ -112,8 +112,8 @@ class Op:
     #: element families or names that the first operand may have; empty: any
     element_types: tuple[str, ...] = ()
     #: what it is: elementwise, commutative, collective, ...; and its place in the error model: of the elementwise ones
-    #: `exact` ones never round; `sums` add up products in an order of their own; what is `backward` stable is as
-    #: exact as if its operands had been rounded
+    #: `exact` ones never round; `expanded` ones are computed in several steps of the type; `sums` add up products in
+    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded
     flags: frozenset[str] = frozenset()
     #: largest error of a correct implementation, in units in the last place of the result's type
     ulps: float = 0.0

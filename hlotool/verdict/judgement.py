@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.execution import mantissa_bits, own, ulp_distance, ulp_of
-from hlotool.ir import DType, Shape, dtype_of_numpy
+from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
 
 Array: TypeAlias = Any
 
@@ -202,9 +202,11 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     d, r = _wide(given, kind), _wide(evidence.reference, kind)
     size = np.maximum(_size(d), _size(r))
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
-    # A processor may flush what is smaller than the smallest normal number, whatever else is allowed.
+    # A processor may flush what is smaller than the smallest normal number, whatever else is allowed; where it flushes
+    # f32's subnormals, on the way to the result as well.
     ulp = np.where(size < 4 * _smallest(kind), _smallest(kind), ulp)
-    free = np.where(size < 4 * _smallest(kind), max(1.0, free_ulps), free_ulps) * ulp
+    flushed = FREE_ULPS if _smallest(kind) <= _smallest(DTYPES["f32"]) else 1.0
+    free = np.where(size < 4 * _smallest(kind), max(flushed, free_ulps), free_ulps) * ulp
     error = _distance(d, r)
     kinds = np.full(d.shape, Kind.WRONG, np.int8)
     kinds[error <= free] = Kind.WITHIN

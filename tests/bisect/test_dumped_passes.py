@@ -35,6 +35,15 @@ def test_the_passes_of_one_compilation_after_another() -> None:
     assert harmless is not None and len(harmless.passes) == len(found.passes)
 
 
+def test_the_start_of_an_executor_is_not_dumped(tmp_path: Path) -> None:
+    asked = executor_named("pjrt:cpu", Options(compile_options=(
+        ("xla_dump_to", str(tmp_path)), ("xla_dump_hlo_as_text", True))))
+    asked.close()
+    asked.run(Program(hlotool.parse(QUOTIENTS)), [[[np.float32(1)] * 3]])
+    names = {path.name.split(".")[1] for path in tmp_path.iterdir()}
+    assert names == {"quotients"}
+
+
 def test_an_option_that_the_compiler_does_not_have_is_refused() -> None:
     asked = executor_named("pjrt:cpu", Options(compile_options=(("xla_does_not_have_it", True),)))
     with pytest.raises(HloError) as raised:

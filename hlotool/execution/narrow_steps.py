@@ -1,0 +1,46 @@
+"""In which type's last places operations on narrow floats are off.
+
+Floats of fewer than 32 bits are computed as f32 and rounded once, so that only f32's last places are open. Three things
+round in the narrow type itself more often than the program does, by one rounding or two:
+
+    expanded functions   compilers write `logistic`, `asin` and others out as several operations of their own type
+    quotients, powers    x / y is taken as x * (1 / y) or x * rsqrt(z), a power as a product, by rules that come before
+                         any type is widened
+    f16                  processors compute with it: sums and products are fused, distributed and reassociated as f32's
+                         are, wherever there are two of them; one alone is rounded once
+
+A conversion rounds once, whatever stands beside it.
+"""
+
+from __future__ import annotations
+
+from hlotool.execution.last_places import LEAST_ULPS
+from hlotool.ir import DTYPES, DType, HloInstruction, HloModule
+from hlotool.ops import OPS
+
+#: operations that are rewritten in the narrow type, whatever stands beside them
+_REWRITTEN = frozenset({"divide", "power"})
+#: narrow types that processors compute with
+_NATIVE = frozenset({"f16"})
+
+
+class NarrowSteps:
+    """What is known of a module's operations on narrow floats."""
+
+    def __init__(self, module: HloModule) -> None:
+        count = sum(1 for i in module.instructions() if _rounds(i) and i.shape.dtype.name in _NATIVE)
+        self._is_alone = count < 2
+
+    def places(self, instruction: HloInstruction, ulps: float) -> tuple[DType, float]:
+        """The type in whose last places an operation on narrow floats is off, and by how many."""
+        kind, record = instruction.shape.dtype, OPS.get(instruction.opcode)
+        is_rewritten = instruction.opcode in _REWRITTEN or (record is not None and "expanded" in record.flags)
+        is_native = kind.name in _NATIVE and not self._is_alone and _rounds(instruction)
+        return (kind, LEAST_ULPS) if is_rewritten or is_native else (DTYPES["f32"], ulps)
+
+
+def _rounds(instruction: HloInstruction) -> bool:
+    """Whether an operation rounds and is no conversion."""
+    record = OPS.get(instruction.opcode)
+    return (record is not None and instruction.shape.is_array and "elementwise" in record.flags
+            and "exact" not in record.flags and instruction.opcode not in ("convert", "reduce-precision"))
