@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from hlotool.ir.interning import Interned
 from hlotool.ir.shapes import Shape
+from hlotool.ir.sharding import Sharding
 from hlotool.ir.typed_attributes import TypedAttributes
 
 
@@ -114,8 +115,8 @@ class Domain(metaclass=Interned):
     """`domain={kind="sharding", entry={...}, exit={...}}`; the two sides are shardings."""
 
     kind: str
-    entry: Any
-    exit: Any
+    entry: Sharding
+    exit: Sharding
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)

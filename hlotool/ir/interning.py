@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from hlotool.ir.field_types import well_typed
+
 T = TypeVar("T", bound=type)
 
 
 class Interned(type):
     """Metaclass of frozen dataclasses whose equal instances are the same object.
 
-    The fields must be hashable. Construction runs once for each distinct set of fields.
+    The fields must be hashable. Construction runs once for each distinct set of fields, and raises TypeError for one
+    that is not of its type.
     """
 
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
@@ -28,7 +31,13 @@ class Interned(type):
             names = cls._names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
         key = tuple([getattr(made, name) for name in names])
         # 1, 1.0 and True are equal to Python but not to HLO, so the types belong to the key.
-        return cls._instances.setdefault((key, tuple(map(type, key))), made)
+        whole_key = key, tuple(map(type, key))
+        known = cls._instances.get(whole_key)
+        if known is not None:
+            return known
+        # Numbers inside of tuples are equal whatever their types; they are looked at before there is one of them.
+        right = well_typed(cls, key)
+        return cls(*right) if right is not key else cls._instances.setdefault(whole_key, made)
 
 
 def _call(value: Any) -> tuple[Any, ...]:
