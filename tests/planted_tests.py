@@ -48,7 +48,7 @@ class Holds(Interest):
 
 @dataclass(frozen=True)
 class SetAnew(Interest):
-    """A loop's body hands on what it does not take from its state."""
+    """A loop's body hands on a value that it does not take from its state, and another one negated."""
 
     is_own_process: ClassVar[bool] = True
 
@@ -57,8 +57,10 @@ class SetAnew(Interest):
 
     def look(self, candidate: Candidate) -> Sighting:
         bodies = [i.attributes["body"] for i in candidate.module.instructions() if i.opcode == "while"]
-        found = any(o.shape.element_type == "f32" and o.opcode not in ("get-tuple-element", "parameter")
-                    for b in bodies if b.root.opcode == "tuple" for o in b.root.operands)
+        ends = [[o for o in b.root.operands if o.shape.element_type == "f32"] for b in bodies
+                if b.root.opcode == "tuple"]
+        found = any(any(o.opcode not in ("get-tuple-element", "parameter", "negate") for o in end) and any(
+            o.opcode == "negate" and o.operands[0].opcode == "get-tuple-element" for o in end) for end in ends)
         return Sighting(("anew",), "anew") if found else NOTHING
 
 

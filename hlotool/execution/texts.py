@@ -7,6 +7,7 @@ start is not counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Executor, Option
 from hlotool.execution.executors import executor_named
 from hlotool.execution.last_places import LEAST_ULPS
 from hlotool.execution.rounding import Samples
+
+#: rows in which a program is late before it is asked no more
+_LATE = 2
 
 
 def run_text(text: str, arguments: PerDevice, executor: str, *, infeed: PerDevice = (), devices: int = 1,
@@ -35,7 +39,8 @@ def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devic
     """What a task of tasks.py about texts gives for each row of its arguments: its value, or the HloError.
 
     All rows are asked at once; where the child ends, each half by itself, and where it takes too long each row, so that
-    a failure is that of its own row.
+    a failure is that of its own row. A program that was late with the arguments of two rows is asked for no others:
+    each would cost the whole limit.
     """
     asked = executor_named(executor, Options(time_limit))
     if len(rows) < 2:
@@ -44,10 +49,31 @@ def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devic
         answers = asked.ask("each", task, rows, devices=devices)
         return [found if is_good else HloError(found) for is_good, found in answers]
     except HloError as error:
-        size = 1 if any(d.code == TIMEOUT for d in error.diagnostics) else (len(rows) + 1) // 2
+        if _is_late(error):
+            return _one_by_one(asked, task, rows, devices)
+        size = (len(rows) + 1) // 2
         parts = [rows[at:at + size] for at in range(0, len(rows), size)]
         return [found for part in parts
                 for found in ask_each(executor, task, part, devices=devices, time_limit=time_limit)]
+
+
+def _is_late(answer: Any) -> bool:
+    return isinstance(answer, HloError) and any(d.code == TIMEOUT for d in answer.diagnostics)
+
+
+def _one_by_one(executor: Executor, task: str, rows: Sequence[tuple[Any, ...]], devices: int) -> list[Any]:
+    """The answers of rows of which some are late."""
+    found: list[Any] = []
+    late: Counter[Any] = Counter()
+    for row in rows:
+        text = row[0]
+        if late[text] == _LATE:
+            found.append(HloError([Diagnostic(TIMEOUT, f"not asked: {_LATE} other sets of arguments of this program "
+                                                       "gave no answer in time", filename=row[1])]))
+            continue
+        found.append(_single(executor, task, row, devices))
+        late[text] += _is_late(found[-1])
+    return found
 
 
 def _single(executor: Executor, task: str, row: tuple[Any, ...], devices: int) -> Any:

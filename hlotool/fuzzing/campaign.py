@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.fuzzing.batch import BatchReport, Sighting
 from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
-from hlotool.fuzzing.following_up import Followed
+from hlotool.fuzzing.following_up import Followed, as_it_was_drawn
 from hlotool.fuzzing.subject import Plan
 from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress
 
@@ -187,9 +187,7 @@ class Campaign:
     def _take_followed(self, sighting: Sighting, answer: Any) -> None:
         self.tally.busy -= 1
         if not isinstance(answer, Followed):
-            subject = sighting.subject
-            answer = Followed(sighting, sighting.kind, sighting.said, subject.text, subject.rows,
-                              problems=[f"not reduced: {answer}"])
+            answer = as_it_was_drawn(sighting, f"not reduced: {answer}")
         found = self.tally.sort_in(answer)
         if self.keeper is not None:
             self.keeper.keep_class(found, self.tally.plan)

@@ -65,7 +65,7 @@ def _class_lines(found: FindingClass) -> Iterator[str]:
     whose = "hlotool's own: " if found.is_ours else ""
     yield f"{found.name}: {whose}seen {found.followed + found.likely} times, {best.instructions} instructions"
     facts = {"rule": best.rule, "pass": best.guilty_pass, "operations": ", ".join(best.opcodes), "known": best.known,
-             "said": best.said}
+             "said": best.said, "not small": next((p for p in best.problems if p.startswith("not reduced: ")), "")}
     for name, value in facts.items():
         if value:
             yield from textwrap.wrap(value, _WIDTH - 2, initial_indent=f"  {name:<12}", subsequent_indent=" " * 14,

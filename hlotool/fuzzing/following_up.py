@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -107,11 +108,7 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
     test = test_of(sighting, plan)
     if test is not None:
         _reduce(found, test, plan, seconds)
-    module = parse(found.text)
-    found.opcodes = tuple(sorted({i.opcode for i in module.instructions()} - _SILENT))
-    found.element_types = tuple(sorted({s.element_type for i in module.instructions() for _, s in i.shape.leaves()
-                                        if s.is_array}))
-    found.instructions = sum(len(c.instructions) for c in module.computations)
+    module = _describe(found)
     if found.is_reduced and isinstance(test, Verdict):
         _name_pass(found, module, plan)
         found.rule = rule_followed(module, found.rows, plan)
@@ -119,6 +116,25 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
             found.known = known_reason(found.opcodes[0], found.element_types, found.kind, found.said, plan.executor)
     found.seconds = time.monotonic() - started
     return found
+
+
+def as_it_was_drawn(sighting: Sighting, why: str) -> Followed:
+    """What is known of a sighting whose following up ended its process: the program as it was drawn, not smaller."""
+    subject = sighting.subject
+    found = Followed(sighting, sighting.kind, sighting.said, subject.text, subject.rows, problems=[why])
+    with contextlib.suppress(HloError):
+        _describe(found)
+    return found
+
+
+def _describe(found: Followed) -> HloModule:
+    """Write down of what the program consists; the module."""
+    module = parse(found.text)
+    found.opcodes = tuple(sorted({i.opcode for i in module.instructions()} - _SILENT))
+    found.element_types = tuple(sorted({s.element_type for i in module.instructions() for _, s in i.shape.leaves()
+                                        if s.is_array}))
+    found.instructions = sum(len(c.instructions) for c in module.computations)
+    return module
 
 
 def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None:

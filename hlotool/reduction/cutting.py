@@ -188,7 +188,8 @@ def _zeroed(base: Candidate) -> Iterator[Maker]:
     for computation in base.module.computations:
         if computation is not base.module.entry:
             for instruction in reversed(post_order(computation)):
-                if instruction.opcode not in _FREE and instruction.shape.is_array:
+                is_fixed = instruction.operands and all(o.opcode == "constant" for o in instruction.operands)
+                if instruction.opcode not in _FREE and instruction.shape.is_array and not is_fixed:
                     yield partial(_without, base, computation.name, {instruction.name}, is_zero=True)
 
 
@@ -208,7 +209,7 @@ def _without(base: Candidate, name: str, dropped: set[str], *, is_zero: bool = F
     edit.replace_uses(others)
     edit.sweep()
     found = Candidate(module, base.rows)
-    return found if found.size < base.size else None
+    return found if found.size < base.size or (is_zero and found.size == base.size) else None
 
 
 def _stand_in(edit: Editing, computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:

@@ -179,6 +179,14 @@ def test_a_module_that_aborts_and_one_that_never_ends_are_results() -> None:
         assert judge(case(expected=expect(-1, -2)), executor).status is Status.PASS
 
 
+def test_a_program_that_was_late_twice_is_asked_for_no_other_arguments() -> None:
+    """Those before it have their results, as have other programs."""
+    ends, *late = (case(NEVER_ENDS, id=str(n), arguments=((np.int32(n == 0),),)) for n in range(5))
+    found = judge_all([ends, *late, case(expected=expect(-1, -2))], "pjrt:cpu", 0.5)
+    assert [o.status for o in found] == [Status.PASS, *[Status.TIME_OUT] * 4, Status.PASS]
+    assert ["not asked" in o.detail for o in found] == [False, False, False, True, True, False]
+
+
 def test_texts_to_be_refused_are_the_verifiers() -> None:
     bad = case("ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[3] negate(a) }", expected_code="V103")
     assert executors_of(bad, ["pjrt:cpu", REFERENCE]) == (VERIFIER,)

@@ -19,7 +19,17 @@ import hlotool
 from hlotool.cli import main
 from hlotool.execution import Program, evaluate_program, is_nan
 from hlotool.folds import matches, names_in, pattern_text, rule_of_change, rules
-from hlotool.fuzzing import GENERATORS, Plan, campaign_schema, programs_of
+from hlotool.fuzzing import (
+    GENERATORS,
+    Campaign,
+    Limits,
+    Plan,
+    Sighting,
+    Tally,
+    campaign_schema,
+    campaign_text,
+    programs_of,
+)
 from hlotool.fuzzing.drawn_programs import composed_program
 from hlotool.fuzzing.finding_class import likeness
 from hlotool.fuzzing.rewritten_programs import rewriting_of
@@ -27,7 +37,7 @@ from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.subject import Subject
 from hlotool.fuzzing.wrappings import OF_VALUES, Value
 from hlotool.ir import Shape
-from hlotool.isolation import close_children
+from hlotool.isolation import Crashed, close_children
 from hlotool.reduction import read_bundle
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
@@ -228,7 +238,7 @@ def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, caps
 
 
 def test_what_is_alike_is_followed_up_once() -> None:
-    from hlotool.fuzzing import Sighting, Tally
+
 
     tally = Tally(Plan())
     first = Sighting(Subject("rule", "a -> b", "x", [[]], "a -> b"), "wrong", "said")
@@ -265,3 +275,15 @@ def test_an_interrupt_ends_with_what_was_found(tmp_path) -> None:
     assert process.returncode == 130
     record = json.loads(out)
     assert record["is_interrupted"] and record["programs"] > 0 and record["plan"]["size"] == 8
+
+
+def test_what_ends_its_following_up_is_sorted_by_its_program() -> None:
+    """Two programs whose reductions ended their processes are two classes, of so many instructions, and said so."""
+    campaign = Campaign(Tally(Plan()), Limits())
+    for opcode in ("sine", "cosine"):
+        text = f"ENTRY e {{ x = f32[] parameter(0)  ROOT y = f32[] {opcode}(x) }}"
+        campaign._take_followed(Sighting(Subject("composed", opcode, text, [[]]), "crash", "signal 11"),
+                                Crashed("the process ended"))
+    said = campaign_text(campaign.tally)
+    assert {c.best.opcodes for c in campaign.tally.classes.values()} == {("sine",), ("cosine",)}
+    assert said.count("2 instructions") == 2 and said.count("not reduced: ") == 2
