@@ -1,5 +1,6 @@
 """The module in memory: instructions, shapes, literals, attribute values, source positions."""
 
+from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
 from hlotool.ir.attributes import (
     KINDS,
     NO_ATTRIBUTES,
@@ -17,6 +18,7 @@ from hlotool.ir.attributes import (
     Padding,
     PaddingDimension,
     Raw,
+    ReadMetadata,
     ResultAccuracy,
     SliceDimension,
     Sparsity,
@@ -56,10 +58,10 @@ from hlotool.ir.walk import (
 )
 
 __all__ = [
-    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "UNBOUNDED", "Aliasing", "Attributes", "AxisRef",
-    "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType", "DimSharding", "Domain", "EntryLayout",
+    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "SEVERAL_KINDS", "TYPES", "UNBOUNDED", "Aliasing", "Attributes",
+    "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType", "DimSharding", "Domain", "EntryLayout",
     "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind", "Layout",
-    "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw",
+    "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw", "ReadMetadata",
     "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
     "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",

@@ -7,6 +7,7 @@ interned class here. The name alone gives the kind (see KINDS), so neither parse
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -198,12 +199,16 @@ class Raw(metaclass=Interned):
 class Metadata:
     """`metadata={op_name="..." source_file="..." ...}`, kept as text and read when asked for."""
 
-    __slots__ = ("_fields", "text")
+    __slots__ = ("_fields", "_text")
 
     def __init__(self, text: str) -> None:
-        #: with its braces
-        self.text = text
+        if type(text) is not str:
+            raise TypeError(f"metadata is a text in braces, not {text!r}")
+        self._text = text
         self._fields: dict[str, str] | None = None
+
+    #: with its braces; asked for every instruction that is written, so no function of Python answers
+    text = property(operator.attrgetter("_text"))
 
     def __repr__(self) -> str:
         return f"<metadata {self.text}>"
@@ -227,18 +232,29 @@ class Metadata:
 
     @property
     def source_line(self) -> int:
-        return int(self.fields.get("source_line", "0"))
+        return self._number("source_line")
 
     @property
     def stack_frame_id(self) -> int:
         """1-based number in the module's StackFrames table; 0: none."""
-        return int(self.fields.get("stack_frame_id", "0"))
+        return self._number("stack_frame_id")
+
+    def _number(self, name: str) -> int:
+        """The number of a field, 0 where it is none."""
+        text = self.fields.get(name, "")
+        return int(text) if text.isdecimal() and len(text) < 20 else 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Metadata) and self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)
+
+
+class ReadMetadata(Metadata):
+    """Metadata that was read from a text, which writing has no need to look at."""
+
+    __slots__ = ()
 
 
 class Attributes(TypedAttributes):

@@ -7,6 +7,7 @@ or none.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import re
@@ -15,10 +16,11 @@ from typing import Any, NamedTuple, get_args
 
 from hlotool.grammars import terminal
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
-from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata
+from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, ReadMetadata
 from hlotool.ir.dtypes import DTYPES
+from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
-from hlotool.ir.shapes import Shape
+from hlotool.ir.shapes import Layout, Shape
 from hlotool.ir.walk import cycles, recursions
 
 
@@ -32,7 +34,7 @@ class Flaw(NamedTuple):
 
 
 #: the types that operands, shape, attributes and metadata of an instruction may have together
-_PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, type(None))))
+_PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, ReadMetadata, type(None))))
 #: what attributes can be called in a text, instructions and computations, and modules
 _ATTRIBUTE_NAME = re.compile(terminal("lines", "NAME"))
 _NAME = re.compile(terminal("lines", "NAME"), re.ASCII)
@@ -45,7 +47,13 @@ _TYPES = frozenset((*DTYPES, "token", "opaque"))
 #: attributes whose values are floats, and up to where each whole number is one
 _FLOATS = frozenset(name for name, kind in KINDS.items() if kind is Kind.FLOAT)
 _LARGEST_WHOLE = 2**53
-_name, _opcode, _operands = (operator.attrgetter(n) for n in ("name", "opcode", "operands"))
+#: types whose values are looked at one by one
+_EACH = frozenset({tuple, Shape, Literal})
+#: what a dimension of a layout is said to be
+_LEVEL = re.compile(r"[A-Z][+~]*")
+#: types of values without dimensions and elements
+_BARE = frozenset({"token", "opaque"})
+_name, _opcode, _operands, _shape = map(operator.attrgetter, ("name", "opcode", "operands", "shape"))
 
 
 def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
@@ -57,6 +65,17 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     computations = module.computations
     if not isinstance(computations, list) or not all(isinstance(c, HloComputation) for c in computations):
         yield Flaw("module.computations is no list of HloComputation")
+        return
+    owners: list[tuple[HloComputation | None, Attributes]] = [
+        (None, module.attributes), *((c, c.attributes) for c in computations)]
+    for item, attributes in owners:
+        of = "the module" if item is None else _shown(item)
+        if not isinstance(attributes, dict):
+            yield Flaw(f"the attributes of {of} are {_shown(attributes)}, which is no Attributes")
+            return
+        yield from (Flaw(f"{said} of {of}{tail}", item) for said, tail in _wrong_values(attributes))
+    if not _are_tables(module.tables):
+        yield Flaw("module.tables is no dict of tuples of str by the names of sections")
         return
     if not _is_module_name(module.name):
         yield Flaw(f"the module's name is {module.name!r}, which is no name")
@@ -94,15 +113,21 @@ def is_sound(module: HloModule) -> bool:
         # What else might stand among operands is no instruction of the computation, so it is not in order either.
         if not _has_parts(every):
             return False
+        if not _are_tables(module.tables):
+            return False
         distinct = {id(i.attributes): i.attributes for i in every}.values()
+        of_owners = [module.attributes, *(c.attributes for c in computations)]
+        if not set(map(type, of_owners)) <= {Attributes, dict} or any(next(_wrong_values(a), None) for a in of_owners):
+            return False
         if any("control-predecessors" in a for a in distinct):
             return False
         values = {(name, type(value)): (name, value) for a in distinct for name, value in a.items()
-                  if type(value) is not tuple}
+                  if type(value) not in _EACH}
         # One tuple, the empty one for instance, may be of several names.
         lists = {(name, id(value)): (name, value) for a in distinct for name, value in a.items()
-                 if type(value) is tuple}
-        if any(name in _FLOATS and kind is int for name, kind in values):
+                 if type(value) in _EACH}
+        if any(name in _FLOATS and kind is int for name, kind in values) or not all(
+                -(2**63) <= v < 2**64 for a in distinct for v in a.values() if type(v) is int):
             return False
         return (all(itertools.starmap(_is_value, values.values())) and all(itertools.starmap(_is_value, lists.values()))
                 and all(c.instructions and (c.root is c.instructions[-1] or c.root in c.instructions)
@@ -174,7 +199,7 @@ def _of_computation(computation: HloComputation, shapes: tuple[type, ...]) -> It
         yield Flaw(f"{twice.name} stands twice among the instructions of {name}", twice)
         return
     yield from _names(list(map(_name, instructions)), instructions, f"instructions of {name}")
-    if computation.root not in own:
+    if not isinstance(computation.root, HloInstruction) or computation.root not in own:
         yield Flaw(f"the root of {name} is {_shown(computation.root)}, which is not among its instructions",
                    computation)
     wrong = [f for i in instructions for f in _of_parts(i, shapes)] if not _fits(instructions) else []
@@ -199,7 +224,8 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
             yield Flaw(f"{name!r} of the {where} is the word for a type", item)
         elif name in seen:
             yield Flaw(f"two {where} are named {name}", item)
-        seen.add(name)
+        else:
+            seen.add(name)
 
 
 def _are_names(names: list[Any]) -> bool:
@@ -218,13 +244,17 @@ def _fits(instructions: list[HloInstruction]) -> bool:
         operands = set(map(type, itertools.chain.from_iterable(map(_operands, instructions))))
     except TypeError:
         return False
-    return operands <= {HloInstruction} and _has_parts(instructions)
+    try:
+        return operands <= {HloInstruction} and _has_parts(instructions)
+    except TypeError:  # an opcode that cannot even be looked up
+        return False
 
 
 def _has_parts(instructions: list[HloInstruction]) -> bool:
     """The same but for what stands among the operands."""
     found = {(type(i.operands), type(i.shape), type(i.attributes), type(i.metadata)) for i in instructions}
-    return found <= _PARTS and all(type(o) is str and _OPCODE.fullmatch(o) for o in set(map(_opcode, instructions))) \
+    return found <= _PARTS and all(map(_is_shape, set(map(_shape, instructions)))) \
+        and all(type(o) is str and _OPCODE.fullmatch(o) for o in set(map(_opcode, instructions))) \
         and all("parameter_number" in i.attributes for i in instructions if i.opcode == "parameter")
 
 
@@ -243,6 +273,9 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
             # A diagnostic about the instruction would read its metadata.
             yield Flaw(f"the {part} of {name} is {_shown(value)}, which is no {kind}",
                        instruction if part != "metadata" else None)
+        elif isinstance(value, Shape) and not _is_shape(value):
+            yield Flaw(f"the shape of {name} is {value.element_type} of {len(value.dims)} dimensions and "
+                       f"{len(value.elements)} elements, which is no shape", instruction)
     if instruction.opcode == "parameter" and isinstance(instruction.attributes, dict) \
             and "parameter_number" not in instruction.attributes:
         yield Flaw(f"the parameter {name} has no parameter_number", instruction)
@@ -271,17 +304,50 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
         if not attributes or id(attributes) in known:
             continue
         known.add(id(attributes))
-        for name, value in attributes.items():
-            if not _is_value(name, value):
-                wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
-                yield Flaw(f"{_shown(name)[1:-1]} of {instruction.name} is {_shown(value)}, which is no {wanted}"
-                           if type(name) is str and _ATTRIBUTE_NAME.fullmatch(name) else
-                           f"{_shown(name)} of {instruction.name} is no attribute's name", instruction)
-            elif name == "control-predecessors":
-                gone = next((p for p in value if p not in own), None)
-                if gone is not None:
-                    yield Flaw(f"the control predecessor {gone.name} of {instruction.name} is no instruction of its "
-                               "computation", instruction)
+        wrong = list(_wrong_values(attributes))
+        yield from (Flaw(f"{said} of {instruction.name}{tail}", instruction) for said, tail in wrong)
+        if not wrong:
+            gone = next((p for p in instruction.control_predecessors() if p not in own), None)
+            if gone is not None:
+                yield Flaw(f"the control predecessor {gone.name} of {instruction.name} is no instruction of its "
+                           "computation", instruction)
+
+
+def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str]]:
+    """What stands in front of the owner of a wrong attribute in a sentence, and behind."""
+    for name, value in attributes.items():
+        if type(name) is not str or not _ATTRIBUTE_NAME.fullmatch(name):
+            yield _shown(name), " is no attribute's name"
+        elif not _is_value(name, value):
+            wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
+            yield _shown(name)[1:-1], f" is {_shown(value)}, which is no {wanted}"
+
+
+def _are_tables(tables: Any) -> bool:
+    return type(tables) is dict and set(map(type, tables.values())) <= {tuple} \
+        and set(map(type, (*tables, *itertools.chain(*tables.values())))) <= {str}
+
+
+@functools.lru_cache(1024)
+def _is_layout(layout: Layout) -> bool:
+    """Whether what a layout holds of text is words of layouts."""
+    return (all(map(_LEVEL.fullmatch, layout.dim_level_types))
+            and {layout.index_type, layout.pointer_type} <= {None, *DTYPES}
+            and (layout.physical_shape is None or _is_shape(layout.physical_shape)))
+
+
+def _is_shape(shape: Shape) -> bool:
+    """Whether the parts of a shape go together, so that it has a text."""
+    kind, elements, dims = shape.element_type, shape.elements, shape.dims
+    if shape.layout is not None and not _is_layout(shape.layout):
+        return False
+    if kind in DTYPES:
+        return not elements and (not shape.dynamic or len(shape.dynamic) == len(dims))
+    if dims or shape.dynamic:
+        return False
+    if kind == "tuple":
+        return all(map(_is_shape, elements))
+    return (kind == "buffer" and len(elements) == 1 and elements[0].is_array) or (kind in _BARE and not elements)
 
 
 def _is_value(name: str, value: Any) -> bool:
@@ -301,6 +367,12 @@ def _is_of(value: Any, wanted: Any) -> bool:
         # Python's truth values are numbers to it, but not in HLO's text.
         if wanted is float and type(value) is int:
             return abs(value) <= _LARGEST_WHOLE
+        if wanted is int and type(value) is int:
+            return -(2**63) <= value < 2**64
+        if wanted is Shape and type(value) is Shape:
+            return _is_shape(value)
+        if wanted is Literal and type(value) is Literal:
+            return value.is_whole
         return isinstance(value, wanted) and (wanted is bool or type(value) is not bool)
     if type(value) is not tuple:
         return False
@@ -315,5 +387,8 @@ def _written(wanted: Any) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, (HloInstruction, HloComputation)):
         return str(value.name)
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (AttributeError, IndexError, TypeError, ValueError):  # of one that is broken inside
+        text = f"a broken {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

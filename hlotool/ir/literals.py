@@ -53,6 +53,23 @@ class Literal:
         return int(self.array)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether there are values that fit the shape, or the sign that they were left out."""
+        if type(self.shape) is not Shape or type(self.elements) is not tuple:
+            return False
+        if self.is_elided:
+            return self.text in (None, "{...}")
+        if self.shape.is_tuple:
+            return len(self.elements) == len(self.shape.elements) and all(
+                isinstance(e, Literal) and e.is_whole and e.shape.compatible(s)
+                for e, s in zip(self.elements, self.shape.elements, strict=True))
+        if self._reader is not None:
+            return type(self.text) is str
+        if not self.shape.is_array:
+            return not self.text
+        return self.text is None and getattr(self._array, "shape", None) == self.shape.dims
+
+    @property
     def has_elided(self) -> bool:
         """Whether values are missing, here or in an element of the tuple."""
         return self.is_elided or any(e.has_elided for e in self.elements)

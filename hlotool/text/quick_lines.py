@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from hlotool.grammars import pattern, terminal
-from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata
+from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata
 from hlotool.text.definitions import Body
 from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
 from hlotool.text.phrases import METADATA
@@ -63,7 +63,7 @@ class QuickLines:
                     if metadata is None:
                         if "preserve_" in words or "_payload=" in words:
                             return at  # fields of another time, which the long way notes
-                        metadata = metadata_cache[words] = Metadata(words.rstrip())
+                        metadata = metadata_cache[words] = ReadMetadata(words.rstrip())
                     rest = _without_metadata(rest, start, ending.end())
             attributes = attribute_cache.get(rest)
             if attributes is None and (attributes := self._new_attributes(rest)) is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import KINDS, Attributes, Kind, Metadata, Shape, kind_of
+from hlotool.ir import KINDS, Attributes, Kind, ReadMetadata, Shape, kind_of
 from hlotool.text.definitions import Definitions
 from hlotool.text.phrases import (
     PhraseError,
@@ -79,7 +79,7 @@ class RememberedPhrases:
             return None if None in found else found
         if kind is Kind.METADATA:
             read_value(kind, text, name)  # for its errors
-            return Metadata(text)
+            return ReadMetadata(text)
         return read_value(kind, text, name)
 
     def note_value(self, kind: Kind, text: str, offset: int) -> None:

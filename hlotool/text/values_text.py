@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import re
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from hlotool.diagnostics import without_controls
 from hlotool.grammars import plain, terminal
-from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ResultAccuracy, Shape
+from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ReadMetadata, ResultAccuracy, Shape
 from hlotool.text.attribute_builder import ATTRIBUTES
 from hlotool.text.literals_text import read_literal
 from hlotool.text.phrase_errors import (
@@ -69,6 +70,13 @@ def read_value(kind: Kind, text: str, name: str = "", *, again: bool = True) -> 
     return _read_again(kind, text, name) if again and len(text) < _LONG else _read(kind, text, name)
 
 
+#: kinds whose values hold words or text, whatever its maker wrote
+KEPT_KINDS = frozenset({Kind.RAW, Kind.BACKEND_CONFIG, Kind.FRONTEND_ATTRIBUTES, Kind.STATISTICS, Kind.SHARDING,
+                        Kind.REPLICA_GROUPS, Kind.DOMAIN, Kind.RESULT_ACCURACY, Kind.DIM_LABELS, Kind.WINDOW,
+                        Kind.PADDING, Kind.SPARSITY})
+#: those that came from a text, which need not be looked at when they are written
+was_read: weakref.WeakSet[Any] = weakref.WeakSet()
+
 #: characters from which on a text is not expected a second time
 _LONG = 200
 
@@ -87,6 +95,8 @@ def _read(kind: Kind, text: str, name: str) -> Any:
     check = _CHECKS.get(kind)
     if check is not None:
         check(value, text, name)
+    if kind in KEPT_KINDS:
+        was_read.add(value)
     return value
 
 
@@ -214,7 +224,7 @@ def _replica_groups(text: str, name: str) -> Any:
 
 def _metadata(text: str, name: str) -> Metadata:
     validate_metadata(text.strip())
-    return Metadata(text.strip())
+    return ReadMetadata(text.strip())
 
 
 def _frontend_attributes(text: str, name: str) -> FrontendAttributes:

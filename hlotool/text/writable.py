@@ -14,11 +14,23 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, shortened
 from hlotool.grammars import terminal
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Kind, Raw, kind_of
+from hlotool.ir import (
+    SEVERAL_KINDS,
+    TYPES,
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Metadata,
+    Raw,
+    kind_of,
+)
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.scan import Cut, cut_attributes
 from hlotool.text.syntax_errors import CutError
-from hlotool.text.tokens import NAME, OPCODE, STRING
+from hlotool.text.tokens import NAME, OPCODE, STRING, TABLES
+from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
 
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
                     "down, it would read back as something else.")
@@ -27,6 +39,8 @@ _NAME = re.compile(NAME, re.ASCII)
 _OPCODE = re.compile(OPCODE, re.ASCII)
 _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
 _ROW = re.compile(rf"\d+\s+(?:{STRING}|\{{[\w=, ]*\}})", re.S)
+#: as many rows as there are, each with a line feed behind it
+_ROWS = re.compile(rf"(?:\d++[ \t]++(?:{STRING}|\{{[\w=, ]*+\}})\n)*+")
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
@@ -97,15 +111,58 @@ def broken_values(module: HloModule) -> Iterator[str]:
 
     This is the part of `check_writable` that no type tells, asked of every module that is written.
     """
-    known: set[int] = set()
-    for instruction in module.instructions():
-        attributes = instruction.attributes
-        if attributes and id(attributes) not in known:
-            known.add(id(attributes))
-            for name, value in attributes.items():
-                # A text may hold names of other letters, which are kept; here it is the value that is asked about.
-                if type(value) is Raw and not is_one_value(name if name.isascii() else "other", value.text):
-                    yield f"{name} of {instruction.name} is {value.text!r}, which is not one value"
+    owners = ((module.attributes, "the module", False), *((c.attributes, c.name, False) for c in module.computations))
+    for attributes, owner, is_inside in (*(o for o in owners if o[0]), *_distinct(module)):
+        for name, value in attributes.items():
+            if type(value) in _KEPT and value not in was_read and not _is_kept(name, value, is_inside=is_inside):
+                yield f"{name} of {owner} is {shortened(repr(value))}, which would read back as something else"
+    yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in module.instructions()
+                if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
+    if module.tables and tuple(module.tables) != tuple(TABLES):
+        yield f"the tables are {', '.join(map(shortened, module.tables))}; {', '.join(TABLES)} go together"
+    for table, rows in module.tables.items():
+        if not _ROWS.fullmatch("\n".join([*rows, ""])):
+            yield from (f"a row of {table} is {shortened(repr(r))}" for r in rows if not _ROWS.fullmatch(f"{r}\n"))
+
+
+def _distinct(module: HloModule) -> Iterator[tuple[Attributes, str, bool]]:
+    """The attributes of instructions, shared ones once, each with an instruction's name."""
+    found = {id(i.attributes): i for c in module.computations for i in c.instructions}
+    return ((i.attributes, i.name, True) for i in found.values())
+
+
+#: types of values that hold words, or text that is kept as it stands
+_KEPT = frozenset({str, tuple, Metadata, *(t for kind in KEPT_KINDS if isinstance(t := TYPES[kind], type))})
+#: kinds of tuples that hold words
+_WORDED = frozenset({Kind.WORDS, Kind.ALIASING})
+
+
+@functools.lru_cache(4096)
+def _is_metadata(text: str) -> bool:
+    try:
+        validate_metadata(text)
+    except PhraseError:
+        return False
+    return is_one_value("metadata", text)
+
+
+def _is_kept(name: str, value: Any, *, is_inside: bool) -> bool:
+    """Whether a value that was not read is read back from its text as what it is."""
+    if type(value) is tuple:
+        kind = kind_of(name)
+        return kind not in _WORDED or _comes_back(kind, name, value, is_inside=is_inside)
+    if type(value) is Metadata:
+        return False  # it has a place of its own
+    # A text may hold names of other letters, which are kept; here it is the value that is asked about.
+    asked = name if name.isascii() else "other"
+    kind = kind_of(name) if name not in SEVERAL_KINDS else Kind.WORD
+    try:
+        is_right = kind is Kind.STRING or _comes_back(kind, asked, value, is_inside=is_inside)
+    except (AssertionError, AttributeError, TypeError):  # a part that the kind of this value needs is missing
+        return False
+    if is_right and type(value) is not str:
+        was_read.add(value)
+    return is_right
 
 
 def _comes_back(kind: Kind, name: str, value: Any, *, is_inside: bool) -> bool:

@@ -14,6 +14,7 @@ from hlotool.ir import (
     HloComputation,
     HloInstruction,
     HloModule,
+    Metadata,
     Shape,
     cycles,
     flaws,
@@ -45,7 +46,7 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
 
     Where its objects do not hang together, that is all there is to say.
     """
-    found = [] if is_whole else [report(module, flaw.item, _code(module, flaw), flaw.message) for flaw in flaws(module)]
+    found = [] if is_whole else [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
     found = found or [report(module, None, FLAW, message) for message in broken_values(module)]
     if found:
         return found
@@ -64,6 +65,12 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
         found.extend(_entry_layout(module))
         found.extend(_aliases(module))
     return found
+
+
+def _shown_at(flaw: Flaw) -> HloInstruction | HloComputation | None:
+    # A diagnostic about an instruction reads its metadata, which may be what is broken besides.
+    is_readable = not isinstance(flaw.item, HloInstruction) or isinstance(flaw.item.metadata, (Metadata, type(None)))
+    return flaw.item if is_readable else None
 
 
 def _code(module: HloModule, flaw: Flaw) -> str:

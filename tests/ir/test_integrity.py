@@ -7,7 +7,21 @@ import pathlib
 import pytest
 
 import hlotool
-from hlotool.ir import Attributes, HloComputation, HloInstruction, Raw, flaws, is_sound
+from hlotool.ir import (
+    Attributes,
+    BackendConfig,
+    HloComputation,
+    HloInstruction,
+    Layout,
+    Literal,
+    Metadata,
+    Raw,
+    Shape,
+    Sharding,
+    flaws,
+    is_sound,
+)
+from hlotool.text import TABLE_NAMES
 
 TEXT = """HloModule m
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -181,3 +195,54 @@ def test_what_is_read_is_sound(path):
     module = hlotool.parse(path.read_text("utf-8"))
     assert is_sound(module)
     assert list(flaws(module)) == []
+
+
+def metadata(text):
+    return lambda m, c, i: setattr(i["x"], "metadata", Metadata(text))
+
+
+DEEP = {
+    "a header's value of another type": lambda m, c, i: setattr(m, "attributes", Attributes(num_partitions="x")),
+    "a header's name that is none": lambda m, c, i: setattr(m, "attributes", Attributes({"a b": Raw("1")})),
+    "a header's raw value that ends elsewhere": lambda m, c, i: setattr(m, "attributes", Attributes(origin=Raw("}"))),
+    "no attributes of the header": lambda m, c, i: setattr(m, "attributes", None),
+    "attributes of a computation as a list": lambda m, c, i: setattr(c, "attributes", []),
+    "a computation's thread as a number": lambda m, c, i: setattr(c, "attributes", Attributes(execution_thread=1)),
+    "tables as a list": lambda m, c, i: setattr(m, "tables", []),
+    "one table of four": lambda m, c, i: setattr(m, "tables", {"FileNames": ('1 "a"',)}),
+    "rows that are none": lambda m, c, i: setattr(m, "tables", dict.fromkeys(TABLE_NAMES, ("evil",))),
+    "a root that is a list": lambda m, c, i: setattr(c, "root", []),
+    "a name that is a dict": lambda m, c, i: setattr(i["y"], "name", {}),
+    "an opcode that is a list": lambda m, c, i: setattr(i["y"], "opcode", []),
+    "metadata and an attribute behind it": metadata('{op_name="a"}, evil=1'),
+    "metadata without braces": metadata('op_name="a"'),
+    "metadata of an unknown field": metadata('{foo="a"}'),
+    "a line that is no number": metadata("{source_line=x}"),
+    "a name and metadata": lambda m, c, i: (setattr(i["x"], "metadata", 3), setattr(i["x"], "name", "a b")),
+    "a configuration that ends elsewhere": lambda m, c, i: with_attribute(i["y"], "backend_config", BackendConfig("}")),
+    "a sharding of no kind": lambda m, c, i: with_attribute(i["y"], "sharding", Sharding("evil")),
+    "a sharding without a mesh": lambda m, c, i: with_attribute(i["y"], "sharding", Sharding("named")),
+    "a word that is two": lambda m, c, i: with_attribute(i["y"], "direction", "a b"),
+    "a number of many digits": lambda m, c, i: with_attribute(i["x"], "parameter_number", 10**400),
+    "a literal without values": lambda m, c, i: with_attribute(i["z"], "literal", Literal(Shape("f32"))),
+    "a literal that is text only": lambda m, c, i: with_attribute(i["z"], "literal", Literal(Shape("f32"), text="1")),
+    "a shape of no type": lambda m, c, i: setattr(i["y"], "shape", Shape("evil")),
+    "more flags than dimensions": lambda m, c, i: setattr(i["y"], "shape", Shape("f32", (4,), None, (True, True))),
+    "a buffer of nothing": lambda m, c, i: setattr(i["y"], "shape", Shape("buffer")),
+    "a layout that ends elsewhere": lambda m, c, i: setattr(
+        i["y"], "shape", Shape("f32", (4,), Layout((0,), dim_level_types=("D,}",)))),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_what_is_broken_inside_is_said_and_not_written(case):
+    module = broken(DEEP[case])
+    assert {d.code for d in hlotool.verify(module)} == {"V116"}
+    with pytest.raises(hlotool.HloError) as caught:
+        str(module)
+    assert {d.code for d in caught.value.diagnostics} == {"R107"}
+
+
+def test_metadata_of_another_type_is_not_made():
+    with pytest.raises(TypeError):
+        Metadata(3)
