@@ -6,8 +6,8 @@ round in the narrow type itself more often than the program does, by one roundin
     expanded functions   compilers write `logistic`, `asin` and others out as several operations of their own type
     quotients, powers    x / y is taken as x * (1 / y) or x * rsqrt(z), a power as a product, by rules that come before
                          any type is widened
-    f16                  processors compute with it: sums and products are fused, distributed and reassociated as f32's
-                         are, wherever there are two of them; one alone is rounded once
+    f16, bf16            processors compute with them: sums and products are fused, distributed and reassociated as
+                         f32's are, wherever there are two of them; one alone is rounded once
 
 A conversion rounds once, whatever stands beside it.
 """
@@ -21,7 +21,7 @@ from hlotool.ops import OPS
 #: operations that are rewritten in the narrow type, whatever stands beside them
 _REWRITTEN = frozenset({"divide", "power"})
 #: narrow types that processors compute with
-_NATIVE = frozenset({"f16"})
+_NATIVE = frozenset({"f16", "bf16"})
 
 
 class NarrowSteps:
@@ -31,12 +31,15 @@ class NarrowSteps:
         count = sum(1 for i in module.instructions() if _rounds(i) and i.shape.dtype.name in _NATIVE)
         self._is_alone = count < 2
 
-    def places(self, instruction: HloInstruction, ulps: float) -> tuple[DType, float]:
-        """The type in whose last places an operation on narrow floats is off, and by how many."""
+    def places(self, instruction: HloInstruction, ulps: float) -> tuple[DType, float, bool]:
+        """The type in whose last places an operation on narrow floats is off, and by how many.
+
+        And whether it is off where its result needs no rounding, too: what is multiplied with a reciprocal is.
+        """
         kind, record = instruction.shape.dtype, OPS.get(instruction.opcode)
         is_rewritten = instruction.opcode in _REWRITTEN or (record is not None and "expanded" in record.flags)
         is_native = kind.name in _NATIVE and not self._is_alone and _rounds(instruction)
-        return (kind, LEAST_ULPS) if is_rewritten or is_native else (DTYPES["f32"], ulps)
+        return (kind, LEAST_ULPS, is_rewritten) if is_rewritten or is_native else (DTYPES["f32"], ulps, False)
 
 
 def _rounds(instruction: HloInstruction) -> bool:

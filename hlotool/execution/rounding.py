@@ -251,9 +251,9 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
         opcode = instruction.opcode
-        unit = shape.dtype
+        unit, is_everywhere = shape.dtype, False
         if HELD_AS_F32.holds(unit) and self._least_ulps:  # else only what operations declare is asked for
-            unit, ulps = self._narrow_steps.places(instruction, ulps)
+            unit, ulps, is_everywhere = self._narrow_steps.places(instruction, ulps)
         is_size = opcode == "abs" and shapes[0].dtype.is_complex
         is_complex_power = opcode == "power" and shape.dtype.is_complex
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
@@ -275,7 +275,7 @@ class RandomRounding:
             exact = widened(exact, shape)
             if is_chain:
                 exact = self._off_by_terms(exact, wide, shape.dtype)
-            found = self._rounded(exact, shape, error_of(accuracy, ulps), unit)
+            found = self._rounded(exact, shape, error_of(accuracy, ulps), unit, is_everywhere)
             if is_ordered and (terms := self._sum_orders.note(instruction, wide)) is not None:
                 # Of the orders only a few are drawn: partial sums are off by their last place, the sum by its terms'.
                 total = in_another_order(terms, self._turn, self._random, lambda part: widened(
@@ -361,6 +361,8 @@ class RandomRounding:
             if self._flushes:  # products too small for a normal number may be lost, each of them
                 error = np.where((size > 0) & (size < tiny * 2.0**24), error + tiny * terms, error)
             moved = exact + np.where(whole | single, 0.0, self._uniform(exact) * error)
+            if self._flushes and self._turn % 4 == 1:  # or all of them in all sums: none makes up for another
+                moved = np.where(size < tiny * terms, 0, moved)
             found = self._rounded(moved, shape, error_of(None, self._least_ulps))
             if has_holes and not (np.isfinite(given[0]).all() and np.isfinite(given[1]).all()):
                 return self._beside_holes(found, function, given, wide, shape)
@@ -453,8 +455,9 @@ class RandomRounding:
 
         return call
 
-    def _rounded(self, exact: Array, shape: Shape, error: Function, unit: DType | None = None) -> Array:
-        """The wide result in the type of the shape, off by what `error` allows where it has to be rounded.
+    def _rounded(self, exact: Array, shape: Shape, error: Function, unit: DType | None = None,
+                 is_everywhere: bool = False) -> Array:
+        """The wide result in the type of the shape, off by what `error` allows where it has to be rounded, or always.
 
         `error` counts in last places of `unit`, by default of the type of the shape.
         """
@@ -464,11 +467,14 @@ class RandomRounding:
         with np.errstate(all="ignore"):
             nearest = own(exact, shape)
             back = nearest.astype(exact.dtype)
-            inexact = (back != exact) & np.isfinite(exact)
+            inexact = ((back != exact) | (is_everywhere & (exact != 0))) & np.isfinite(exact)
             if not inexact.any():
                 return self._flushed(nearest, kind)
             size = np.abs(exact)
-            moved = exact + np.where(inexact, self._uniform(exact) * error(size, ulp_of(size, unit or kind)), 0)
+            drawn = self._uniform(exact)
+            if (unit or kind).bits < 32 and exact.dtype.kind == "f":  # smaller moves are lost when it is rounded
+                drawn = (drawn + np.sign(drawn)) / 2
+            moved = exact + np.where(inexact, drawn * error(size, ulp_of(size, unit or kind)), 0)
             found = own(moved, shape)
             # What overflows does so in every implementation, except on the last step.
             return self._flushed(np.where(inexact, found, nearest).astype(nearest.dtype, copy=False), kind)
