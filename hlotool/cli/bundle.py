@@ -87,14 +87,14 @@ def _make(path: str, args: argparse.Namespace) -> int:
     elif args.issue:
         write_beside(Path(args.issue), made.issue.encode())
     if args.format == "json":
-        print(json.dumps({"bundle": str(output), **_record(made, seen)}))
+        print(json.dumps({"bundle": str(output), **_record(made, seen, made.versions)}))
     elif args.issue != "-":
         print(f"{visible(str(output))}: {visible(seen.said or seen.signs[0])}")
     return 0
 
 
 def _run_bundle(path: str, args: argparse.Namespace) -> int:
-    from hlotool.reduction import read_bundle
+    from hlotool.reduction import read_bundle, versions_here
 
     if os.path.exists(path) and not os.path.isfile(path):
         complain(f"{visible(path)}: no regular file")
@@ -104,15 +104,17 @@ def _run_bundle(path: str, args: argparse.Namespace) -> int:
     held = read_bundle(data, path, args.executors)
     seen = held.test.look(held.candidate)
     if args.format == "json":
-        print(json.dumps(_record(held, seen)))
+        print(json.dumps(_record(held, seen, versions_here(held.test))))
         return int(held.sign not in seen.signs)
     print(f"{visible(path)}: {visible(held.test.describe())}")
     print(f"  then: {visible(held.said or held.sign)}")
     print(f"  now:  {visible(seen.said) if seen.signs else 'the failure does not show' + _because(seen)}")
     for name, then in held.flags.items():
         print(f"  {visible(name)} was {visible(then)}; it is not set from here")
+    here = versions_here(held.test)
     for name, then in held.versions.items():
-        print(f"  {visible(name)}: {visible(then)}")
+        now = here.get(name, "none")
+        print(f"  {visible(name)}: {visible(then)}" + (f" (here {visible(now)})" if now != then else ""))
     return int(held.sign not in seen.signs)
 
 
@@ -120,7 +122,8 @@ def _because(seen: Sighting) -> str:
     return f" ({visible(seen.said)})" if seen.said else ""
 
 
-def _record(held: Bundle, seen: Sighting) -> dict[str, Any]:
+def _record(held: Bundle, seen: Sighting, here: dict[str, str]) -> dict[str, Any]:
     return {"test": held.test.describe(), "sign": held.sign, "then": held.said, "now": seen.said,
-            "is_shown": held.sign in seen.signs, "versions": held.versions, "flags": held.flags,
+            "is_shown": held.sign in seen.signs, "versions": held.versions,
+            "versions_here": here, "flags": held.flags,
             "instructions": held.candidate.size}

@@ -1,7 +1,7 @@
 """Making a failure small: the least module and arguments that show it, and an archive that shows it elsewhere."""
 
 from hlotool.reduction.bundle_archive import Bundle, can_bundle, read_bundle
-from hlotool.reduction.bundling import bundle_of, issue_text
+from hlotool.reduction.bundling import bundle_of, issue_text, versions_here
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import LOST
 from hlotool.reduction.command import Command, form_of, words_of
@@ -14,5 +14,6 @@ from hlotool.reduction.state import State, read_rows, rows_as_bytes
 __all__ = [
     "LOST", "Bundle", "Candidate", "Command", "Failure", "Finding", "GuiltyPass", "Interest", "Options",
     "Progress", "Reduction", "Sighting", "State", "Timeout", "Verdict", "bundle_of", "can_bundle", "form_of",
-    "issue_text", "made_rows", "read_bundle", "read_rows", "reduce", "rows_as_bytes", "words_of",
+    "issue_text", "made_rows", "read_bundle", "read_rows", "reduce", "rows_as_bytes", "versions_here",
+    "words_of",
 ]

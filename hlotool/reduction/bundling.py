@@ -54,7 +54,7 @@ def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str
     if isinstance(test, Failure) and test.message:
         test = test.plain(seen.said)
         sign = test.sign
-    made = Bundle(candidate, test, sign, seen.said, versions=_versions(test), command=command,
+    made = Bundle(candidate, test, sign, seen.said, versions=versions_here(test), command=command,
                   flags={name: os.environ[name] for name in FLAGS if os.environ.get(name)})
     account = None
     if isinstance(test, Verdict):
@@ -66,7 +66,8 @@ def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str
     return made
 
 
-def _versions(test: Interest) -> dict[str, str]:
+def versions_here(test: Interest) -> dict[str, str]:
+    """What a failure may hang on, in this place: hlotool, its libraries, and what stands behind the executor."""
     executor = getattr(test, "executor", "reference")
     try:
         found = describe_executor(executor)

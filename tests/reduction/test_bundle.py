@@ -7,6 +7,7 @@ import json
 import pathlib
 import stat
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -224,7 +225,15 @@ def test_a_bundle_runs_and_its_issue_says_why(monkeypatch: pytest.MonkeyPatch, t
     # An executor of another package runs only where its user names it, too.
     assert main(["bundle", "run", str(file)]) == 2 and "no executor of hlotool's own" in capsys.readouterr().err
     assert main(["bundle", "run", str(file), "--executors", "wrong", "reference", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["is_shown"] is True
+    record = json.loads(capsys.readouterr().out)
+    assert record["is_shown"] is True and record["versions"] == record["versions_here"]
+    # What another place has is said beside what it was made with.
+    there = {**bundle.versions, "jaxlib": "0.1.2", "of another": "3"}
+    file.write_bytes(replace(bundle, versions=there).as_bytes())
+    assert main(["bundle", "run", str(file), "--executors", "wrong", "reference"]) == 0
+    said = capsys.readouterr().out
+    assert f"jaxlib: 0.1.2 (here {bundle.versions['jaxlib']})" in said and "of another: 3 (here none)" in said
+    assert said.count("(here") == 2
 
 
 def test_a_bundle_of_what_is_right_is_refused(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
