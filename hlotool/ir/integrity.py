@@ -21,7 +21,7 @@ from hlotool.ir.dtypes import DTYPES
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Layout, Shape
-from hlotool.ir.walk import cycles, recursions
+from hlotool.ir.walk import cycles
 
 
 class Flaw(NamedTuple):
@@ -89,7 +89,7 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
 
 
 def is_sound(module: HloModule) -> bool:
-    """Whether a module is without flaws and cycles, operands stand before users and nothing else orders: in bulk.
+    """Whether a module is without flaws, operands stand before users and nothing else orders: in bulk.
 
     As good as all modules are sound; of others `flaws` tells what is wrong, if anything is.
     """
@@ -105,9 +105,10 @@ def is_sound(module: HloModule) -> bool:
         if not set(map(type, every)) <= {HloInstruction} or len(set(every)) < len(every):
             return False
         names = list(map(_name, every))
-        if not _are_names(names) or not _TYPES.isdisjoint(names):
+        unique = set(names)
+        if not _are_names(names) or not _TYPES.isdisjoint(unique):
             return False
-        if len(set(names)) < len(names) and any(len(set(map(_name, c.instructions))) < len(c.instructions)
+        if len(unique) < len(names) and any(len(set(map(_name, c.instructions))) < len(c.instructions)
                                                 for c in computations):
             return False
         # What else might stand among operands is no instruction of the computation, so it is not in order either.
@@ -138,10 +139,11 @@ def is_sound(module: HloModule) -> bool:
 
 
 def _calls_listed(module: HloModule, attributes: Iterable[Attributes]) -> bool:
-    """Whether what is called is of the module, and nothing calls itself."""
-    called = {c for a in attributes for value in a.values() if type(value) in (HloComputation, tuple)
-              for c in (value if type(value) is tuple else (value,)) if type(c) is HloComputation}
-    return called.issubset(module.computations) and (not called or not any(recursions(module)))
+    """Whether what is called is of the module."""
+    values = [value for a in attributes for value in a.values()]
+    called = {v for v in values if type(v) is HloComputation}
+    called.update(c for v in values if type(v) is tuple and v and type(v[0]) is HloComputation for c in v)
+    return called.issubset(module.computations)
 
 
 def _is_ordered(instructions: list[HloInstruction]) -> bool:

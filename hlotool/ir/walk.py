@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from hlotool.ir.attributes import Attributes
 
 if TYPE_CHECKING:
     from hlotool.ir.module import HloComputation, HloInstruction, HloModule
@@ -44,7 +46,11 @@ def post_order(computation: HloComputation) -> list[HloInstruction]:
 
 
 def cycles(computation: HloComputation) -> list[HloInstruction]:
-    """Instructions that must wait for themselves, by operands or control predecessors: one of each circle found."""
+    """Instructions that must wait for themselves, by operands or control predecessors: one of each circle found.
+
+    Instructions of other computations are not followed: nobody looked at their parts.
+    """
+    own = set(computation.instructions)
     done: set[HloInstruction] = set()
     opened: set[HloInstruction] = set()
     found: list[HloInstruction] = []
@@ -58,7 +64,7 @@ def cycles(computation: HloComputation) -> list[HloInstruction]:
                 opened.add(instruction)
                 stack.append((instruction, True))
                 stack.extend((b, False) for b in (*instruction.operands, *instruction.control_predecessors())
-                             if b not in done)
+                             if b in own and b not in done)
             elif instruction not in done:
                 found.append(instruction)
     return list(dict.fromkeys(found))
@@ -81,8 +87,12 @@ def callees_first(module: HloModule) -> list[HloComputation]:
     return callees_before_callers(module.computations)
 
 
-def callees_before_callers(starts: Iterable[HloComputation]) -> list[HloComputation]:
-    """Computations and all that they call, directly or not, each once and behind what it calls."""
+def callees_before_callers(starts: Iterable[HloComputation],
+                           circles: list[tuple[HloComputation, HloComputation]] | None = None) -> list[HloComputation]:
+    """Computations and all that they call, directly or not, each once and behind what it calls.
+
+    Those that call one which calls them in turn are added to `circles`, with that one.
+    """
     done: set[int] = set()
     opened: set[int] = set()
     order: list[HloComputation] = []
@@ -100,36 +110,31 @@ def callees_before_callers(starts: Iterable[HloComputation]) -> list[HloComputat
             stack.append((computation, True))
             called = called_by(computation)
             stack.extend((c, False) for c in reversed(called) if id(c) not in opened)
+            if circles is not None:  # what is opened and not done is being waited for
+                circles.extend((computation, c) for c in called if id(c) in opened and id(c) not in done)
     return order
 
 
-def recursions(module: HloModule) -> Iterator[tuple[HloComputation, HloComputation]]:
+def recursions(module: HloModule) -> list[tuple[HloComputation, HloComputation]]:
     """Each computation that calls one which calls it in turn, directly or not, and that one."""
-    is_left: dict[HloComputation, bool] = {}
-    for start in module.computations:
-        called = called_by(start)
-        if start not in is_left and all(is_left.get(c) for c in called):  # as in every text
-            is_left[start] = True
-            continue
-        stack = [(start, False)]
-        while stack:
-            computation, is_leaving = stack.pop()
-            if is_leaving:
-                is_left[computation] = True
-            elif computation not in is_left:
-                is_left[computation] = False
-                stack.append((computation, True))
-                for callee in called_by(computation):
-                    if callee not in is_left:
-                        stack.append((callee, False))
-                    elif not is_left[callee]:
-                        yield computation, callee
+    found: list[tuple[HloComputation, HloComputation]] = []
+    callees_before_callers(module.computations, found)
+    return found
 
 
 def called_by(computation: HloComputation) -> list[HloComputation]:
     """The computations that a computation's instructions call, each once, in order."""
-    return list(dict.fromkeys(c for i in computation.instructions if i.attributes
-                              for c in i.called_computations()))
+    found: dict[HloComputation, None] = {}
+    for instruction in computation.instructions:
+        attributes = instruction.attributes
+        if attributes:
+            # What most instructions have at hand is asked for here, as every order of computations asks all of them.
+            called = attributes.called if type(attributes) is Attributes else None
+            if called is None:
+                called = instruction.called_computations()
+            if called:
+                found.update(dict.fromkeys(called))
+    return list(found)
 
 
 def reachable(starts: Iterable[HloComputation]) -> set[HloComputation]:

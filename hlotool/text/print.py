@@ -14,13 +14,13 @@ from hlotool.ir import (
     Kind,
     Literal,
     Shape,
+    callees_before_callers,
     callees_first,
     cycles,
     flaws,
     foreign_operands,
     is_sound,
     kind_of,
-    recursions,
     set_printer,
 )
 from hlotool.text.keywords import KEYWORDS
@@ -70,11 +70,13 @@ def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
         found = [flaw.message for flaw in flaws(module, shapes=False)]
         found = found or [f"{i.name} uses {o.name} of another computation" for i, o in foreign_operands(module)]
         found = found or [f"{c.name} has no instructions" for c in module.computations if not c.instructions]
-        found = found or [f"{c.name} calls {callee.name}, which calls it in turn" for c, callee in recursions(module)]
         found = found or [f"{i.name} depends on its own result" for c in module.computations for i in cycles(c)]
+    circles: list[tuple[HloComputation, HloComputation]] = []
+    order = callees_before_callers(module.computations, circles) if not found else []
+    found = found or [f"{caller.name} calls {callee.name}, which calls it in turn" for caller, callee in circles]
     if found := found or list(broken_values(module)):
         raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
-    return _Printer(module, options).text()
+    return _Printer(module, options).text(order)
 
 
 def print_instruction(instruction: HloInstruction, options: PrintOptions = DEFAULT) -> str:
@@ -89,6 +91,7 @@ class _Printer:
         self.percent = "%" if options.percent else ""
         # Attribute sets and shapes are shared between instructions: each is spelled once.
         self._attributes: dict[int, str] = {}
+        self._beside_payloads: dict[tuple[int, str], str] = {}
         self._shapes: dict[Shape | None, str] = {None: ""}
         self._names: dict[int, str] = {}
         if options.canonical and module is not None:
@@ -106,13 +109,13 @@ class _Printer:
     def name(self, item: HloInstruction | HloComputation) -> str:
         return self._names.get(id(item), item.name) if self._names else item.name
 
-    def text(self) -> str:
+    def text(self, order: list[HloComputation]) -> str:
         module = self.module
         assert module is not None
         parts = [self._header(module)]
         for section, rows in module.tables.items():
             parts.append("\n".join(["", section, *rows, ""]))
-        for computation in callees_first(module):
+        for computation in order:
             parts.append(self._computation(computation, computation is module.entry))
         # A dump may hold raw control characters; fmt and convert print to terminals.
         return without_controls("\n".join(parts))
@@ -159,7 +162,9 @@ class _Printer:
         rest = ""
         if attributes:
             # Instructions of several opcodes may share them, and some of these show one elsewhere.
-            known = self._attributes.get(id(attributes)) if instruction.opcode not in _PAYLOADS else None
+            opcode = instruction.opcode
+            known = (self._attributes.get(id(attributes)) if opcode not in _PAYLOADS else
+                     self._beside_payloads.get((id(attributes), opcode)))
             rest = known if known is not None else self._attribute_text(attributes, instruction.opcode)
         metadata = instruction.metadata
         if metadata is not None and self.options.metadata:
@@ -194,6 +199,8 @@ class _Printer:
         text = "".join(shown)
         if payload is None:
             self._attributes[id(attributes)] = text
+        else:
+            self._beside_payloads[id(attributes), opcode] = text
         return text
 
     def _value(self, name: str, value: Any) -> str:

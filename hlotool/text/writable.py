@@ -15,6 +15,7 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic, HloError, define, shortened
 from hlotool.grammars import terminal
 from hlotool.ir import (
+    KINDS,
     SEVERAL_KINDS,
     TYPES,
     Attributes,
@@ -111,12 +112,19 @@ def broken_values(module: HloModule) -> Iterator[str]:
 
     This is the part of `check_writable` that no type tells, asked of every module that is written.
     """
-    owners = ((module.attributes, "the module", False), *((c.attributes, c.name, False) for c in module.computations))
-    for attributes, owner, is_inside in (*(o for o in owners if o[0]), *_distinct(module)):
-        for name, value in attributes.items():
-            if type(value) in _KEPT and value not in was_read and not _is_kept(name, value, is_inside=is_inside):
-                yield f"{name} of {owner} is {shortened(repr(value))}, which would read back as something else"
-    yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in module.instructions()
+    every = [i for c in module.computations for i in c.instructions]
+    sets = {id(i.attributes): i for i in every}.values()
+    # Most values are of many instructions, and of types that hold no words.
+    inside = {(name, id(value)): (name, value, i) for i in sets for name, value in i.attributes.items()
+              if type(value) in _KEPT or name in _WORDED}
+    owners: list[tuple[Attributes, Any]] = [(module.attributes, module),
+                                            *((c.attributes, c) for c in module.computations)]
+    outside = [(name, value, owner) for attributes, owner in owners for name, value in attributes.items()
+               if type(value) in _KEPT or name in _WORDED]
+    for name, value, owner in (*outside, *inside.values()):
+        if value not in was_read and not _is_kept(name, value, is_inside=isinstance(owner, HloInstruction)):
+            yield f"{name} of {owner.name} is {shortened(repr(value))}, which would read back as something else"
+    yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in every
                 if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
     if module.tables and tuple(module.tables) != tuple(TABLES):
         yield f"the tables are {', '.join(map(shortened, module.tables))}; {', '.join(TABLES)} go together"
@@ -125,16 +133,10 @@ def broken_values(module: HloModule) -> Iterator[str]:
             yield from (f"a row of {table} is {shortened(repr(r))}" for r in rows if not _ROWS.fullmatch(f"{r}\n"))
 
 
-def _distinct(module: HloModule) -> Iterator[tuple[Attributes, str, bool]]:
-    """The attributes of instructions, shared ones once, each with an instruction's name."""
-    found = {id(i.attributes): i for c in module.computations for i in c.instructions}
-    return ((i.attributes, i.name, True) for i in found.values())
-
-
 #: types of values that hold words, or text that is kept as it stands
-_KEPT = frozenset({str, tuple, Metadata, *(t for kind in KEPT_KINDS if isinstance(t := TYPES[kind], type))})
-#: kinds of tuples that hold words
-_WORDED = frozenset({Kind.WORDS, Kind.ALIASING})
+_KEPT = frozenset({str, Metadata, *(t for kind in KEPT_KINDS if isinstance(t := TYPES[kind], type))})
+#: attributes whose values are tuples that hold words
+_WORDED = frozenset(name for name, kind in KINDS.items() if kind in (Kind.WORDS, Kind.ALIASING))
 
 
 @functools.lru_cache(4096)
@@ -148,21 +150,21 @@ def _is_metadata(text: str) -> bool:
 
 def _is_kept(name: str, value: Any, *, is_inside: bool) -> bool:
     """Whether a value that was not read is read back from its text as what it is."""
-    if type(value) is tuple:
-        kind = kind_of(name)
-        return kind not in _WORDED or _comes_back(kind, name, value, is_inside=is_inside)
-    if type(value) is Metadata:
+    if isinstance(value, Metadata):
         return False  # it has a place of its own
     # A text may hold names of other letters, which are kept; here it is the value that is asked about.
     asked = name if name.isascii() else "other"
     kind = kind_of(name) if name not in SEVERAL_KINDS else Kind.WORD
     try:
-        is_right = kind is Kind.STRING or _comes_back(kind, asked, value, is_inside=is_inside)
+        is_right = kind is Kind.STRING or _is_known_to_come_back(kind, asked, value, is_inside)
     except (AssertionError, AttributeError, TypeError):  # a part that the kind of this value needs is missing
         return False
-    if is_right and type(value) is not str:
-        was_read.add(value)
     return is_right
+
+
+@functools.lru_cache(4096)
+def _is_known_to_come_back(kind: Kind, name: str, value: Any, is_inside: bool) -> bool:
+    return _comes_back(kind, name, value, is_inside=is_inside)
 
 
 def _comes_back(kind: Kind, name: str, value: Any, *, is_inside: bool) -> bool:

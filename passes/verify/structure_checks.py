@@ -57,9 +57,8 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
         found.extend(_parameters(module, computation))
         if not is_whole:
             found.extend(_operands(module, computation))
-    if not is_whole:
-        found.extend(report(module, caller, RECURSION, f"{caller.name} calls {callee.name}, which calls it in turn")
-                     for caller, callee in recursions(module))
+    found.extend(report(module, caller, RECURSION, f"{caller.name} calls {callee.name}, which calls it in turn")
+                 for caller, callee in recursions(module))
     if module.entry is not None and module.entry.root is not None:
         found.extend(_fused_entry(module))
         found.extend(_entry_layout(module))

@@ -116,7 +116,7 @@ def test_an_operand_of_another_computation_is_not_written():
 def test_the_parts_of_an_operand_that_is_not_listed_do_not_end_verification():
     module = hlotool.parse(TEXT)
     x = module.entry.instructions.pop(0)
-    x.shape, x.attributes = "f32[4]", Attributes({"parameter_number": b"0"})
+    x.shape, x.attributes = "f32[4]", Attributes({"parameter_number": b"0", "control-predecessors": ("a",)})
     assert {d.code for d in hlotool.verify(module)} == {"V105"}
 
 
