@@ -54,6 +54,9 @@ SOUND = {
         "f16", "p = T[4] multiply(x, y)\nROOT r = T[4] subtract(p, x)",
         "v = f32[4] convert(x)\nw = f32[4] convert(y)\np = f32[4] multiply(v, w)\nq = f32[4] subtract(p, v)\n"
         "ROOT r = T[4] convert(q)"),
+    "another NaN": Pair("l = f32[4] log(x)\nROOT r = s32[4] bitcast-convert(l)",
+                        "l = f32[4] log(x)\nn = pred[4] compare(l, l), direction=NE\n" + full("nan")
+                        + "k = f32[4] negate(b)\nm = f32[4] select(n, k, l)\nROOT r = s32[4] bitcast-convert(m)"),
     "an odd function": Pair("n = f32[4] negate(x)\nROOT t = f32[4] tanh(n)",
                             "h = f32[4] tanh(x)\nROOT t = f32[4] negate(h)"),
     "zero minus a number": Pair(full("0") + "ROOT s = f32[4] subtract(b, x)", "ROOT s = f32[4] negate(x)"),

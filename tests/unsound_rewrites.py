@@ -32,6 +32,9 @@ UNSOUND = {
         "v = f32[4] convert(x)\nw = f32[4] convert(y)\ns = f32[4] add(v, w)\nu = u32[4] bitcast-convert(s)\n"
         "k0 = u32[] constant(4294959104)\nk = u32[4] broadcast(k0), dimensions={}\nm = u32[4] and(u, k)\n"
         "t = f32[4] bitcast-convert(m)\nROOT r = T[4] convert(t)", named=("r",)),
+    "bits of a number changed": Pair(
+        "ROOT r = s32[4] bitcast-convert(x)", "n = f32[4] negate(x)\nROOT r = s32[4] bitcast-convert(n)",
+        named=("r",)),
     "log of exp": Pair("e = f32[4] exponential(x)\nROOT l = f32[4] log(e)", "ROOT l = f32[4] copy(x)", named=("l",)),
     "x over x": Pair("ROOT q = f32[4] divide(x, x)", full("1") + "ROOT q = f32[4] copy(b)", named=("q",)),
     "added and subtracted": Pair("s = f32[4] add(x, y)\nROOT d = f32[4] subtract(s, y)", "ROOT d = f32[4] copy(x)", TWO,

@@ -16,6 +16,7 @@ and CESTAC's random rounding, Vignes, 1974.)
                   sorts that need not be stable
     subnormals    flushed to zero in every second sample, as processors are told to
 
+    NaN           any of them, where its bits are taken as an integer
     ends          what overflows may come out in several ways (open_ends.py)
     narrow types  computed as f32 and rounded once, or in more steps (narrow_steps.py); held as f32 in two of five
                   samples, in one of them without any of their roundings, in the other with some, as compilers do with
@@ -41,6 +42,7 @@ from hlotool.execution.evaluate import Observer, evaluate_program
 from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
 from hlotool.execution.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
+from hlotool.execution.nan_bits import with_open_nans
 from hlotool.execution.narrow_steps import NarrowSteps
 from hlotool.execution.open_ends import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
@@ -173,6 +175,8 @@ class RandomRounding:
             return function, keywords
         if record is None:
             return function, keywords
+        if instruction.opcode == "bitcast-convert":
+            return with_open_nans(function, self._turn), keywords
         if instruction.opcode == "reduce":
             function = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
         if instruction in self._sums_in_sums:
