@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.console import complain, report
+from hlotool.cli.console import INTERRUPTED, complain, report
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         return report(error.diagnostics)
     if ending.is_interrupted:
         complain("hlotool conform: interrupted; the report is of the cases that had ended")
-        return 130
+        return INTERRUPTED
     if code == 5:
         complain("hlotool conform: no case is chosen")
     return code if code < 2 else 2

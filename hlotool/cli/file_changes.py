@@ -10,12 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 
 #: commands that read files named on the command line, and end
 _WITHOUT = ("conform", "bundle", "reduce")
-#: the exit code after Ctrl-C, as shells expect
-_INTERRUPTED = 130
 #: tells a process that another one watches
 _STARTED = "HLOTOOL_WATCHED"
 #: milliseconds between two signs that nothing changed
@@ -77,7 +75,7 @@ def watched(paths: Sequence[str], program: str) -> int:
             sys.stdout.flush()
         code = subprocess.run(sys.orig_argv, env={**os.environ, _STARTED: "1"}, check=False,
                               preexec_fn=functools.partial(die_with_parent, os.getpid())).returncode
-        if code == _INTERRUPTED:
+        if code == INTERRUPTED:
             break
         complain(f"{program}: exit code {code}; waiting for changes, Ctrl-C ends")
-    return _INTERRUPTED
+    return INTERRUPTED

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(campaign_text(found), flush=True)
     if found.is_interrupted:
-        return 130
+        return INTERRUPTED
     return int(bool(found.classes or found.pending))
 
 

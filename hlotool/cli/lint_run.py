@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.cli.whole_files import each_once, write_whole
@@ -50,7 +50,7 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     print_outcome(outcome, args)
     if is_interrupted:
         complain(f"hlotool lint: interrupted; {len(results)} of {counted(len(files), 'file')} were looked at")
-        return 130
+        return INTERRUPTED
     if problems or any(r.is_unreadable for r in results):
         return 2
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))

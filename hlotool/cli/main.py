@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from hlotool.cli.commands import COMMANDS, GROUPS, PROGRAMS
 from hlotool.cli.completion import complete, is_asked
-from hlotool.cli.console import complain, prepare_streams, report
+from hlotool.cli.console import INTERRUPTED, complain, prepare_streams, report
 from hlotool.cli.file_changes import is_watching, watched
 from hlotool.cli.limits import limit_reached, within_limits
 from hlotool.cli.output_files import printing_to_file
@@ -24,7 +24,7 @@ from hlotool.cli.whole_files import forget_read
 
 #: names of arguments that are files or folders
 _PATHS = re.compile(r"FILE|PATH|FOLDER|MODULE|OTHER|BEFORE|AFTER|OUT\b")
-CLEAN, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
-from hlotool.cli.console import complain, report, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
@@ -117,6 +117,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(record(wanted[0].name, test, found)))
     else:
         print(_text(wanted[0].name, test, found), file=sys.stdout if args.output else sys.stderr)
+    if found.is_interrupted:
+        return INTERRUPTED
     if not found.last.seen:
         report([Diagnostic(LOST, f"the reduced module did not show the failure in {found.last.times} trials",
                            filename=wanted[0].name)])
@@ -261,7 +263,8 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
              f"  the result shows it: {found.last}; the original: {found.first}"]
     if found.is_flaky:
         lines.append(f"  it comes and goes: with 95 % confidence in at least {found.confidence:.0%} of the runs")
-    ended = "nothing can be left out any more" if found.is_complete else "time was over"
+    ended = ("nothing can be left out any more" if found.is_complete
+             else "interrupted: the smallest until then" if found.is_interrupted else "time was over")
     lines.append(f"  {ended}")
     return "\n".join(lines)
 

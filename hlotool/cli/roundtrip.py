@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from hlotool.cli.console import complain, frames, say, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 def _exit_code(rows: Sequence[Row], wanted: Sequence[Loaded], is_interrupted: bool) -> int:
     if is_interrupted:
         complain(f"hlotool roundtrip: interrupted; {len(rows)} of {len(wanted)} modules were tried")
-        return 130
+        return INTERRUPTED
     return int(not all(row.is_good for row in rows)) if any(w.input for w in wanted) else 2
 
 

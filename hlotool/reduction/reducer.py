@@ -77,6 +77,8 @@ class Reduction:
     #: whether no step gets any further; time was not over
     is_complete: bool = True
     done: dict[str, int] = field(default_factory=dict)
+    #: whether the user ended the search: the candidate is the best until then, and was not asked again
+    is_interrupted: bool = False
 
     @property
     def is_flaky(self) -> bool:
@@ -122,7 +124,7 @@ class Options:
 
 
 def reduce(original: Candidate, test: Interest, options: Options | None = None) -> Reduction:
-    """The smallest candidate found that shows what the original shows.
+    """The smallest candidate found that shows what the original shows; an interrupt ends the search, not the result.
 
     Raises HloError (E150) where the original does not show a failure.
     """
@@ -161,16 +163,19 @@ class _Run:
         work.hear = lambda step: self._hear(work, step)
         if self.options.resumed is not None:
             work.try_each([lambda: self.options.resumed], "resumed")
-        is_complete = True
+        is_complete, is_interrupted = True, False
         try:
             _rounds(work)
-        except OutOfTimeError:
-            is_complete = False
+        except (OutOfTimeError, KeyboardInterrupt) as end:
+            is_complete, is_interrupted = False, isinstance(end, KeyboardInterrupt)
             self.asker.interrupt()
         self.asker.until = math.inf
-        last = self.asker.count(_read_again(work.best), max(1, first.times if first.times > 1 else _LAST))
+        if is_interrupted:  # nobody waits now; it was seen when it was taken
+            last = Asked(1, 1, said=first.said)
+        else:
+            last = self.asker.count(_read_again(work.best), max(1, first.times if first.times > 1 else _LAST))
         return Reduction(self.original, work.best, self.asker.sign, last.said or first.said, first, last,
-                         self.asker.asked, time.monotonic() - self.started, is_complete, work.done)
+                         self.asker.asked, time.monotonic() - self.started, is_complete, work.done, is_interrupted)
 
     def _first(self) -> Asked:
         """Ask the original, and learn the sign of its failure."""

@@ -122,6 +122,20 @@ def test_a_wrong_executor_with_plain_arguments(monkeypatch: pytest.MonkeyPatch, 
     assert float(found.candidate.rows[0][0].ravel()[0]) in (0.0, 1.0)
 
 
+def test_an_interrupt_ends_the_search_and_keeps_its_best() -> None:
+    heard = []
+
+    def hear(progress: object) -> None:
+        heard.append(progress)
+        if len(heard) == 3:
+            raise KeyboardInterrupt
+
+    found = small(NESTED, Holds(("tanh",)), hear=hear)
+    assert found.is_interrupted and not found.is_complete and len(heard) == 3
+    assert any(i.opcode == "tanh" for i in found.candidate.module.instructions())
+    assert found.candidate.size < found.original.size
+
+
 def test_the_guilty_pass_is_kept() -> None:
     text = """ENTRY e { x = f32[2] parameter(0)  y = f32[2] parameter(1)  z = f32[2] negate(y)  q = f32[2] divide(x, y)
   r = f32[2] divide(q, z)  s = f32[2] tanh(r)  ROOT t = (f32[2], f32[2]) tuple(r, s) }"""
