@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, get_args
 
-from hlotool.grammars import terminal
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
 from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, ReadMetadata
 from hlotool.ir.dtypes import DTYPES
@@ -33,15 +32,31 @@ class Flaw(NamedTuple):
     about: str = ""
 
 
+class _Spelled(NamedTuple):
+    """How things are called in a text."""
+
+    attribute: re.Pattern[str]
+    #: instructions and computations
+    name: re.Pattern[str]
+    #: many of them in a row, each with a line feed behind it, which is quicker
+    names: re.Pattern[str]
+    opcode: re.Pattern[str]
+    module: re.Pattern[str]
+
+
+@functools.cache
+def _spelled() -> _Spelled:
+    # Who imports this room and checks nothing does not read the grammars.
+    from hlotool.grammars import terminal
+
+    name = terminal("lines", "NAME")
+    return _Spelled(re.compile(name), re.compile(name, re.ASCII), re.compile(f"(?:{name}\n)*+", re.ASCII),
+                    re.compile(terminal("lines", "OPCODE"), re.ASCII),
+                    re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII))
+
+
 #: the types that operands, shape, attributes and metadata of an instruction may have together
 _PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, ReadMetadata, type(None))))
-#: what attributes can be called in a text, instructions and computations, and modules
-_ATTRIBUTE_NAME = re.compile(terminal("lines", "NAME"))
-_NAME = re.compile(terminal("lines", "NAME"), re.ASCII)
-_OPCODE = re.compile(terminal("lines", "OPCODE"), re.ASCII)
-_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
-#: the same of many names in a row, each with a line feed behind it, which is quicker
-_ALL_NAMES = re.compile(f"(?:{_NAME.pattern}\n)*+", re.ASCII)
 #: words that instructions cannot be called: as operands they would be types
 _TYPES = frozenset((*DTYPES, "token", "opaque"))
 #: attributes whose values are floats, and up to where each whole number is one
@@ -220,7 +235,7 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
         return
     seen: set[Any] = set()
     for name, item in zip(names, items, strict=True):
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _spelled().name.fullmatch(name):
             yield Flaw(f"{name!r} of the {where} is no name", item)
         elif name in of_types:
             yield Flaw(f"{name!r} of the {where} is the word for a type", item)
@@ -232,12 +247,12 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
 
 def _are_names(names: list[Any]) -> bool:
     """Whether all of them can be names in HLO text."""
-    return set(map(type, names)) <= {str} and _ALL_NAMES.fullmatch("\n".join([*names, ""])) is not None
+    return set(map(type, names)) <= {str} and _spelled().names.fullmatch("\n".join([*names, ""])) is not None
 
 
 def _is_module_name(name: Any) -> bool:
     # A percent sign in front is none of the name.
-    return isinstance(name, str) and _MODULE_NAME.fullmatch(name) is not None and not name.startswith("%")
+    return isinstance(name, str) and _spelled().module.fullmatch(name) is not None and not name.startswith("%")
 
 
 def _fits(instructions: list[HloInstruction]) -> bool:
@@ -256,7 +271,7 @@ def _has_parts(instructions: list[HloInstruction]) -> bool:
     """The same but for what stands among the operands."""
     found = {(type(i.operands), type(i.shape), type(i.attributes), type(i.metadata)) for i in instructions}
     return found <= _PARTS and all(map(_is_shape, set(map(_shape, instructions)))) \
-        and all(type(o) is str and _OPCODE.fullmatch(o) for o in set(map(_opcode, instructions))) \
+        and all(type(o) is str and _spelled().opcode.fullmatch(o) for o in set(map(_opcode, instructions))) \
         and all("parameter_number" in i.attributes for i in instructions if i.opcode == "parameter")
 
 
@@ -265,7 +280,7 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
     if type(instruction.operands) is not tuple or not set(map(type, instruction.operands)) <= {HloInstruction}:
         yield Flaw(f"the operands of {name} are {_shown(instruction.operands)}, which is no tuple of HloInstruction",
                    instruction)
-    if isinstance(instruction.opcode, str) and not _OPCODE.fullmatch(instruction.opcode):
+    if isinstance(instruction.opcode, str) and not _spelled().opcode.fullmatch(instruction.opcode):
         yield Flaw(f"{instruction.opcode!r} of {name} is no opcode", instruction)
     parts = {"attributes": (Attributes, dict), "shape": shapes, "opcode": (str,), "metadata": (Metadata, type(None))}
     for part, wanted in parts.items():
@@ -318,7 +333,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str]]:
     """What stands in front of the owner of a wrong attribute in a sentence, and behind."""
     for name, value in attributes.items():
-        if type(name) is not str or not _ATTRIBUTE_NAME.fullmatch(name):
+        if type(name) is not str or not _spelled().attribute.fullmatch(name):
             yield _shown(name), " is no attribute's name"
         elif not _is_value(name, value):
             wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
@@ -356,7 +371,7 @@ def _is_value(name: str, value: Any) -> bool:
     """Whether a value is of its attribute's type; of a name that is not known, text."""
     if name in SEVERAL_KINDS:
         return any(_is_of(value, kind) for kind in SEVERAL_KINDS[name])
-    return type(name) is str and _ATTRIBUTE_NAME.fullmatch(name) is not None and _is_of(value, _type_of(name))
+    return type(name) is str and _spelled().attribute.fullmatch(name) is not None and _is_of(value, _type_of(name))
 
 
 def _type_of(name: str) -> Any:

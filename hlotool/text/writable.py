@@ -39,9 +39,9 @@ UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module 
 _NAME = re.compile(NAME, re.ASCII)
 _OPCODE = re.compile(OPCODE, re.ASCII)
 _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
-_ROW = re.compile(rf"\d+\s+(?:{STRING}|\{{[\w=, ]*\}})", re.S)
+_ROW = re.compile(rf"\d+\s*(?:{STRING}|\{{[\w=, ]*\}})", re.S)
 #: as many rows as there are, each with a line feed behind it
-_ROWS = re.compile(rf"(?:\d++[ \t]++(?:{STRING}|\{{[\w=, ]*+\}})\n)*+")
+_ROWS = re.compile(rf"(?:\d++[ \t]*+(?:{STRING}|\{{[\w=, ]*+\}})\n)*+")
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,

@@ -35,7 +35,6 @@ from hlotool.passes.codes import (
     SCHEDULE,
 )
 from hlotool.passes.instruction_findings import report
-from hlotool.text import broken_values
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")
@@ -47,7 +46,6 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
     Where its objects do not hang together, that is all there is to say.
     """
     found = [] if is_whole else [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
-    found = found or [report(module, None, FLAW, message) for message in broken_values(module)]
     if found:
         return found
     for computation in module.computations:

@@ -36,7 +36,14 @@ from hlotool.passes.codes import (
     WARNINGS,
     WRONG_SHAPE,
 )
-from hlotool.passes.instruction_findings import SHAPE_PART, Finding, constraint_part, opcode_pattern, report_finding
+from hlotool.passes.instruction_findings import (
+    SHAPE_PART,
+    Finding,
+    constraint_part,
+    opcode_pattern,
+    report,
+    report_finding,
+)
 from hlotool.passes.verify.async_checks import verify_async
 from hlotool.passes.verify.buffer_checks import verify_buffers
 from hlotool.passes.verify.call_checks import verify_calls
@@ -50,7 +57,7 @@ from hlotool.passes.verify.shape_checks import agrees, flags_differ, is_narrowed
 from hlotool.passes.verify.sharding_checks import verify_shardings
 from hlotool.passes.verify.structure_checks import verify_module
 from hlotool.passes.verify.verdict_keys import Signatures
-from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
+from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, broken_values
 
 #: an instruction, what is wrong with it, and how much that matters
 Wrong = tuple[HloInstruction, Finding, Severity]
@@ -86,6 +93,18 @@ def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
         # There is no order in which instructions could be checked, or nothing that could be; of operands from elsewhere
         # nobody looked at the parts.
         return found
+    broken = [report(module, None, FLAW, message) for message in broken_values(module)]
+    try:
+        found += _inside(module, profile, is_whole)
+    except Exception:
+        if not broken:
+            raise  # else a check came upon what is broken, which is said
+    return sorted([*found, *broken], key=lambda d: (d.line, d.column))
+
+
+def _inside(module: HloModule, profile: str, is_whole: bool) -> list[Diagnostic]:
+    """What is wrong with the instructions of a module whose objects hang together."""
+    found: list[Diagnostic] = []
     contents = Contents(module)
     checker = Checker(module)
     for computation in callees_first(module):
@@ -95,7 +114,7 @@ def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
             found.extend(report_finding(module, *wrong) for wrong in checker.computation(computation, order))
     failed = checker.failed_lines()
     found.extend(d for d in _groups_of_checks(module, contents, profile) if d.line not in failed)
-    return sorted(found, key=lambda d: (d.line, d.column))
+    return found
 
 
 def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> Iterator[Diagnostic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
+import numpy as np
 import pytest
 from cases import load_ops
 
@@ -100,7 +101,7 @@ def test_rule_refuses_it_in_built_modules(label: str) -> None:
 
 
 def test_a_constant_is_what_its_literal_is() -> None:
-    literal = Literal(Shape.array("f32", (3,)))
+    literal = Literal(Shape.array("f32", (3,)), np.zeros(3, np.float32))
     constant = HloInstruction("r", "constant", Shape.array("f32", (2,)), (), {"literal": literal})
     entry = HloComputation("e", [constant], constant)
     module = HloModule("m", [entry])
