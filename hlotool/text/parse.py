@@ -6,11 +6,10 @@ Reading goes on after an error, so that one run reports every independent proble
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 
 from hlotool.diagnostics import Diagnostic, HloError, define
-from hlotool.grammars import beginning, pattern, plain, strings_of, terminal
+from hlotool.grammars import beginning, pattern, strings_of, terminal
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -46,6 +45,7 @@ from hlotool.text.tokens import (
     UP_TO_PARAMETERS,
     next_statement,
     skip_blank,
+    table_row,
 )
 
 TWO_ENTRIES = define("P020", "two-entries", "more than one computation is marked ENTRY", SYNTAX)
@@ -218,7 +218,7 @@ class ModuleReader:
                             help=f"the four tables {', '.join(TABLES)} go together")
                 return next_statement(text, at)
             at = skip_blank(text, at + len(section))
-            row, rows = _row(section), []
+            row, rows = table_row(section), []
             while found := row.match(text, at):
                 rows.append(found[0].rstrip())
                 at = found.end()
@@ -482,11 +482,6 @@ def _computation_start(text: str, at: int) -> re.Match[str] | None:
     """ENTRY and the name of a computation, where its parameters or its body follow."""
     found = _COMPUTATION_START.match(text, at)
     return found if found is not None and text[found.end():found.end() + 1] in ("(", "{") else None
-
-
-@functools.cache
-def _row(section: str) -> re.Pattern[str]:
-    return re.compile(plain("hlo", TABLES[section]))
 
 
 def _row_help(section: str) -> str:

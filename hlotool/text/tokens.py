@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
-from hlotool.grammars import beginning, grammar, references, strings_of, terminal
+from hlotool.grammars import beginning, grammar, plain, references, strings_of, terminal
 
 NAME, OPCODE = terminal("lines", "NAME"), terminal("lines", "OPCODE")
 STRING, COMMENT = terminal("terminals", "STRING"), terminal("terminals", "COMMENT")
@@ -12,6 +13,14 @@ STRING, COMMENT = terminal("terminals", "STRING"), terminal("terminals", "COMMEN
 MODULE_WORD = terminal("hlo", "MODULE_WORD")
 #: the sections of the stack-frame tables in the order of the text, each with the rule of its rows
 TABLES = dict(zip(strings_of("hlo", "tables"), references(grammar("hlo").rules["tables"].part), strict=True))
+
+
+@functools.cache
+def table_row(section: str) -> re.Pattern[str]:
+    """The pattern of a row of one of the `TABLES`."""
+    return re.compile(plain("hlo", TABLES[section]))
+
+
 #: the end of a computation with nothing but white space or a comment behind it
 CLOSE_PLAIN = re.compile(rf"\}}[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)")
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
