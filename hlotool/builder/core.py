@@ -26,6 +26,7 @@ from hlotool.ir import (
     HloInstruction,
     HloModule,
     Shape,
+    sanitized_name,
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
@@ -323,7 +324,7 @@ class Core:
         """The computation of a body, with its result, put among those of the module."""
         self._complete(body)
         computation = body.computation
-        computation.name = unique_name(computation.name, self._computation_names)
+        computation.name = unique_name(sanitized_name(computation.name) or "computation", self._computation_names)
         self._computation_names.add(computation.name)
         self._computations.append(computation)
         return computation
@@ -339,7 +340,7 @@ class Core:
 
     def adopt(self, computation: HloComputation) -> None:
         """Put a finished computation among those of the module."""
-        computation.name = unique_name(computation.name, self._computation_names)
+        computation.name = unique_name(sanitized_name(computation.name) or "computation", self._computation_names)
         self._computation_names.add(computation.name)
         self._computations.append(computation)
 

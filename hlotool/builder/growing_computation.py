@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hlotool.builder.call_places import Place
@@ -18,6 +17,7 @@ from hlotool.ir import (
     Metadata,
     Shape,
     Sharding,
+    sanitized_name,
     unique_name,
 )
 
@@ -57,7 +57,7 @@ class Body:
         if instruction.name == name:
             return
         self.names.discard(instruction.name)
-        instruction.name = unique_name(re.sub(r"[^\w.\-]", "_", name), self.names)
+        instruction.name = unique_name(sanitized_name(name), self.names)
         self.names.add(instruction.name)
 
     def cut(self, length: int, last_transfer: Any = None) -> None:

@@ -28,11 +28,12 @@ from hlotool.ir.attributes import (
     kind_of,
 )
 from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
-from hlotool.ir.dtypes import DTYPES, DType, dtype_of_numpy
+from hlotool.ir.dtypes import BARE_TYPES, DTYPES, DType, dtype_of_numpy, is_type_word
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
+from hlotool.ir.names import sanitized_name, unique_name
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import (
     AxisRef,
@@ -53,19 +54,18 @@ from hlotool.ir.walk import (
     post_order,
     reachable,
     recursions,
-    unique_name,
     uses,
 )
 
 __all__ = [
-    "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "SEVERAL_KINDS", "TYPES", "UNBOUNDED", "Aliasing", "Attributes",
-    "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType", "DimSharding", "Domain", "EntryLayout",
-    "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind", "Layout",
-    "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw", "ReadMetadata",
-    "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity",
-    "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
+    "BARE_TYPES", "COMBINE", "DTYPES", "KINDS", "NO_ATTRIBUTES", "SEVERAL_KINDS", "TYPES", "UNBOUNDED", "Aliasing",
+    "Attributes", "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType", "DimSharding", "Domain",
+    "EntryLayout", "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction", "HloModule", "IotaTile", "Kind",
+    "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Position", "Raw",
+    "ReadMetadata", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding", "SliceDimension", "Source", "Span",
+    "Sparsity", "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
-    "flaws", "foreign_operands", "is_sound", "kind_of", "line_starts", "mapped_attributes", "mesh_problem",
-    "moved_starts", "no_collection", "post_order", "reachable", "recursions", "set_html_printer", "set_printer",
-    "unique_name", "uses",
+    "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts", "mapped_attributes",
+    "mesh_problem", "moved_starts", "no_collection", "post_order", "reachable", "recursions", "sanitized_name",
+    "set_html_printer", "set_printer", "unique_name", "uses",
 ]

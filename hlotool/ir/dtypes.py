@@ -139,6 +139,14 @@ _ROWS = (
 #: every array element type by its HLO name
 DTYPES: dict[str, DType] = {row[0]: DType(*row) for row in _ROWS}
 
+#: the types that are written as a word alone: they have no elements
+BARE_TYPES = frozenset({"token", "opaque"})
+
+
+def is_type_word(word: str) -> bool:
+    """Whether a word stands for a type wherever a name could stand too: no instruction can be called by it."""
+    return word in DTYPES or word in BARE_TYPES
+
 
 def _power_of_two(exponent: int) -> Fraction:
     return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)

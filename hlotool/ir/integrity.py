@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
 from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, ReadMetadata
-from hlotool.ir.dtypes import DTYPES
+from hlotool.ir.dtypes import BARE_TYPES, DTYPES
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Layout, Shape
@@ -58,7 +58,7 @@ def _spelled() -> _Spelled:
 #: the types that operands, shape, attributes and metadata of an instruction may have together
 _PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, ReadMetadata, type(None))))
 #: words that instructions cannot be called: as operands they would be types
-_TYPES = frozenset((*DTYPES, "token", "opaque"))
+_TYPES = frozenset({*DTYPES, *BARE_TYPES})
 #: attributes whose values are floats, and up to where each whole number is one
 _FLOATS = frozenset(name for name, kind in KINDS.items() if kind is Kind.FLOAT)
 _LARGEST_WHOLE = 2**53
@@ -67,7 +67,6 @@ _EACH = frozenset({tuple, Shape, Literal})
 #: what a dimension of a layout is said to be
 _LEVEL = re.compile(r"[A-Z][+~]*")
 #: types of values without dimensions and elements
-_BARE = frozenset({"token", "opaque"})
 _name, _opcode, _operands, _shape = map(operator.attrgetter, ("name", "opcode", "operands", "shape"))
 
 
@@ -364,7 +363,7 @@ def _is_shape(shape: Shape) -> bool:
         return False
     if kind == "tuple":
         return all(map(_is_shape, elements))
-    return (kind == "buffer" and len(elements) == 1 and elements[0].is_array) or (kind in _BARE and not elements)
+    return (kind == "buffer" and len(elements) == 1 and elements[0].is_array) or (kind in BARE_TYPES and not elements)
 
 
 def _is_value(name: str, value: Any) -> bool:

@@ -147,23 +147,3 @@ def reachable(starts: Iterable[HloComputation]) -> set[HloComputation]:
             found.add(computation)
             waiting.extend(called_by(computation))
     return found
-
-
-def unique_name(wanted: str, taken: Iterable[str]) -> str:
-    """`wanted`, or `wanted.1`, `wanted.2`, ... : the first that is not taken, as long as numbers are taken in order.
-
-    After a few steps the search gallops, so that naming many things costs little.
-    """
-    names = taken if isinstance(taken, (set, dict)) else set(taken)
-    if wanted not in names:
-        return wanted
-    taken_number, number = 0, 1
-    while f"{wanted}.{number}" in names:
-        taken_number, number = number, number + 1 if number < 16 else 2 * number
-    while number - taken_number > 1:
-        middle = (taken_number + number) // 2
-        if f"{wanted}.{middle}" in names:
-            taken_number = middle
-        else:
-            number = middle
-    return f"{wanted}.{number}"

@@ -13,7 +13,6 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, define
 from hlotool.ir import (
-    DTYPES,
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,
@@ -25,6 +24,7 @@ from hlotool.ir import (
     Metadata,
     Raw,
     Sharding,
+    sanitized_name,
     unique_name,
 )
 from hlotool.proto import proto_values as values
@@ -235,7 +235,7 @@ class _ModuleReader:
         self.computations: dict[int, HloComputation] = {}
         self.sequences = {s.key: tuple(s.value.instruction_ids) for s in proto.schedule.sequences}
         self.names: set[str] = set()
-        self.module = HloModule(_sanitized(text_of(proto.name)) or "module")
+        self.module = HloModule(sanitized_name(text_of(proto.name)) or "module")
 
     def read(self) -> HloModule:
         proto, module = self.proto, self.module
@@ -325,7 +325,7 @@ class _ModuleReader:
             if len(order) != len(known) or len(set(order)) != len(known):
                 raise ProtoError(INCONSISTENT, f"the schedule of {text_of(proto.name)} does not list each instruction "
                                  "once")
-        name = unique_name(_sanitized(text_of(proto.name)) or "computation", self.names)
+        name = unique_name(sanitized_name(text_of(proto.name)) or "computation", self.names)
         self.names.add(name)
         return HloComputation(name, order, _lookup(known, proto.root_id, "the root"), attributes)
 
@@ -333,7 +333,7 @@ class _ModuleReader:
         opcode = text_of(proto.opcode)
         if not re.fullmatch(r"[\w.\-]+", opcode):
             raise ProtoError(INCONSISTENT, f"an instruction has the opcode '{opcode}'")
-        name = unique_name(_sanitized(text_of(proto.name)) or opcode, taken)
+        name = unique_name(sanitized_name(text_of(proto.name)) or opcode, taken)
         taken.add(name)
         if (count := len(proto.operand_ids)) and opcode in _WRITTEN_AS_VALUES:
             raise ProtoError(INCONSISTENT, f"{name}: a {opcode} has no operands, and is given {count}")
@@ -372,14 +372,6 @@ def _lookup(known: dict[int, HloInstruction], number: int, what: str) -> HloInst
         raise ProtoError(INCONSISTENT, f"{what} is the instruction {number}, which no earlier one of its computation "
                          "is")
     return found
-
-
-def _sanitized(name: str) -> str:
-    """A name as text can hold it. XLA: NameUniquer::GetSanitizedName."""
-    name = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
-    if name and not (name[0].isalpha() or name[0] == "_"):
-        name = "_" + name[1:]
-    return f"{name}_" if name in DTYPES or name in ("token", "opaque") else name
 
 
 def _tables(proto: Any) -> dict[str, tuple[str, ...]]:

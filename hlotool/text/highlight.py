@@ -9,7 +9,7 @@ from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from hlotool.grammars import terminal
-from hlotool.ir import DTYPES
+from hlotool.ir import BARE_TYPES, DTYPES
 from hlotool.text.tokens import COMMENT, MODULE_WORD, NAME, STRING
 
 _DECLARING = (MODULE_WORD, terminal("hlo", "ENTRY"), terminal("hlo", "ROOT"))
@@ -39,7 +39,7 @@ class HloLexer(RegexLexer):
             (rf"(?='){STRING}", String.Single),
             (rf"(?<![\w.\-%])(?:{'|'.join(_DECLARING)})(?![\w.\-])", Keyword.Declaration),
             (r"(?:true|false|inf|nan|-inf|-nan)(?![\w.\-])", Keyword.Constant),
-            (words((*DTYPES, "token", "opaque", "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
+            (words((*DTYPES, *BARE_TYPES, "tuple"), prefix=r"(?<![\w.\-%])", suffix=r"(?=\[|\{)"), Keyword.Type),
             (rf"({_NAME})(\s+)(=)(?!=)", _groups(Name.Variable, Whitespace, Operator)),
             (r"([A-Za-z_][\w\-]*)(=)", _groups(Name.Attribute, Operator)),
             (r"([a-z][\w\-]*)(\()", _groups(Name.Function, Punctuation)),

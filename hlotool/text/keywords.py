@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hlotool.ir import DTYPES
+from hlotool.ir import BARE_TYPES, DTYPES
 from hlotool.text.tokens import MODULE_WORD, TABLES
 
 #: refused as names everywhere
-TYPE_WORDS = frozenset({*DTYPES, "token", "opaque"})
+TYPE_WORDS = frozenset({*DTYPES, *BARE_TYPES})
 #: refused where they stand without `%`
 KEYWORDS = frozenset([
     "true", "false", "inf", "nan", MODULE_WORD, "ENTRY", "ROOT", *TABLES, "maximal", "replicated", "manual", "unknown",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from hlotool.ir import COMBINE, DTYPES, UNBOUNDED, EntryLayout, Layout, Shape, SplitConfig
+from hlotool.ir import COMBINE, DTYPES, UNBOUNDED, EntryLayout, Layout, Shape, SplitConfig, is_type_word
 from hlotool.text.phrase_errors import BAD_LAYOUT, BAD_SHAPE, PLACEHOLDER, UNKNOWN_TYPE, PhraseError, closest, too_long
 from hlotool.text.phrase_reading import PhraseReader, blank_comments, place_of
 
@@ -65,7 +65,7 @@ def _read(text: str) -> Shape:
 def element_type_of(token: Any) -> str:
     """The name of an element type; PhraseError for words that are none."""
     word = str(token)
-    if word in DTYPES or word in ("token", "opaque"):
+    if is_type_word(word):
         return word
     if word.isupper() and word.lower() in DTYPES:  # the documents' spelling: S64[5,2]
         return word.lower()

@@ -209,3 +209,18 @@ def test_records_are_filled_as_the_documents_examples_fill_them() -> None:
     for name in ("add_index_vector_dim", "set_offset_dims", "add_sizes", "offset"):
         with pytest.raises(AttributeError, match=f"GatherDimensionNumbers has no {name}"):
             getattr(gathered, name)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("token", "token_"), ("f32", "f32_"), ("opaque", "opaque_"),
+                                            ("a b", "a_b"), ("α", "_"), ("1st", "_st"), ("tuple", "tuple")])
+def test_names_are_made_as_text_can_hold_them(name: str, kept: str) -> None:
+    """XLA's name uniquer: what is no name loses its characters, what would be read as a type gets an underscore."""
+    def added(x: Any, y: Any) -> Any:
+        return x + y
+
+    added.__name__ = name
+    b = XlaBuilder("m")
+    value = b.Parameter(0, "f32[2]", name)
+    module = b.build([value, b.Reduce(value, np.float32(0), added, [0])])
+    assert module.entry.instructions[0].name == kept and module.computations[0].name == kept
+    assert str(hlotool.parse(str(module))) == str(module)
