@@ -39,7 +39,7 @@ from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
-from hlotool.conformance.selection import Selection
+from hlotool.conformance.selection import Selection, words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
@@ -263,9 +263,9 @@ class _Session:
         option = config.getoption
         self.config = config
         self.selection = Selection(
-            checked_names(_words(option("suite"))),
-            tuple(dict.fromkeys(map(executor_name, _words(option("executor")) or ("pjrt:cpu",)))),
-            _words(option("op")), _words(option("dtype")), max(0, option("cases")), option("seed"),
+            checked_names(words(option("suite"))),
+            tuple(dict.fromkeys(map(executor_name, words(option("executor")) or ("pjrt:cpu",)))),
+            words(option("op")), words(option("dtype")), max(0, option("cases")), option("seed"),
             option("case_time_limit"))
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]
         self.expectations += shipped()
@@ -394,7 +394,3 @@ class _Session:
 def _group(nodeid: str) -> str:
     """`ops::add[pjrt:cpu]` of `ops::add/f32/0-random[pjrt:cpu]`."""
     return _REST.sub("", nodeid)
-
-
-def _words(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(w.strip() for v in values for w in v.split(",") if w.strip()))

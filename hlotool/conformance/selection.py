@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.judge import TIME_LIMIT
+
+
+def words(values: Iterable[str]) -> tuple[str, ...]:
+    """The words of options that may be given several times, each with words between commas; each word once."""
+    return tuple(dict.fromkeys(w.strip() for v in values for w in v.split(",") if w.strip()))
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class NarrowSteps:
 
 
 def _rounds(instruction: HloInstruction) -> bool:
-    """Whether an operation rounds and is no conversion."""
+    """Whether an operation rounds and is no conversion; complex numbers, whose size is rounded, are never narrow."""
     record = OPS.get(instruction.opcode)
     return (record is not None and instruction.shape.is_array and "elementwise" in record.flags
-            and "exact" not in record.flags and instruction.opcode not in ("convert", "reduce-precision"))
+            and "exact" not in record.flags and instruction.opcode not in ("convert", "reduce-precision", "abs"))

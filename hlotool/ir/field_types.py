@@ -40,10 +40,8 @@ def _fields(cls: Any) -> list[tuple[str, Any, Any]]:
 def _is_of(value: Any, wanted: Any) -> bool:
     if wanted is Any:
         return True
-    if type(wanted) is type:
-        return type(value) is wanted or (wanted is float and type(value) is int)
     if isinstance(wanted, type) and not typing.get_args(wanted):
-        return type(value) is wanted
+        return type(value) is wanted or (wanted is float and type(value) is int)
     members = typing.get_args(wanted)
     if typing.get_origin(wanted) in (types.UnionType, typing.Union):
         return any(_is_of(value, member) for member in members)

@@ -185,7 +185,7 @@ def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
     for name in (n for n in TABLE_NAMES if n in attribute):
         rows = attribute[name]
         if not isinstance(rows, ir.ArrayAttr) or not all(
-                isinstance(row, ir.StringAttr) and is_table_row(string_of(row)) for row in rows):
+                isinstance(row, ir.StringAttr) and is_table_row(name, string_of(row)) for row in rows):
             return {}
         found[name] = tuple(string_of(row) for row in rows)
     return found

@@ -319,7 +319,7 @@ divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
                 builder="Div", boundaries=of_divide)
-maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=FOLDS,
+maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=CHOOSES,
                  identity=_least, builder="Max", draw=draw_ordered)
 minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
                  identity=_greatest, builder="Min", draw=draw_ordered)

@@ -130,11 +130,11 @@ def reduce(original: Candidate, test: Interest, options: Options | None = None) 
     """
     options = options or Options()
     started = time.monotonic()
-    plain = _unsourced(original)
+    plain, source = _unsourced(original), original.module.source
     asker = Asker(test, options.jobs, started + options.time_limit, allowed=errors_of(plain), known=options.known,
                   hear=options.hear_answer)
     try:
-        return _Run(plain, asker, options, started).reduction()
+        return _Run(plain, asker, options, started, source.filename if source is not None else "<module>").reduction()
     except BaseException:
         asker.interrupt()
         raise
@@ -155,6 +155,8 @@ class _Run:
     asker: Asker
     options: Options
     started: float
+    #: of the original, for messages
+    filename: str
 
     def reduction(self) -> Reduction:
         first = self._first()
@@ -187,10 +189,9 @@ class _Run:
             seen = self.asker.look(self.original)
         if not seen.signs:
             how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
-            source = self.original.module.source
             raise HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: "
                                        f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""),
-                                       filename=source.filename if source is not None else "<module>")])
+                                       filename=self.filename)])
         self.asker.sign = seen.signs[0]
         times = self.options.repeats or (_FIRST if time.monotonic() - begun < _SLOW else 1)
         if not self.asker.test.may_be_flaky:

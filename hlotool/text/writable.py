@@ -30,7 +30,7 @@ from hlotool.ir import (
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.scan import Cut, cut_attributes
 from hlotool.text.syntax_errors import CutError
-from hlotool.text.tokens import NAME, OPCODE, STRING, TABLES, table_row
+from hlotool.text.tokens import NAME, OPCODE, TABLES, table_row
 from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
 
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
@@ -39,7 +39,6 @@ UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module 
 _NAME = re.compile(NAME, re.ASCII)
 _OPCODE = re.compile(OPCODE, re.ASCII)
 _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
-_ROW = re.compile(rf"\d+\s*(?:{STRING}|\{{[\w=, ]*\}})", re.S)
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
@@ -61,7 +60,7 @@ def _problems(module: HloModule) -> Iterator[str]:
         yield f"the module's name {module.name!r} is no name"
     yield from _of_attributes(module.attributes, "the module", is_inside=False)
     for table, rows in module.tables.items():
-        yield from (f"a row of {table} is {row!r}" for row in rows if not _is_row(table, row))
+        yield from (f"a row of {table} is {row!r}" for row in rows if not is_table_row(table, row))
     known: dict[int, Attributes] = {}
     name_fits, opcodes = _NAME.fullmatch, dict[str, bool]()
     for computation in module.computations:
@@ -127,10 +126,10 @@ def broken_values(module: HloModule) -> Iterator[str]:
     if module.tables and tuple(module.tables) != tuple(TABLES):
         yield f"the tables are {', '.join(map(shortened, module.tables))}; {', '.join(TABLES)} go together"
     for table, rows in module.tables.items():
-        yield from (f"a row of {table} is {shortened(repr(row))}" for row in rows if not _is_row(table, row))
+        yield from (f"a row of {table} is {shortened(repr(row))}" for row in rows if not is_table_row(table, row))
 
 
-def _is_row(table: str, row: Any) -> bool:
+def is_table_row(table: str, row: Any) -> bool:
     """Whether a table of a module can hold a row: it is spelled as reading takes it."""
     return type(row) is str and table in TABLES and table_row(table).fullmatch(row) is not None
 
@@ -195,11 +194,6 @@ def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
     except CutError:
         return False
     return cut.end == len(line) and [(a.name, a.value) for a in cut.attributes] == [(name, text)] and not cut.legacy
-
-
-def is_table_row(text: str) -> bool:
-    """Whether a text is a row of a stack-frame table."""
-    return _ROW.fullmatch(text) is not None
 
 
 def is_opcode(text: str) -> bool:

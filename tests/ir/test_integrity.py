@@ -238,7 +238,7 @@ DEEP = {
 def test_what_is_broken_inside_is_said_and_not_written(case):
     module = broken(DEEP[case])
     # A word that no attribute of that name knows breaks a rule of its own, too.
-    assert {d.code for d in hlotool.verify(module)} - {"V102"} == {"V116"}
+    assert {d.code for d in hlotool.verify(module)} == {"V116", *(["V102"] if case == "a word that is two" else [])}
     with pytest.raises(hlotool.HloError) as caught:
         str(module)
     assert {d.code for d in caught.value.diagnostics} == {"R107"}
