@@ -29,11 +29,11 @@ from hlotool.ir.attributes import (
 )
 from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
 from hlotool.ir.dtypes import BARE_TYPES, DTYPES, DType, dtype_of_numpy, is_type_word
+from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
-from hlotool.ir.names import sanitized_name, unique_name
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import (
     AxisRef,
