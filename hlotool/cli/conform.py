@@ -169,10 +169,10 @@ def _processes(args: argparse.Namespace) -> int:
         return 1
     if importlib.util.find_spec("xdist") is None:
         return 1
-    from hlotool.conformance.selection import words
+    from hlotool.conformance import option_words
     from hlotool.execution import executor_name, executor_named
     from hlotool.isolation import processors
 
-    if not all(executor_named(executor_name(name)).is_shareable for name in words(args.executor)):
+    if not all(executor_named(executor_name(name)).is_shareable for name in option_words(args.executor)):
         return 1
     return min(processors(), _MOST_PROCESSES)

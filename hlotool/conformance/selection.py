@@ -10,7 +10,7 @@ from hlotool.conformance.case import Case
 from hlotool.conformance.judge import TIME_LIMIT
 
 
-def words(values: Iterable[str]) -> tuple[str, ...]:
+def option_words(values: Iterable[str]) -> tuple[str, ...]:
     """The words of options that may be given several times, each with words between commas; each word once."""
     return tuple(dict.fromkeys(w.strip() for v in values for w in v.split(",") if w.strip()))
 
