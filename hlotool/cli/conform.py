@@ -31,7 +31,7 @@ from hlotool.diagnostics import HloError
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {
     "suite": ("NAMES", "--suite", "ops, spec, models or all; by default ops and spec, where no path is given"),
-    "executor": ("NAMES", "--executor", "what runs the cases: numpy, stablehlo, pjrt:PLATFORM (default pjrt:cpu)"),
+    "executor": ("NAMES", "--executor", "what runs the cases: numpy, stablehlo, pjrt:PLATFORM, pjrt:PLUGIN.so (default pjrt:cpu)"),
     "op": ("PATTERNS", "--op", "only cases about these operations"),
     "dtype": ("PATTERNS", "--dtype", "only these element types"),
     "cases": ("N", "--cases", "programs for each operation and element type of the suite ops"),
@@ -169,10 +169,10 @@ def _processes(args: argparse.Namespace) -> int:
         return 1
     if importlib.util.find_spec("xdist") is None:
         return 1
-    from hlotool.conformance import option_words
+    from hlotool.conformance import executor_words
     from hlotool.execution import executor_name, executor_named
     from hlotool.isolation import processors
 
-    if not all(executor_named(executor_name(name)).is_shareable for name in option_words(args.executor)):
+    if not all(executor_named(executor_name(name)).is_shareable for name in executor_words(args.executor)):
         return 1
     return min(processors(), _MOST_PROCESSES)

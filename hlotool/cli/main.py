@@ -118,7 +118,26 @@ def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
 
     if is_process and is_watching(args):
         return watched(args.paths, program)
-    return _reported(lambda: within_limits(command, args, printing_to_file(module.run), is_process), program)
+    run = printing_to_file(_on_executors(module.run))
+    return _reported(lambda: within_limits(command, args, run, is_process), program)
+
+
+def _on_executors(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """A command that first makes sure that the executors which somebody names are there, and take their options."""
+    def running(args: argparse.Namespace) -> int:
+        named = (getattr(args, "executor", None), *(getattr(args, "executors", None) or ()))
+        for name in (n for n in named if isinstance(n, str) and ":" in n):
+            from hlotool.diagnostics import HloError
+            from hlotool.execution import executor_named
+
+            try:
+                executor_named(name).check()
+            except HloError as error:
+                report(error.diagnostics)
+                return UNUSABLE
+        return run(args)
+
+    return running
 
 
 def _reported(work: Callable[[], int], program: str) -> int:

@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executor", default="pjrt:cpu",
-                        help="pjrt:cpu (or another PJRT platform), reference, stablehlo")
+                        help="pjrt:cpu, another PJRT platform, pjrt:PLUGIN.so, reference, stablehlo; with options: "
+                             "pjrt:cpu+xla_backend_optimization_level=0")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each module")
     add_custom_calls(parser)
 

@@ -39,7 +39,7 @@ from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
-from hlotool.conformance.selection import Selection, option_words
+from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
@@ -264,7 +264,7 @@ class _Session:
         self.config = config
         self.selection = Selection(
             checked_names(option_words(option("suite"))),
-            tuple(dict.fromkeys(map(executor_name, option_words(option("executor")) or ("pjrt:cpu",)))),
+            tuple(dict.fromkeys(map(executor_name, executor_words(option("executor")) or ("pjrt:cpu",)))),
             option_words(option("op")), option_words(option("dtype")), max(0, option("cases")), option("seed"),
             option("case_time_limit"))
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]

@@ -8,11 +8,26 @@ from dataclasses import dataclass
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.judge import TIME_LIMIT
+from hlotool.execution import executor_classes
 
 
 def option_words(values: Iterable[str]) -> tuple[str, ...]:
     """The words of options that may be given several times, each with words between commas; each word once."""
     return tuple(dict.fromkeys(w.strip() for v in values for w in v.split(",") if w.strip()))
+
+
+def executor_words(values: Iterable[str]) -> tuple[str, ...]:
+    """The names of executors among words between commas, which also part what an option of theirs lists."""
+    found: list[str] = []
+    for value in values:
+        is_open = False
+        for word in option_words([value]):
+            if is_open and word.partition(":")[0] not in executor_classes():
+                found[-1] += f",{word}"
+            else:
+                found.append(word)
+            is_open = "+" in found[-1]
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)

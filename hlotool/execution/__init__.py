@@ -23,7 +23,7 @@ from hlotool.execution.evaluate import (
     evaluate_program,
 )
 from hlotool.execution.executor import Executor, Options, library_versions
-from hlotool.execution.executors import executor_name, executor_named, executor_names, is_ours
+from hlotool.execution.executors import executor_classes, executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.last_places import LEAST_ULPS, ulp_of
 from hlotool.execution.product_precision import mantissa_bits, terms_of_product
@@ -66,6 +66,7 @@ __all__ = [
     "describe_executor",
     "evaluate_program",
     "execute",
+    "executor_classes",
     "executor_name",
     "executor_named",
     "executor_names",

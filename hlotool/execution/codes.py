@@ -20,9 +20,13 @@ DIFFERENCE = define("E109", "results-differ", "Two executions of the module, or 
 NOT_FIXED_POINT = define("E110", "print-not-stable", "Printing and reading the module back gives another text.")
 FOREIGN_CALL = define("E120", "custom-call-not-allowed", "A custom call of native code that is not known to compute "
                       "and nothing else.")
+ABSENT = define("E121", "executor-not-available", "What the executor runs on is not on this machine or does not start.")
+BAD_OPTION = define("E122", "bad-executor-option", "An option in an executor's name is none, or has no such value.")
 
 BAD_ARRAYS = define("R110", "unreadable-arrays", "A file of arguments is no .npy or .npz file.")
 
+#: what speaks of the executor, whatever the program
+OF_EXECUTOR = (UNKNOWN_EXECUTOR, ABSENT, BAD_OPTION)
 #: what speaks of the program: it does not compile, it reports an error, it ends the process
 FAILURES = (COMPILE_ERROR, RUN_ERROR, CRASH)
 #: what says that the reference has nothing to compare with

@@ -15,12 +15,23 @@ from __future__ import annotations
 import abc
 import functools
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution.codes import COMPILE_ERROR, CRASH, MEMORY, RUN_ERROR, TIMEOUT, UNSUPPORTED
+from hlotool.execution.codes import (
+    ABSENT,
+    BAD_OPTION,
+    COMPILE_ERROR,
+    CRASH,
+    MEMORY,
+    OF_EXECUTOR,
+    RUN_ERROR,
+    TIMEOUT,
+    UNSUPPORTED,
+)
 from hlotool.execution.program import Program
 from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
 
@@ -92,6 +103,16 @@ class Executor(abc.ABC):
     def name(self) -> str:
         return f"{self.names[0]}:{self.argument}" if self.parameter else self.names[0]
 
+    @classmethod
+    def argument_of(cls, words: str) -> str:
+        """The argument that words behind the colon stand for. Raises HloError where there can be no such executor."""
+        return words
+
+    @classmethod
+    def is_harmless(cls, words: str) -> bool:
+        """Whether words behind the colon make the executor read or write no file."""
+        return re.fullmatch(r"[A-Za-z0-9_]*", words) is not None
+
     # What an executor says.
 
     def prepare(self, program: Program) -> Any:
@@ -113,6 +134,10 @@ class Executor(abc.ABC):
     def facts(self) -> dict[str, str]:
         """What stands behind the executor, asked in the child: its platform, device and version."""
         return {"platform": self.name}
+
+    def check(self) -> None:
+        """Raises HloError (E121, E122) for one that does not start, or not with its options."""
+        return
 
     def stored_arrays(self) -> dict[str, Any] | None:
         """The arrays of the user's file by name, where there are such. Raises HloError (R110)."""
@@ -141,18 +166,23 @@ class Executor(abc.ABC):
         with self._said_of(filename):
             if child.is_fresh:
                 # What a program is compiled with, dumps for one, is no business of the start.
-                plain = replace(self, options=replace(self.options, compile_options=()))
-                child.ask("hlotool.execution.tasks:ready", plain, timeout=START_LIMIT)
+                child.ask("hlotool.execution.tasks:ready", self.without_compile_options(), timeout=START_LIMIT)
             note_progress()
             return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
                              memory=self.options.memory_limit)
+
+    def without_compile_options(self: Self) -> Self:
+        """The same executor without what only a compilation is told."""
+        return replace(self, options=replace(self.options, compile_options=()))
 
     def close(self) -> None:
         """End the children of this executor; the next question starts new ones."""
         self._child(1).close()
 
     def _child(self, devices: int) -> Child:
-        return shared_child(self.name, {**self.environment(max(self.options.devices, devices))}, self.imports)
+        # What only a compilation is told needs no child of its own.
+        return shared_child(self.without_compile_options().name,
+                            {**self.environment(max(self.options.devices, devices))}, self.imports)
 
     def _said_of(self, filename: str) -> _Said:
         return _Said(self, filename)
@@ -184,25 +214,35 @@ class _Said:
         raise HloError([Diagnostic(code, message, filename=self.filename)]) from error
 
 
+#: kind of a refusal -> its code
+_REFUSALS = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED, "absent": ABSENT, "option": BAD_OPTION}
+
+
 def refused(name: str, refusal: Refusal, filename: str) -> Diagnostic:
     """What an executor of that name refuses, as a diagnostic."""
-    code = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED}.get(refusal.kind, RUN_ERROR)
-    return Diagnostic(code, f"{name}: {refusal.message}", filename=filename)
+    code = _REFUSALS.get(refusal.kind, RUN_ERROR)
+    return Diagnostic(code, f"{name}: {refusal.message}", filename="--executor" if code in OF_EXECUTOR else filename)
+
+
+#: the flag of XLA that says how many devices a CPU client has
+_DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 
 def cpu_environment(platform: str, devices: int) -> dict[str, str]:
     """The environment in which XLA's client of a platform starts."""
-    given = os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={devices}"
+    given = os.environ.get("XLA_FLAGS", ""), f"{_DEVICE_COUNT}={devices}"
     # No other platform is started: a GPU's client takes most of its memory at once.
     return {"XLA_FLAGS": " ".join(filter(None, given)), "JAX_PLATFORMS": platform, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 @functools.cache
 def library_versions() -> dict[str, str]:
-    """The versions of the libraries that results depend on, and the machine."""
+    """The versions of the libraries that results depend on, the machine, and the user's flags for XLA."""
     import importlib.metadata
     import platform
 
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "ml_dtypes", "jaxlib")}
+    given = re.sub(rf" *{_DEVICE_COUNT}=\d+\Z", "", os.environ.get("XLA_FLAGS", ""))
+    flags = {"xla_flags": given} if given else {}
     return {"machine": platform.machine(), "system": platform.system(), "python": platform.python_version(),
-            **versions}
+            **versions, **flags}

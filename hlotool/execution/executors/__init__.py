@@ -2,7 +2,8 @@
 
     reference        the NumPy functions of hlotool.ops, instruction by instruction (also called numpy)
     stablehlo        StableHLO's own reference interpreter
-    pjrt:PLATFORM    StableHLO bytecode compiled and run by a PJRT client: pjrt:cpu, or any platform that JAX finds
+    pjrt:PLATFORM    StableHLO bytecode compiled and run by a PJRT client: pjrt:cpu, any platform that JAX finds, or the
+                     library of a plugin by its path; with options (pjrt_clients.py)
 
 Executors of other packages stand in the entry point group `hlotool.executors` (name = "module:Class"). One is loaded
 only when somebody gives its name.
@@ -13,7 +14,6 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-import re
 from collections.abc import Mapping
 
 from hlotool.diagnostics import Diagnostic, HloError, nearest
@@ -52,7 +52,7 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
                                    filename="--executor", help=_advice(name))])
-    return found(argument, options)
+    return found(found.argument_of(argument), options)
 
 
 def _advice(name: str) -> str:
@@ -68,11 +68,11 @@ def _advice(name: str) -> str:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a name is that of an executor in this folder, and says no more than a platform: no file is read, and no
-    other package's code runs, because of it."""
+    """Whether a name is that of an executor in this folder, and says no more than a platform and numbers: no file is
+    read or written, and no other package's code runs, because of it."""
     first, _, argument = name.partition(":")
     found = executor_classes().get(first)
-    return found is not None and not found.reads_files and re.fullmatch(r"[A-Za-z0-9_]*", argument) is not None
+    return found is not None and not found.reads_files and found.is_harmless(argument)
 
 
 def executor_name(name: str) -> str:

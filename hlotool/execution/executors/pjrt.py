@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from hlotool.diagnostics import HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.custom_calls import check_targets
 from hlotool.execution.dynamic_results import bounded_dimensions, cut_to_sizes, with_sizes
-from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
+from hlotool.execution.executor import (
+    START_LIMIT,
+    Executor,
+    PerDevice,
+    Results,
+    cpu_environment,
+    library_versions,
+)
+from hlotool.execution.pjrt_clients import ClientName, absolute, client, client_named, is_harmless
 from hlotool.execution.program import Program, located
 from hlotool.isolation import Refusal
 
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
 
+#: how PJRT refuses an option of the compiler
+_OPTION_REFUSED = re.compile(r"No such compile option|While setting option")
 #: platform -> mantissa bits of a product's operands where a program leaves the precision to it
 _PRODUCT_BITS = {"cuda": 10, "gpu": 10, "tpu": 7}
 
 
 class Pjrt(Executor):
-    """Runs on the PJRT client of a platform that JAX finds."""
+    """Runs on the PJRT client of a platform that JAX finds, or of a plugin's library (see pjrt_clients.py)."""
 
     names = ("pjrt",)
     parameter = "PLATFORM"
@@ -37,11 +49,39 @@ class Pjrt(Executor):
     @property
     def product_bits(self) -> int:
         """TF32 on NVIDIA's tensor cores, bf16 on TPUs: what `default` stands for in XLA's PrecisionConfig there."""
-        return _PRODUCT_BITS.get(self.argument, 0)
+        return _PRODUCT_BITS.get(self._platform, 0)
 
     @property
     def is_shareable(self) -> bool:
-        return self.argument == "cpu"
+        return self._platform == "cpu"
+
+    @property
+    def client_name(self) -> ClientName:
+        """The client and its options."""
+        return client_named(self.argument)
+
+    @property
+    def _platform(self) -> str:
+        """What platform it is; a plugin's library is asked for that. Raises HloError where it does not start."""
+        name = self.client_name
+        return _platform_of(self.without_compile_options()) if name.is_library else name.place
+
+    def check(self) -> None:
+        if self.argument != "cpu":  # which starts wherever jaxlib is
+            self.ask("facts", time_limit=START_LIMIT, filename="--executor")
+
+    @classmethod
+    def argument_of(cls, words: str) -> str:
+        return absolute(words)
+
+    @classmethod
+    def is_harmless(cls, words: str) -> bool:
+        return is_harmless(words)
+
+    def without_compile_options(self) -> Self:
+        name = self.client_name
+        words = "".join(f"+{n}={v}" for n, v in name.client_options)
+        return replace(super().without_compile_options(), argument=name.place + words)
 
     def prepare(self, program: Program) -> Job:
         """The module as bytecode. Raises HloError for calls of Python functions, which live in another process."""
@@ -51,12 +91,14 @@ class Pjrt(Executor):
             raise HloError([located(program.module, i, UNSUPPORTED,
                                     f"{i.name} calls a Python function of the process that traced the module")
                             for i in callbacks])
-        check_targets(program, self.argument)
+        name = self.client_name
+        check_targets(program, name.place)
         sizes = bounded_dimensions(program.results) if program.partitioning != "automatic" else ()
         sized = Program(with_sizes(program.module)) if sizes else program
-        code = sized.stablehlo_with_lapack if self.argument == "cpu" else sized.stablehlo
-        return Job(self.argument, code, program.replicas, program.partitions, program.partitioning,
-                   tuple(s.dims for s in program.results), sizes, self.options.compile_options)
+        code = sized.stablehlo_with_lapack if name.place == "cpu" else sized.stablehlo
+        return Job(name, code, program.replicas, program.partitions, program.partitioning,
+                   tuple(s.dims for s in program.results), sizes,
+                   self.options.compile_options)
 
     def compute(self, work: Any, argument_sets: Sequence[PerDevice], infeed: PerDevice) -> Results:
         if infeed:
@@ -64,22 +106,45 @@ class Pjrt(Executor):
         return _computed(work, argument_sets)
 
     def environment(self, devices: int) -> Mapping[str, str]:
-        return cpu_environment(self.argument, devices)
+        return cpu_environment(self.client_name.platform, devices)
 
     def facts(self) -> dict[str, str]:
-        from jax.extend import backend
+        name = self.client_name
+        found = client(name)
+        options = [f"{n}={v}" for n, v in (*name.client_options, *name.compiler_options)]
+        self._try_options()
+        return {**library_versions(), "platform": str(found.platform),
+                "platform_version": str(found.platform_version).strip(),
+                "device": str(found.local_devices()[0].device_kind),
+                **({"options": " ".join(options)} if options else {}),
+                **({"library_sha256": _digest(name.place)} if name.is_library else {})}
 
-        client = backend.get_backend(self.argument)
-        return {**library_versions(), "platform": str(client.platform),
-                "platform_version": str(client.platform_version).strip(),
-                "device": str(client.local_devices()[0].device_kind)}
+
+    def _try_options(self) -> None:
+        """Compile something with the options of the compiler, but for those that write dumps. Raises Refusal."""
+        from hlotool.execution.tasks import ready
+
+        tried = [f"+{n}={v}" for n, v in self.client_name.compiler_options if "dump" not in n]
+        if tried:
+            plain = self.without_compile_options()
+            ready(replace(plain, argument=plain.argument + "".join(tried)))
+
+
+@functools.cache
+def _platform_of(executor: Pjrt) -> str:
+    return str(executor.ask("facts", time_limit=START_LIMIT, filename="--executor")["platform"])
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Job:
     """What is compiled, and for how many devices."""
 
-    platform: str
+    client: ClientName
     code: bytes
     replicas: int
     partitions: int
@@ -140,16 +205,15 @@ def _load_kernels(code: bytes) -> None:
 
 def _compiled(job: Job) -> tuple[Any, Any]:
     import numpy as np
-    from jax.extend import backend
     from jaxlib import xla_client
 
-    client, replicas, partitions = backend.get_backend(job.platform), job.replicas, job.partitions
-    devices = client.local_devices()[:replicas * partitions]
+    made, replicas, partitions = client(job.client), job.replicas, job.partitions
+    devices = made.local_devices()[:replicas * partitions]
     if len(devices) < replicas * partitions:
         raise Refusal("unsupported",
-                      f"the module needs {replicas * partitions} devices, {job.platform} has {len(devices)}")
+                      f"the module needs {replicas * partitions} devices, {job.client.place} has {len(devices)}")
     options = xla_client.CompileOptions()
-    options.env_option_overrides = list(job.options)
+    options.env_option_overrides = [*job.client.compiler_options, *job.options]
     build = options.executable_build_options
     for part in (options, build):
         part.num_replicas, part.num_partitions = replicas, partitions
@@ -159,9 +223,10 @@ def _compiled(job: Job) -> tuple[Any, Any]:
     build.use_shardy_partitioner = job.partitioning == "automatic" and b"sdy" in job.code
     code = _marked_manual(job.code) if job.partitioning == "manual" else job.code
     try:
-        return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options), devices
+        return made.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options), devices
     except Exception as error:
-        raise Refusal("compile", _first_lines(error)) from error
+        said = _first_lines(error)
+        raise Refusal("option" if _OPTION_REFUSED.search(said) else "compile", said) from error
 
 
 def _marked_manual(code: bytes) -> bytes:
