@@ -31,7 +31,8 @@ from hlotool.diagnostics import HloError
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {
     "suite": ("NAMES", "--suite", "ops, spec, models or all; by default ops and spec, where no path is given"),
-    "executor": ("NAMES", "--executor", "what runs the cases: numpy, stablehlo, pjrt:PLATFORM, pjrt:PLUGIN.so (default pjrt:cpu)"),
+    "executor": ("NAMES", "--executor", "what runs the cases: numpy, stablehlo, pjrt:PLATFORM, pjrt:PLUGIN.so (default "
+                                       "pjrt:cpu)"),
     "op": ("PATTERNS", "--op", "only cases about these operations"),
     "dtype": ("PATTERNS", "--dtype", "only these element types"),
     "cases": ("N", "--cases", "programs for each operation and element type of the suite ops"),
