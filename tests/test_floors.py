@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "isolation": 3, "proto": 4, "ops": 4, "passes": 5,
           "mlir": 6, "builder": 7, "execution": 7, "lax": 7, "linalg": 8, "verdict": 8, "triage": 9, "conformance": 9,
           "linting": 9, "reduction": 11, "bisect": 10, "folds": 8, "lsp": 10, "mcp": 10, "jax": 10, "docs": 10,
-          "fuzzing": 12, "pages": 0, "view": 11, "playground": 12, "cli": 13}
+          "fuzzing": 12, "corpus": 10, "pages": 0, "view": 11, "playground": 12, "cli": 13}
 FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
 FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]
 TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py", "pytest_fixtures.py", "testing.py")]

@@ -32,6 +32,10 @@ GROUPS = {
         "cost": "flops, traffic, memory and communication of a module",
         "docs": "write or serve the manual",
     },
+    "look at many": {
+        "corpus": "one task on every file of folders, archives and object stores",
+        "find": "ask an index of many modules for instructions",
+    },
     "serve": {
         "lsp": "start the language server for editors",
         "mcp": "start a server of tools for agents",

@@ -13,7 +13,7 @@ from pathlib import Path
 from hlotool.cli.console import INTERRUPTED, complain
 
 #: commands that read files named on the command line, and end
-_WITHOUT = ("conform", "bundle", "reduce")
+_WITHOUT = ("corpus", "conform", "bundle", "reduce")
 #: tells a process that another one watches
 _STARTED = "HLOTOOL_WATCHED"
 #: milliseconds between two signs that nothing changed

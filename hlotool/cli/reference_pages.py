@@ -1,4 +1,4 @@
-"""The pages of the manual that the code writes: commands, rules, codes and operations."""
+"""The pages of the manual that the code writes: commands, rules, codes, operations and tables of results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _NOTE = "<!-- written by `hlotool docs --update`; do not edit -->\n"
 
 
 def reference_pages() -> list[Page]:
-    """The four pages that stand in the package."""
+    """The pages that stand in the package."""
     return [Page("reference/commands", _commands()), Page("reference/rules", _rules()),
-            Page("reference/codes", _codes()), Page("reference/operations", _operations())]
+            Page("reference/codes", _codes()), Page("reference/operations", _operations()),
+            Page("reference/corpora", _corpora())]
 
 
 def single_pages() -> Iterator[Page]:
@@ -102,6 +103,27 @@ def _operations() -> str:
         attributes = ", ".join(a.name + ("" if a.is_required else "?") for a in record.attributes)
         cells = map(_cell, (operands_of(record), attributes, summary_of(record)))
         rows.append(f"| `{opcode}` | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _corpora() -> str:
+    from hlotool.cli.corpus import tasks
+    from hlotool.corpus import INPUTS, NUMBER_FIELDS, STATUSES, TEXT_FIELDS
+
+    rows = ["# Tables of corpora\n", _NOTE,
+            "What `hlotool corpus` writes, a folder of Parquet files for each table, and what `hlotool find` asks.\n",
+            "| task | what | tables |", "|---|---|---|"]
+    rows += [f"| `{t.name}` | {_cell(t.what)} | {', '.join(f'[{table.name}](#{table.name})' for table in t.tables)} |"
+             for t in tasks().values()]
+    for table in dict.fromkeys([INPUTS, *(table for t in tasks().values() for table in t.tables)]):
+        rows += [f"\n## {table.name}\n", f"A row is {_cell(table.what)}.\n", "| column | type | what it holds |",
+                 "|---|---|---|"]
+        rows += [f"| `{c.name}` | {c.kind} | {_cell(c.what)} |" for c in table.columns]
+    rows += ["\n## What became of an input\n", "| status | |", "|---|---|",
+             *(f"| `{name}` | {_cell(what)} |" for name, what in STATUSES.items())]
+    for title, fields in (("Numbers of queries", NUMBER_FIELDS), ("Texts of queries", TEXT_FIELDS)):
+        rows += [f"\n## {title}\n", "| field | |", "|---|---|",
+                 *(f"| `{name}` | {_cell(what)} |" for name, what in fields.items())]
     return "\n".join(rows) + "\n"
 
 

@@ -16,6 +16,7 @@ from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.notebook import as_html
 from hlotool.text.parse import parse, parse_recovering
+from hlotool.text.phrase_grammar import parse_phrase
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
@@ -31,7 +32,7 @@ TABLE_NAMES = tuple(TABLES)
 __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Changed", "Cut", "CutError", "PhraseError",
     "PrintOptions", "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans",
-    "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_table_row",
-    "match_bracket", "moved", "parse", "parse_recovering", "print_instruction", "print_module", "print_value",
-    "quote", "read_for_changes", "read_value", "reread", "skip_blank", "unquote",
+    "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode",
+    "is_table_row", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_instruction",
+    "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "unquote",
 ]

@@ -68,7 +68,7 @@ def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> I
     for path in paths:
         if str(path) == "-":
             stream = stdin if stdin is not None else sys.stdin.buffer
-            yield from inputs_of(_read(stream, "<stdin>"), "<stdin>")
+            yield from inputs_of(read_stream(stream, "<stdin>"), "<stdin>")
             continue
         for file in files_of(path):
             yield from inputs_of(bytes_of(file), str(file))
@@ -97,7 +97,7 @@ def bytes_of(file: Path) -> bytes:
     """The contents of a file. Raises HloError (R001, R003)."""
     try:
         with open(file, "rb") as stream:
-            return _read(stream, str(file))
+            return read_stream(stream, str(file))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         reason = getattr(error, "strerror", None) or error
         raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file), _named_alike(file)) from error
@@ -113,7 +113,7 @@ def _named_alike(file: Path) -> str:
     return f"did you mean {file.with_name(found[0])}?" if found else ""
 
 
-def _read(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:
+def read_stream(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:
     """All that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
     parts, size, most = [], 0, MOST_BYTES if most is None else most
     while part := stream.read(1 << 22):
@@ -174,7 +174,7 @@ def uncompressed(data: bytes, filename: str) -> bytes:
     if data.startswith(_GZIP):
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = _read(stream, filename, min(MOST_BYTES, max(_UNSUSPECTED, _MOST_RATIO * len(data))))
+                data = read_stream(stream, filename, min(MOST_BYTES, max(_UNSUSPECTED, _MOST_RATIO * len(data))))
         except (OSError, EOFError, zlib.error) as error:
             raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
     return data

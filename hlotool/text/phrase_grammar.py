@@ -24,6 +24,12 @@ _WORDS = {
     "_DEVICE_IDS": "', device_ids='",
     "REDUCTION": "a reduction", "$END": "the end", "T": "T(...)", "D": "D(...)", "L": "L(...)", "E": "E(...)",
     "S": "S(...)", "SC": "SC(...)", "P": "P(...)", "M": "M(...)",
+    "WHERE": "'where'", "OR": "'or'", "AND": "'and'", "NOT": "'not'", "FEEDS": "'feeds'", "FED": "'fed by'",
+    "BY": "'by'", "IN": "'in'", "MARK": "'entry' or 'root'", "DIM": "'dim'",
+    **dict.fromkeys(("NUMBER_FIELD", "TEXT_FIELD"), "a field (bytes, elements, rank, operands, users, line, name, "
+                    "opcode, dtype, shape, scope, computation, module, file)"),
+    "COMPARISON": "=, !=, <, <=, > or >=", "EQUALITY": "= or !=", "QUANTITY": "a number", "INDEX": "a dimension",
+    "GLOB": "a word or pattern",
 }
 
 

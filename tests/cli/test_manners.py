@@ -174,7 +174,7 @@ def test_every_command_that_prints_has_a_form_for_programs() -> None:
 
 def test_every_form_for_programs_is_held_against_its_schema() -> None:
     """By this file, or by the tests of rooms that have a schema of their own."""
-    elsewhere = {"bisect", "conform", "fuzz", "view"}
+    elsewhere = {"bisect", "conform", "corpus", "find", "fuzz", "view"}
     assert {*REPORTS, "bundle"} | elsewhere == {c for c in COMMANDS if c not in (*SERVING, "completion")}
 
 

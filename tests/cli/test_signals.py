@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
@@ -51,6 +52,8 @@ AT_WORK = {
     "explain": Slow(("dot",) * 60), "ops": Slow(()), "lsp": Slow((), 1), "mcp": Slow((), 1),
     "docs": Slow(("--serve", "0"), 1),
     "fuzz": Slow(("--time", "60", "-j", "1"), 3), "bisect": Slow(("dumps",)),
+    "corpus": Slow(("roundtrip-run", "endless.hlo", "other.hlo", "-o", "results", "-n", "2"), 6),
+    "find": Slow(("*", "index", "--limit", "0")),
     "bundle": Slow(("--test", "timeout", "endless.hlo"), 3),
 }
 SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL]
@@ -89,6 +92,8 @@ def at_work(command: str, folder: pathlib.Path) -> Iterator[tuple[subprocess.Pop
         last = "add(x99, x0)" if stage.startswith("b") else "subtract(x99, x0)"
         text = f"ENTRY e {{\n  x0 = f32[2000,2000] parameter(0)\n{rows}  ROOT r = f32[2000,2000] {last}\n}}\n"
         (folder / "dumps" / f"module_0001.endless.{stage}.txt").write_text(text)
+    if command == "find":
+        assert main(["corpus", "index", str(folder / "dumps"), "-o", str(folder / "index"), "-q"]) == 0
     how, mark = AT_WORK.get(command, PIPE), uuid.uuid4().hex
     process = subprocess.Popen(
         [sys.executable, "-m", "hlotool", command, *how.words], cwd=folder, stdin=subprocess.PIPE,

@@ -98,6 +98,8 @@ EXTRA = {
     "line": ["a = b c(x(y\n))", "a = b c(x\n)", "a = b c(x(y(\n)))", "a = b c(x(y)\n)", "a = b c(x(y(z)\n))",
              "a = (b) c(d) e(f)"],
     "typed_operand": ["(a) b) c", "(a) b, ", "(a, b) c.d-e", "(a) (b) c", "a(b c", "(a c) b,", "(x y-, z) b"],
+    "one": ["dtype=f32", "rank==1", "bytes>1kB", "bytes>1KB", "bytes > 1 PiB", "rank>1P"],
+    "any": ["root or entry", "root and entry or root or root"],
     "item": [f"{flag}{c}" for flag in ("replicated", "shard_as 1 shard_like 2", "shard_as", "maximal") for c in
              ("x", ".", "-", "=", "", " 3", "=1", ".1")],
 }

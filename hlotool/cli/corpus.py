@@ -1,0 +1,129 @@
+"""One task on every file of folders, archives and object stores; results as Parquet, which the next run goes on from.
+
+    hlotool corpus index dumps/ -o dumps.index               for `hlotool find`
+    hlotool corpus lint dumps/ more.tar.gz -o findings       every finding, a row each
+    hlotool corpus cost 's3://bucket/dumps/' -o costs -n 16  with the package that serves s3://
+    hlotool corpus convert dumps/ -o out --engine dask --scheduler tcp://a:8786
+    hlotool corpus roundtrip dumps/ -o journeys --time-limit 20
+
+The folder of -o has a folder of Parquet files for each table, and `inputs` with exactly one row for each file, whatever
+became of it: one that crashes, takes too long or too much memory has a row that says so. A run that ends early is taken
+up by the next one with the same -o; files that are new or were changed meanwhile are looked at, those that are gone are
+left out. Exit code 0: every file has its result, 1: some have none, 2: the run cannot begin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.report_format import add_format, print_json
+from hlotool.diagnostics import format_seconds, visible
+from hlotool.isolation import note_progress
+
+if TYPE_CHECKING:
+    from hlotool.corpus import RunReport, Task
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from hlotool.corpus import ENGINES
+
+    parser.add_argument("task", choices=tuple(tasks()), metavar="TASK",
+                        help="; ".join(f"{name}: {task.what}" for name, task in tasks().items()))
+    parser.add_argument("paths", nargs="+", metavar="PATH",
+                        help="files, folders, patterns, archives (.zip, .tar, .tar.gz, .tgz) and addresses that fsspec "
+                             "reads (s3://, gs://, https://, ...); files of folders and archives by their suffix")
+    parser.add_argument("--output", "-o", metavar="FOLDER", required=True, help="where results go, or are already")
+    parser.add_argument("--engine", choices=tuple(ENGINES), default="local",
+                        help="; ".join(f"{name}: {what}" for name, what in ENGINES.items()))
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of --engine dask: tcp://HOST:PORT")
+    parser.add_argument("--processes", "-n", type=_number, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--part", type=_number, default=2000, metavar="N",
+                        help="files of a part at most: what is done again when a run is killed (%(default)s)")
+    parser.add_argument("--time-limit", type=_seconds, default=60.0, metavar="SECONDS", help="for each file")
+    add_format(parser, "corpus.json")
+    parser.add_argument("--quiet", "-q", action="store_true", help="no progress, no summary")
+
+
+def _number(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is too few")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return value
+
+
+def tasks() -> Mapping[str, Task]:
+    """The tasks by name: those of the room, and those that need a command's code."""
+    from hlotool.cli.corpus_roundtrip import JOURNEY_TASKS
+    from hlotool.corpus import TASKS
+
+    return {**TASKS, **{task.name: task for task in JOURNEY_TASKS}}
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool import __version__
+    from hlotool.corpus import default_processes, run_corpus
+
+    if args.scheduler is not None and args.engine != "dask":
+        complain(f"{args.prog}: --scheduler is for --engine dask")
+        return 2
+    begun = time.perf_counter()
+    with _progress(args) as watch:
+        report = run_corpus(
+            tasks()[args.task], args.paths, args.output, version=__version__, engine=args.engine,
+            scheduler=args.scheduler, processes=args.processes or default_processes(), seconds=args.time_limit,
+            memory=args.memory_limit, most=args.part, watch=watch)
+    seconds = time.perf_counter() - begun
+    if args.format == "json":
+        print_json({"version": 1, **report.as_json(), "seconds": round(seconds, 3)})
+    elif not args.quiet:
+        _print_summary(report, seconds)
+    if report.is_interrupted:
+        complain(f"{args.prog}: interrupted; {report.kept + report.statuses.total()} of {report.inputs} files have "
+                 "their row; the same command goes on from here")
+        return INTERRUPTED
+    return int(report.statuses.total() != report.statuses["ok"])
+
+
+@contextlib.contextmanager
+def _progress(args: argparse.Namespace) -> Iterator[Callable[[RunReport], None]]:
+    """What is told of each step: the supervisor, and a bar on a terminal's standard error."""
+    if args.quiet or not sys.stderr.isatty():
+        yield lambda report: note_progress()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar = progress.add_task("files", total=None)
+
+    def watch(report: RunReport) -> None:
+        note_progress()
+        if report.parts and not progress.live.is_started:
+            progress.start()
+        progress.update(bar, completed=report.kept + report.statuses.total(), total=report.inputs)
+
+    try:
+        yield watch
+    finally:
+        progress.stop()
+
+
+def _print_summary(report: RunReport, seconds: float) -> None:
+    counts = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
+    kept = f", {report.kept} had theirs already" if report.kept else ""
+    print(f"{report.inputs} files: {counts or 'nothing to do'}{kept}")
+    print(f"{report.modules} modules, {report.rows} rows in {format_seconds(seconds)}: {visible(report.folder)}")

@@ -1,0 +1,115 @@
+"""Asks an index of modules for instructions, the largest first.
+
+    hlotool find 'all-gather where bytes >= 64MB and feeds dot' dumps.index
+    hlotool find 'dot where dtype = bf16 and in attention' one.index two.index
+    hlotool find 'all-* where not entry and users = 0' dumps.index --json
+    hlotool find '* where scope ~ "layer_[0-9]+/mlp"' --sql
+
+An opcode or a pattern (* any characters, ? one), then `where` and conditions with and, or, not and parentheses:
+`bytes`, `elements`, `rank`, `operands`, `users`, `line`, `source_line` and `dim` (of some dimension), `dim[0]` or
+`dim[-1]` against a number (= != < <= > >=) with a unit (kB, MB, GiB; of others than bytes k, M, G); `name`, `opcode`,
+`dtype`, `shape`, `computation`, `scope`, `source_file`, `module`, `file` and the fingerprints `exact`, `name_blind`
+and `size_blind` against a pattern or a "text" (= !=), or a regular expression (~ "..."); `feeds` and `fed by` an
+opcode: of a user, of an operand; `in` a scope of the op_name; `entry`; `root`. `hlotool corpus index` writes indices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from hlotool.cli.console import complain, report
+from hlotool.cli.report_format import add_format, print_json
+from hlotool.diagnostics import HloError, format_bytes, visible
+
+if TYPE_CHECKING:
+    from hlotool.corpus import Answer, FoundInstruction, IndexSql
+
+#: columns of what is printed to no terminal
+_WIDTH = 80
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", help="what to look for")
+    parser.add_argument("indices", nargs="*", metavar="INDEX", help="folders that `hlotool corpus index` wrote")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="instructions to show; 0: all (%(default)s)")
+    parser.add_argument("--sql", action="store_true", help="print what DuckDB is asked for, and stop")
+    add_format(parser, "find.json")
+
+
+def run(args: argparse.Namespace) -> int:
+    from hlotool.corpus import QUERY, ask, merged, parse_query, statements
+    from hlotool.ir import Source
+
+    limit = max(0, args.limit)
+    try:
+        query = parse_query(args.query)
+        if args.sql:
+            _print_sql(statements(query, limit), args.format)
+            return 0
+        if not args.indices:
+            complain(f"{args.prog}: name an index; `hlotool corpus index PATH -o INDEX` writes one")
+            return 2
+        answer = merged([ask(query, args.query, index, limit) for index in args.indices], limit)
+    except HloError as error:
+        report(error.diagnostics, {QUERY: Source(args.query, QUERY)})
+        return 2
+    if args.format == "json":
+        print_json({"version": 1, "query": args.query, "count": answer.count, "modules": answer.modules,
+                    "of_modules": answer.of_modules, "unusable": answer.unusable, "missing": answer.missing,
+                    "instructions": [asdict(found) for found in answer.found]})
+        return 0
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+    for found in answer.found:
+        print("\n".join(_lines(found, max(40, width))))
+    print(_summary(answer))
+    _tell_what_lacks(answer)
+    return 0
+
+
+def _print_sql(asked: IndexSql, format: str) -> None:
+    if format == "json":
+        print_json({"version": 1, "sql": asked.found.sql, "values": asked.found.values})
+        return
+    print(asked.found.sql)  # no word of it is the user's
+    for number, value in enumerate(asked.found.values, 1):
+        print(f"-- ? {number}: {visible(repr(value))}")
+
+
+def _lines(found: FoundInstruction, width: int) -> Iterator[str]:
+    """Where it stands; what it is; where it comes from. Only a file's name may be wider than the terminal."""
+    yield visible(f"{found.file}:{found.line}" if found.line else f"{found.file}: {found.computation}")
+    size = format_bytes(found.bytes)
+    yield f"  {_fitting(f'{found.name} = {found.shape} {found.opcode}', width - len(size) - 4)}, {size}"
+    source = f"{found.source_file}:{found.source_line}" if found.source_line else found.source_file or ""
+    origin = "  ".join(filter(None, (found.scope, source)))
+    if origin:
+        yield f"  {_fitting(origin, width - 2)}"
+
+
+def _fitting(text: str, width: int) -> str:
+    """The text, without its middle where it is too wide."""
+    shown = visible(text)
+    if len(shown) <= width:
+        return shown
+    half = (width - 1) // 2
+    return f"{shown[:half]}…{shown[-half:]}"
+
+
+def _summary(answer: Answer) -> str:
+    shown = f", {len(answer.found)} shown" if len(answer.found) < answer.count else ""
+    return (f"{answer.count} {'instruction' if answer.count == 1 else 'instructions'} in {answer.modules} of "
+            f"{answer.of_modules} modules{shown}")
+
+
+def _tell_what_lacks(answer: Answer) -> None:
+    """What an answer does not cover, for nothing that is missing may look as if it did not exist."""
+    if answer.missing:
+        complain(f"{answer.missing} files are not in the index yet: `hlotool corpus index` was ended before")
+    if answer.unusable:
+        complain(f"{answer.unusable} files have no place in the index, or not all of theirs: the table `inputs` says "
+                 "why")

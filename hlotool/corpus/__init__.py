@@ -1,0 +1,24 @@
+"""Work on corpora: a task on every file of folders, archives and object stores, results as Parquet, an index to ask.
+
+`corpus_run.py` lists the inputs (`corpus_inputs.py`), plans parts (`result_folder.py`) and gives them to an engine
+(`engines.py`), which does each part (`part_work.py`) input by input in child processes (`one_input.py`). Tasks are
+declared in `corpus_tasks.py`, tables in `result_tables.py`. An index is asked by queries: `query_parts.py` reads them,
+`query_sql.py` writes SQL, `index_search.py` asks DuckDB. The libraries of the extra `corpus` are imported when they are
+needed.
+"""
+
+from hlotool.corpus.corpus_run import RunReport, run_corpus
+from hlotool.corpus.corpus_tasks import TASKS, Task
+from hlotool.corpus.engines import ENGINES, default_processes
+from hlotool.corpus.index_search import Answer, FoundInstruction, IndexSql, ask, merged, statements
+from hlotool.corpus.libraries import library
+from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
+from hlotool.corpus.query_sql import Statement
+from hlotool.corpus.result_tables import COSTS, INPUTS, JOURNEYS, STATUSES, Column, Table, bounded, plain
+
+__all__ = [
+    "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "STATUSES", "TASKS", "TEXT_FIELDS",
+    "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement", "Table", "Task",
+    "ask", "bounded", "default_processes", "library", "merged", "parse_query", "plain", "run_corpus",
+    "statements",
+]

@@ -1,0 +1,190 @@
+"""Who does the parts of a run: processes of this machine, or the workers of Dask's scheduler.
+
+Both give each part once, whatever becomes of the processes: an input that ends one has a row that says so, and a part
+whose worker was killed is done by another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import multiprocessing
+import os
+import queue
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from hlotool.corpus.codes import NO_ENGINE
+from hlotool.corpus.libraries import library
+from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
+from hlotool.corpus.result_folder import Part
+from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.isolation import Child, processors
+
+#: the engines by name, and who does the work
+ENGINES = {"local": "processes of this machine", "dask": "the workers of a Dask scheduler; of this machine without one"}
+#: seconds between two looks at what is going on
+_GLANCE = 0.5
+#: parts that wait at the scheduler for each of its threads
+_AHEAD = 3
+#: seconds to reach a scheduler, and to let go of it
+_TO_REACH, _TO_CLOSE = 20, 1
+
+
+def local(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], None]) -> Iterator[PartDone]:
+    """Do the parts in so many processes of this machine. `watch` is called now and then."""
+    left, done = deque(parts), queue.SimpleQueue[PartDone | BaseException]()
+    children = [Child({}) for _ in range(min(processes, len(parts)))]
+    stopped = threading.Event()
+
+    def go_on() -> None:
+        if stopped.is_set():
+            raise Stopped
+
+    def serve(child: Child) -> None:
+        try:
+            while True:
+                done.put(do_part(child, work, left.popleft(), go_on))
+        except IndexError:  # nothing is left
+            pass
+        except Stopped:
+            pass
+        except BaseException as error:  # whoever waits hears of it
+            done.put(error)
+        finally:
+            child.close()
+
+    for child in children:
+        threading.Thread(target=serve, args=(child,), daemon=True).start()
+    try:
+        for _ in parts:
+            yield _next(done, watch)
+    finally:
+        stopped.set()
+        left.clear()
+        for child in children:
+            child.close()
+
+
+def _next(done: queue.SimpleQueue[PartDone | BaseException], watch: Callable[[], None]) -> PartDone:
+    while True:
+        watch()
+        try:
+            found = done.get(timeout=_GLANCE)
+        except queue.Empty:
+            continue
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+
+def dask(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], None], scheduler: str | None = None
+         ) -> Iterator[PartDone]:
+    """Do the parts on the workers of a scheduler, or of a cluster of so many processes of this machine.
+
+    A part whose worker is killed is given to another one; one that ended several workers is done in this process's own
+    children. Raises HloError (E174) where the scheduler cannot be reached.
+    """
+    distributed = library("distributed")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that is killed is no news here
+    with _client(scheduler, processes) as client, client.as_current():
+        threads = max(1, sum(client.nthreads().values()))
+        waiting = iter(parts)
+        running = {client.submit(in_worker, work, part, _version(), pure=False): part
+                   for part in itertools.islice(waiting, threads * _AHEAD)}
+        while running:
+            watch()
+            with contextlib.suppress(TimeoutError):
+                distributed.wait(list(running), timeout=_GLANCE, return_when="FIRST_COMPLETED")
+            for future in [f for f in running if f.done()]:
+                yield _result(future, running.pop(future), work, watch)
+                future.release()
+                for part in itertools.islice(waiting, 1):
+                    running[client.submit(in_worker, work, part, _version(), pure=False)] = part
+
+
+def _result(future: Any, part: Part, work: Work, watch: Callable[[], None]) -> PartDone:
+    try:
+        found: PartDone = future.result()
+    except library("distributed").KilledWorker:
+        return next(local([part], work, 1, watch))
+    except (HloError, OSError):
+        raise
+    except Exception as error:  # whatever a library of the worker says
+        raise _no_engine(f"a worker cannot do its work: {type(error).__name__}: {error}") from error
+    return found
+
+
+@contextlib.contextmanager
+def _client(scheduler: str | None, processes: int) -> Iterator[Any]:
+    distributed = library("distributed")
+    if scheduler is not None:
+        try:
+            client = distributed.Client(scheduler, timeout=_TO_REACH, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise _no_engine(f"the scheduler {visible(scheduler)} cannot be reached: {error}") from error
+        try:
+            if not client.nthreads():
+                raise _no_engine(f"the scheduler {visible(scheduler)} has no workers")
+            yield client
+        finally:
+            with contextlib.suppress(Exception):  # it may be gone
+                client.close(timeout=_TO_CLOSE)
+        return
+    with tempfile.TemporaryDirectory(prefix="hlotool-dask-", ignore_cleanup_errors=True) as folder:
+        before = set(multiprocessing.active_children())
+        cluster = client = None
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
+                local_directory=folder, silence_logs=logging.CRITICAL)
+            client = distributed.Client(cluster, set_as_default=False)
+            yield client
+        except BaseException:  # an interrupt must not wait for the workers' parts
+            for process in set(multiprocessing.active_children()) - before:
+                process.kill()
+            raise
+        finally:
+            for opened in (client, cluster):
+                if opened is not None:
+                    with contextlib.suppress(Exception):
+                        opened.close(timeout=_TO_CLOSE)
+
+
+def _no_engine(message: str) -> HloError:
+    return HloError([Diagnostic(NO_ENGINE, message, filename="--engine dask",
+                                help="`--engine local` needs no scheduler")])
+
+
+# In the workers
+
+_OF_THREAD = threading.local()
+
+
+def in_worker(work: Work, part: Part, version: str) -> PartDone:
+    """Do a part in a worker of Dask; each of its threads has a child of its own. Raises HloError (E174)."""
+    if version != _version():
+        raise _no_engine(f"a worker has hlotool {_version()}, not {version}")
+    if (known := getattr(_OF_THREAD, "child", None)) is None or known[0] != os.getpid():
+        _OF_THREAD.child = known = os.getpid(), Child({})
+    return do_part(known[1], work, part)
+
+
+def _version() -> str:
+    """The version of hlotool and of the forms of results."""
+    import importlib.metadata
+
+    from hlotool.corpus.result_tables import VERSION
+
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return f"{importlib.metadata.version('hlotool')} ({VERSION})"
+    return f"unknown ({VERSION})"
+
+
+def default_processes() -> int:
+    """As many as there are processors for this process."""
+    return processors()

@@ -1,0 +1,155 @@
+"""An index asked: DuckDB reads the Parquet files of its finished parts, where they lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.corpus.codes import NOT_AN_INDEX
+from hlotool.corpus.libraries import library
+from hlotool.corpus.query_parts import Condition, Joined, Negated, Query, Search, query_error
+from hlotool.corpus.query_sql import Statement, compiled
+from hlotool.corpus.result_folder import Folder, finished_parts
+from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.isolation import available_memory
+
+#: what is told of an instruction, and the column that tells it
+SHOWN = {"file": "m.input", "line": "f.line", "module": "m.module", "computation": "f.computation", "name": "f.name",
+         "opcode": "f.opcode", "shape": "f.shape", "bytes": "f.bytes", "scope": "f.scope",
+         "source_file": "f.source_file", "source_line": "f.source_line"}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInstruction:
+    """An instruction of an index; None where the module does not say."""
+
+    file: str
+    line: int | None
+    module: str
+    computation: str
+    name: str
+    opcode: str
+    shape: str
+    bytes: int
+    scope: str | None
+    source_file: str | None
+    source_line: int | None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What an index answers. `found` are the largest; `count` and `modules` count all."""
+
+    found: list[FoundInstruction]
+    count: int = 0
+    modules: int = 0
+    #: modules of the index
+    of_modules: int = 0
+    #: inputs of which there is nothing in the index, or not all, and those that are not looked at yet
+    unusable: int = 0
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSql:
+    """A query of one index as it is asked: statements with the values of their `?`."""
+
+    count: Statement
+    found: Statement
+
+
+def ask(query: Query, text: str, index: str, limit: int) -> Answer:
+    """The instructions of an index that a query asks for, the largest first, `limit` of them (0: all).
+
+    `text` is the query's, for diagnostics. Raises HloError (R170, R172, R173).
+    """
+    folder = Folder.named(index)
+    record, parts = finished_parts(folder, "index")
+    planned = record.get("inputs")
+    missing = planned if isinstance(planned, int) else 0
+    if not parts:
+        return Answer([], missing=missing)
+    if plain(folder.path) != folder.path:
+        raise HloError([Diagnostic(NOT_AN_INDEX, "the index has a name that is no UTF-8, which DuckDB cannot open",
+                                   filename=folder.name, help="give the folder another name")])
+    duckdb = library("duckdb")
+    connection = _connected(duckdb, folder)
+    try:
+        _check_expressions(query.condition, text, connection, duckdb)
+        asked = statements(query, limit)
+        for table in (INPUTS, MODULES, INSTRUCTIONS):
+            files = [_unmagical(_address(folder, f"{table.name}/{name}")) for name in parts]
+            connection.read_parquet(files).create_view(table.name)
+        count, modules = connection.execute(asked.count.sql, asked.count.values).fetchone()
+        rows = connection.execute(asked.found.sql, asked.found.values).fetchall() if count else []
+        listed, unusable = connection.execute(
+            "SELECT count(*), count(*) FILTER (status <> 'ok') FROM inputs").fetchone()
+        of_modules = connection.execute("SELECT count(*) FROM modules").fetchone()[0]
+    except duckdb.Error as error:
+        raise HloError([Diagnostic(NOT_AN_INDEX, f"the index cannot be read: {str(error).splitlines()[0]}",
+                                   filename=folder.name, help="write it again with `hlotool corpus index`")]) from error
+    finally:
+        connection.close()
+    return Answer([FoundInstruction(*row) for row in rows], count, modules, of_modules, unusable,
+                  max(0, missing - listed))
+
+
+def merged(answers: Sequence[Answer], limit: int) -> Answer:
+    """The answers of several indices as one."""
+    found = sorted((f for a in answers for f in a.found), key=lambda f: (-f.bytes, f.file, f.line or 0, f.name))
+    return Answer(found[:limit] if limit else found, *(
+        sum(getattr(a, name) for a in answers) for name in ("count", "modules", "of_modules", "unusable", "missing")))
+
+
+def statements(query: Query, limit: int) -> IndexSql:
+    """What DuckDB is asked for, with the tables `instructions`, `modules` and `inputs` of an index."""
+    where = compiled(query, MODULES.name)
+    columns = ",\n       ".join(f"{column} AS {name}" for name, column in SHOWN.items())
+    first = f"SELECT * FROM {INSTRUCTIONS.name}\n  WHERE {where.sql}\n  ORDER BY bytes DESC, module_id, ordinal"
+    values = list(where.values)
+    if limit:
+        first += " LIMIT ?"
+        values.append(limit)
+    return IndexSql(
+        Statement(f"SELECT count(*), count(DISTINCT module_id) FROM {INSTRUCTIONS.name} WHERE {where.sql}",
+                  where.values),
+        Statement(f"SELECT {columns}\nFROM (\n  {first}\n) AS f JOIN {MODULES.name} AS m USING (module_id)\n"
+                  "ORDER BY f.bytes DESC, m.input, f.line, f.ordinal", values))
+
+
+def _connected(duckdb: Any, folder: Folder) -> Any:
+    """A connection that keeps nothing, writes nothing to disk and loads no extension."""
+    connection = duckdb.connect(config={
+        "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "temp_directory": "",
+        "memory_limit": f"{available_memory() >> 20}MiB"})
+    if folder.protocol != "file":
+        connection.register_filesystem(folder.system)
+    return connection
+
+
+def _address(folder: Folder, name: str) -> str:
+    path = folder.at(name)
+    return path if folder.protocol == "file" else f"{folder.protocol}://{path}"
+
+
+def _unmagical(path: str) -> str:
+    """A path in which no character stands for others."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _check_expressions(part: Condition | None, text: str, connection: Any, duckdb: Any) -> None:
+    """Raises HloError (R172) for a regular expression that is none."""
+    if isinstance(part, Joined):
+        for inner in part.parts:
+            _check_expressions(inner, text, connection, duckdb)
+    elif isinstance(part, Negated):
+        _check_expressions(part.part, text, connection, duckdb)
+    elif isinstance(part, Search):
+        try:
+            connection.execute("SELECT regexp_matches('', ?)", [part.expression]).fetchall()
+        except duckdb.Error as error:
+            said = str(error).splitlines()[0].rpartition("Error: ")[2]
+            raise query_error(text, f"this is no regular expression: {said}", part.start, part.end) from error

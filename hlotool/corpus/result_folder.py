@@ -1,0 +1,283 @@
+"""A folder of results: a Parquet dataset for each table, what was planned, and what of it is done.
+
+    OUT/run.json                   the task, the version, how many inputs
+    OUT/plan.parquet               each input with its part
+    OUT/TABLE/part-PART.parquet    the rows of a part, for each table of the task
+    OUT/inputs/part-PART.parquet   the row of each input of the part, written last: the part is done
+
+A part has the digest of its inputs, their stamps, the task and the version in its name, so that a part that is there is
+the right one, whoever wrote it and however often. Files are written whole: here under another name first, in object
+stores by one request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlotool.corpus.codes import NOT_AN_INDEX, OTHER_RUN
+from hlotool.corpus.corpus_inputs import CorpusInput, folder_of, joined_path
+from hlotool.corpus.corpus_tasks import Task
+from hlotool.corpus.libraries import library
+from hlotool.corpus.result_tables import INPUTS, VERSION
+from hlotool.diagnostics import Diagnostic, HloError, visible
+
+RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
+#: what is begun and not complete
+_UNFINISHED = ".unfinished-"
+#: rows of a group within a file: what a reader passes over or reads
+_GROUP_ROWS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A group of inputs whose rows lie in one file of each table."""
+
+    number: int
+    inputs: tuple[CorpusInput, ...]
+    digest: str
+
+    @property
+    def file(self) -> str:
+        """The name of its files."""
+        return f"part-{self.number:06}-{self.digest}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder, here or in a store."""
+
+    protocol: str
+    path: str
+    #: what the user calls it
+    name: str
+
+    @staticmethod
+    def named(word: str) -> Folder:
+        """The folder that a command line names. Raises HloError."""
+        return Folder(*folder_of(word), word)
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file; None where there is none. Raises OSError."""
+        try:
+            found: bytes = self.system.cat_file(self.at(name))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return found
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, whole or not at all. Raises OSError."""
+        if self.protocol != "file":
+            self.system.pipe_file(self.at(name), data)
+            return
+        target = self.at(name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        unfinished = os.path.join(os.path.dirname(target), f"{_UNFINISHED}{os.getpid()}-{os.path.basename(target)}")
+        try:
+            with open(unfinished, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(unfinished, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(unfinished)
+            raise
+
+    def files(self, below: str = "") -> list[str]:
+        """The names of the files and folders in it, or in a folder of it; none where that is not there."""
+        try:
+            found = self.system.ls(self.at(below), detail=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
+
+    def remove(self, name: str) -> None:
+        """Remove a file of it."""
+        self.system.rm_file(self.at(name))
+
+    def at(self, name: str) -> str:
+        """The path of a file of it."""
+        return joined_path(self.path, name)
+
+    @property
+    def system(self) -> Any:
+        """The file system of fsspec; its listings are not remembered, for others write too."""
+        options = {} if self.protocol in ("file", "memory") else {"use_listings_cache": False}
+        return library("fsspec").filesystem(self.protocol, **options)
+
+
+@dataclass(slots=True)
+class ResultFolder:
+    """The results of a task in the making."""
+
+    folder: Folder
+    task: Task
+    version: str
+    parts: list[Part] = field(default_factory=list)
+
+    def begin(self, inputs: Sequence[CorpusInput], most: int, most_bytes: int) -> list[Part]:
+        """Plan the parts, keeping those that an earlier run planned; gives the parts that are still to be done.
+
+        Raises HloError (R171) where the folder holds something else.
+        """
+        self._check()
+        known = self._planned()
+        divided = _divided(inputs, known, most, most_bytes)
+        self.parts = [Part(number, tuple(group), self._digest(group)) for number, group in sorted(divided.items())]
+        self.folder.write(PLAN, self._plan())
+        self.folder.write(RUN, json.dumps({
+            "version": VERSION, "hlotool": self.version, "task": self.task.name, "inputs": len(inputs),
+            "parts": len(self.parts), "tables": [t.name for t in (INPUTS, *self.task.tables)]}, indent=2).encode())
+        self._remove_others()
+        done = set(self.folder.files(INPUTS.name))
+        return [part for part in self.parts if part.file not in done]
+
+    def _check(self) -> None:
+        """Raises HloError unless the folder is new, empty, or holds results of the task."""
+        try:
+            found = [name for name in self.folder.files() if not name.startswith(".")]
+            run = self.folder.read(RUN)
+        except OSError as error:
+            raise _other(self.folder, f"{self.folder.name} cannot be read: {error.strerror or error}") from error
+        if run is None and set(found) <= {PLAN}:
+            if self.folder.protocol == "file" and os.path.lexists(self.folder.path) and not os.path.isdir(
+                    self.folder.path):
+                raise _other(self.folder, f"{self.folder.name} is no folder")
+            return
+        task = _record(run).get("task") if run is not None else None
+        if task is None:
+            raise _other(self.folder, f"{self.folder.name} holds files that are no results")
+        if task != self.task.name:
+            raise _other(self.folder, f"{self.folder.name} holds results of {visible(str(task))}, not of "
+                         f"{self.task.name}")
+
+    def _planned(self) -> dict[str, int]:
+        """Input -> its part, as an earlier run planned; a plan that cannot be read is none."""
+        data = self.folder.read(PLAN)
+        if data is None:
+            return {}
+        try:
+            table = library("pyarrow.parquet").read_table(io.BytesIO(data), columns=["input", "part"])
+            return dict(zip(table["input"].to_pylist(), table["part"].to_pylist(), strict=True))
+        except (library("pyarrow").ArrowException, KeyError, OSError, ValueError):
+            return {}
+
+    def _plan(self) -> bytes:
+        pa = library("pyarrow")
+        rows = [(given.name, part.number) for part in self.parts for given in part.inputs]
+        table = pa.table({"input": pa.array([name for name, _ in rows], pa.string()),
+                          "part": pa.array([number for _, number in rows], pa.int32())})
+        return _parquet(table)
+
+    def _digest(self, group: Iterable[CorpusInput]) -> str:
+        told = [self.task.name, self.version, VERSION, *((g.name, g.stamp) for g in group)]
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
+
+    def _remove_others(self) -> None:
+        """Remove parts that are of no input any more, or of another version of it, and what a killed writer left."""
+        wanted = {part.file for part in self.parts}
+        for table in (INPUTS.name, *(t.name for t in self.task.tables)):
+            for name in self.folder.files(table):
+                if name.startswith(_UNFINISHED) or (name.startswith("part-") and name not in wanted):
+                    with contextlib.suppress(FileNotFoundError):
+                        self.folder.remove(f"{table}/{name}")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the folder against other runs on this machine. Raises HloError (R171) where one is at work."""
+        try:
+            import fcntl
+        except ImportError:  # a system without such locks
+            yield
+            return
+        if self.folder.protocol != "file":
+            yield
+            return
+        self._check()
+        os.makedirs(self.folder.path, exist_ok=True)
+        with open(os.path.join(self.folder.path, _LOCK), "wb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise _other(self.folder, f"another run writes to {self.folder.name}") from error
+            yield
+
+
+def _divided(inputs: Sequence[CorpusInput], known: dict[str, int], most: int, most_bytes: int
+             ) -> dict[int, list[CorpusInput]]:
+    """Inputs by part: those that are known where they were, the others in new ones."""
+    from hlotool.corpus.corpus_inputs import grouped
+
+    found: dict[int, list[CorpusInput]] = {}
+    new = []
+    for given in inputs:
+        number = known.get(given.name)
+        if number is None:
+            new.append(given)
+        else:
+            found.setdefault(number, []).append(given)
+    first = 1 + max(known.values(), default=-1)
+    found.update(enumerate(grouped(new, most, most_bytes), first))
+    return found
+
+
+def write_part(folder: Folder, task: Task, part: Part, tables: dict[str, list[Any]], inputs: Any) -> int:
+    """Write the rows of a part, tables of Arrow, the inputs last; gives how many rows the task's tables got."""
+    pa = library("pyarrow")
+    rows = 0
+    for table in task.tables:
+        given = tables.get(table.name, [])
+        whole = pa.concat_tables(given) if given else table.schema().empty_table()
+        if table.order:
+            whole = whole.sort_by([(name, "ascending") for name in table.order])
+        rows += whole.num_rows
+        folder.write(f"{table.name}/{part.file}", _parquet(whole))
+    folder.write(f"{INPUTS.name}/{part.file}", _parquet(inputs))
+    return rows
+
+
+def _parquet(table: Any) -> bytes:
+    sink = io.BytesIO()
+    library("pyarrow.parquet").write_table(table, sink, compression="zstd", row_group_size=_GROUP_ROWS)
+    return sink.getvalue()
+
+
+def finished_parts(folder: Folder, task: str) -> tuple[dict[str, Any], list[str]]:
+    """What run.json says, and the names of the parts that are done. Raises HloError (R173)."""
+    try:
+        data = folder.read(RUN)
+        names = [name for name in folder.files(INPUTS.name) if name.startswith("part-")]
+    except OSError as error:
+        raise _not_an_index(folder, f"{folder.name} cannot be read: {error.strerror or error}") from error
+    record = _record(data) if data is not None else {}
+    if not record:
+        raise _not_an_index(folder, f"{folder.name} is no folder of results")
+    if record.get("task") != task:
+        raise _not_an_index(folder, f"{folder.name} holds results of {visible(str(record.get('task')))}")
+    if record.get("version") != VERSION:
+        raise _not_an_index(folder, f"{folder.name} was written by another version of hlotool; write it again")
+    return record, names
+
+
+def _record(data: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _other(folder: Folder, message: str) -> HloError:
+    return HloError([Diagnostic(OTHER_RUN, message, filename=folder.name, help="name a new folder for the results")])
+
+
+def _not_an_index(folder: Folder, message: str) -> HloError:
+    return HloError([Diagnostic(NOT_AN_INDEX, message, filename=folder.name,
+                                help="`hlotool corpus index PATH -o INDEX` writes one")])
