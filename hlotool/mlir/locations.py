@@ -7,8 +7,9 @@ that says more than all this travels beside it, as loc("add.1"(fused<"{...}">["j
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Kind, Metadata
@@ -22,6 +23,8 @@ _PLAIN = ("op_name", "source_file", "source_line")
 #: text that is what it is written as, whoever reads it
 _WORDS = re.compile(r"[ !#-\[\]-~]*+")
 _ROW = re.compile(r"(\w+)=(\d+)")
+#: a fused location with a text beside it, as MLIR prints it
+_FUSED_WITH = re.compile(r'loc\(fused<("(?:[^"\\]|\\.)*+")>')
 #: frames of a stack that are followed: a table may lead in circles
 _DEEPEST = 256
 #: the last line that MLIR counts to
@@ -43,6 +46,9 @@ class Locations:
         self._files: dict[int, Any] = {}
         self._rows: dict[tuple[str, int], dict[str, int]] = {}
         self._name = ir.Location.name
+        self._is_name, self._is_fused = _test_for(ir, "NameLoc", "is_a_name"), _test_for(ir, "FusedLoc", "is_a_fused")
+        self._is_file = _test_for(ir, "FileLineColLoc", "is_a_file")
+        self._is_call = _test_for(ir, "CallSiteLoc", "is_a_callsite")
         self._known: dict[str, Any] = {}
         self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
 
@@ -143,19 +149,18 @@ class Locations:
     def name_in(self, location: Any) -> str | None:
         """The instruction's name in a location that `of` made."""
         location = _exact(location)
-        return location.name_str if isinstance(location, self._ir.NameLoc) else None
+        return location.name_str if self._is_name(location) else None
 
     def read(self, location: Any) -> tuple[str, Metadata | None]:
         """The name ('' for none) and the metadata that a location stands for."""
-        ir = self._ir
-        if isinstance(location, ir.NameLoc) and (whole := self._whole(location.child_loc)) is not None:
+        if self._is_name(location) and (whole := self._whole(location.child_loc)) is not None:
             return location.name_str, whole
-        while isinstance(location, ir.FusedLoc) and location.locations:
-            location = next((x for x in location.locations if isinstance(x, ir.NameLoc)), location.locations[0])
+        while self._is_fused(location) and location.locations:
+            location = next((x for x in location.locations if self._is_name(x)), location.locations[0])
         name = op_name = ""
-        if isinstance(location, ir.NameLoc):
+        if self._is_name(location):
             name, location = location.name_str, location.child_loc
-            if isinstance(location, ir.NameLoc):
+            if self._is_name(location):
                 op_name, location = location.name_str, location.child_loc
             elif not _NAME.fullmatch(name):
                 name, op_name = "", name
@@ -166,10 +171,10 @@ class Locations:
 
     def _whole(self, location: Any) -> Metadata | None:
         """The metadata that travels beside a location, as HLO text."""
-        if not isinstance(location, self._ir.FusedLoc):
+        if not self._is_fused(location):
             return None
         try:
-            text = string_of(self._ir.StringAttr(location.metadata))
+            text = string_of(self._ir.StringAttr(self._metadata_attribute(location)))
         except (TypeError, ValueError):
             return None
         if not (text.startswith("{") and text.endswith("}")):
@@ -182,29 +187,43 @@ class Locations:
                 self._metadata[key] = None
         return self._metadata[key]
 
+    def _metadata_attribute(self, location: Any) -> Any:
+        """The attribute beside fused locations, which bindings before jaxlib 0.10.1 only print; None for none."""
+        if hasattr(location, "metadata"):
+            return location.metadata
+        found = _FUSED_WITH.match(str(location))
+        return self._ir.Attribute.parse(found[1]) if found else None
+
     def line_and_column(self, location: Any) -> tuple[int, int]:
         """Where an operation stands in the text that was parsed; zeros where the location names another place."""
         location = None if location is None else _exact(location)
-        if isinstance(location, self._ir.FileLineColLoc) and location.filename == _NO_FILE:
+        if self._is_file(location) and location.filename == _NO_FILE:
             return location.start_line, location.start_col
         return 0, 0
 
     def _place(self, location: Any) -> tuple[str, int]:
         """The file and line that a location leads to: of calls the callee's, of several the first one's."""
-        ir = self._ir
         for _ in range(1000):
-            if isinstance(location, ir.FileLineColLoc):
+            if self._is_file(location):
                 file = location.filename
                 return ("", 0) if file == _NO_FILE else (file, location.start_line)
-            if isinstance(location, ir.CallSiteLoc):
+            if self._is_call(location):
                 location = location.callee
-            elif isinstance(location, ir.NameLoc):
+            elif self._is_name(location):
                 location = location.child_loc
-            elif isinstance(location, ir.FusedLoc) and location.locations:
+            elif self._is_fused(location) and location.locations:
                 location = location.locations[0]
             else:
                 break
         return "", 0
+
+
+def _test_for(ir: Any, name: str, method: str) -> Callable[[Any], bool]:
+    """Says whether a location is one of a kind; the bindings have no classes of them before jaxlib 0.10.1."""
+    found: Any = getattr(ir, name, None)
+    if found is None:
+        return operator.methodcaller(method)
+    return lambda location: isinstance(location, found)
 
 
 def _exact(location: Any) -> Any:
