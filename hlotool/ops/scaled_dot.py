@@ -35,7 +35,7 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
     for name, shape, scale, contracting in (("lhs", lhs, lhs_scale, lhs_contracting_dims),
                                             ("rhs", rhs, rhs_scale, rhs_contracting_dims)):
         require_array(scale, "scaled-dot-c1", f"the scale of {name}")
-        if _is_absent(scale):
+        if _has_any_rank(scale):
             continue
         require(scale.rank == shape.rank, "scaled-dot-c8",
                 f"{name} is {shape.text(False)}, its scale {scale.text(False)}: the ranks differ")
@@ -51,8 +51,11 @@ def scaled_dot_shape(lhs: Shape, rhs: Shape, lhs_scale: Shape, rhs_scale: Shape,
                      lhs_batch_dims=lhs_batch_dims, rhs_batch_dims=rhs_batch_dims, declared=declared)
 
 
-def _is_absent(scale: Shape) -> bool:
-    """A bf16 scale of ones, or a scalar, stands for no scale. Source: XLA, HloVerifier's scaled-dot check."""
+def _has_any_rank(scale: Shape) -> bool:
+    """A scalar, or a bf16 scale of one element, goes with any operand. Source: XLA, HloVerifier's scaled-dot check.
+
+    A scalar stands for no scale; that one element is one all the same, and counts.
+    """
     return not scale.dims or (scale.element_type == "bf16" and all(d == 1 for d in scale.dims))
 
 
@@ -70,9 +73,12 @@ def _scaled(e: Emitter, operand: tuple[Value, Shape], scaling: tuple[Value, Shap
     (value, shape), (scale, scale_shape) = operand, scaling
     wide = shape.with_element_type(kind)
     value = cast(e, value, shape, wide)
-    if _is_absent(scale_shape):
+    if not scale_shape.dims:
         return value
     scale = cast(e, scale, scale_shape, scale_shape.with_element_type(kind))
+    if scale_shape.rank != shape.rank:
+        scale_shape = shape.with_dims((1,) * shape.rank)
+        scale = e.op("stablehlo.reshape", [scale], scale_shape.with_element_type(kind))
     blocks = tuple(n for d, s in zip(shape.dims, scale_shape.dims, strict=True) for n in (s, d // s))
     spread = e.op("stablehlo.broadcast_in_dim", [scale], wide.with_dims(blocks), {
         "broadcast_dimensions": i64_array(tuple(range(0, 2 * shape.rank, 2)))})
@@ -111,6 +117,8 @@ def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lh
         value = converted(operand, target)
         if scale.ndim:
             spread = converted(scale, target)
+            if scale.ndim != value.ndim:  # of one element
+                scale = spread = spread.reshape((1,) * value.ndim)
             for axis, (d, s) in enumerate(zip(value.shape, scale.shape, strict=True)):
                 spread = np.repeat(spread, d // s, axis=axis)
             value = computed(np.multiply, value, spread)
