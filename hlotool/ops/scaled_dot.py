@@ -117,9 +117,9 @@ def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lh
         value = converted(operand, target)
         if scale.ndim:
             spread = converted(scale, target)
-            if scale.ndim != value.ndim:  # of one element
-                scale = spread = spread.reshape((1,) * value.ndim)
-            for axis, (d, s) in enumerate(zip(value.shape, scale.shape, strict=True)):
+            if spread.ndim != value.ndim:  # of one element only
+                spread = spread.reshape((1,) * value.ndim)
+            for axis, (d, s) in enumerate(zip(value.shape, spread.shape, strict=True)):
                 spread = np.repeat(spread, d // s, axis=axis)
             value = computed(np.multiply, value, spread)
         sides.append(value)
