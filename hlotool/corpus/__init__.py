@@ -7,18 +7,39 @@ declared in `corpus_tasks.py`, tables in `result_tables.py`. An index is asked b
 needed.
 """
 
-from hlotool.corpus.corpus_run import RunReport, run_corpus
-from hlotool.corpus.corpus_tasks import TASKS, Task
-from hlotool.corpus.engines import ENGINES, default_processes
-from hlotool.corpus.index_search import Answer, FoundInstruction, IndexSql, ask, merged, statements
-from hlotool.corpus.libraries import library
-from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
-from hlotool.corpus.query_sql import Statement
-from hlotool.corpus.result_tables import COSTS, INPUTS, JOURNEYS, STATUSES, Column, Table, bounded, plain
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hlotool.corpus.corpus_run import RunReport, run_corpus
+    from hlotool.corpus.corpus_tasks import TASKS, Task
+    from hlotool.corpus.engines import ENGINES, default_processes
+    from hlotool.corpus.index_search import Answer, FoundInstruction, IndexSql, ask, merged, statements
+    from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
+    from hlotool.corpus.query_sql import Statement
+    from hlotool.corpus.result_tables import COSTS, INPUTS, JOURNEYS, STATUSES, Column, Table, bounded, plain
+
+#: what is imported when it is first used, for who asks an index needs nothing of runs: file of this room -> names
+_LATER = {
+    "corpus_run": ("RunReport", "run_corpus"),
+    "corpus_tasks": ("TASKS", "Task"),
+    "engines": ("ENGINES", "default_processes"),
+    "index_search": ("Answer", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
+    "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query"),
+    "query_sql": ("Statement",),
+    "result_tables": ("COSTS", "INPUTS", "JOURNEYS", "STATUSES", "Column", "Table", "bounded", "plain"),
+}
+_FILES = {name: file for file, names in _LATER.items() for name in names}
 
 __all__ = [
     "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "STATUSES", "TASKS", "TEXT_FIELDS",
-    "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement", "Table", "Task",
-    "ask", "bounded", "default_processes", "library", "merged", "parse_query", "plain", "run_corpus",
-    "statements",
+    "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement", "Table", "Task", "ask",
+    "bounded", "default_processes", "merged", "parse_query", "plain", "run_corpus", "statements",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module 'hlotool.corpus' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"hlotool.corpus.{_FILES[name]}"), name)
+    return value

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from hlotool.corpus.result_tables import bounded, plain
+from hlotool.corpus.scope_paths import scope_path
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.passes.equality import fingerprint, size_blind_fingerprint
 from hlotool.passes.origins import origin_of
 from hlotool.text import print_module
-
-#: what stands around the name of a scope where JAX transformed it: jvp(, transpose(, jit(
-_WRAPPER = re.compile(r"[\w.\-]+\(|\)")
 
 
 def module_row(module: HloModule) -> dict[str, Any]:
@@ -75,15 +72,6 @@ def _placed(module: HloModule, computation: HloComputation, instruction: HloInst
             "source_line": min(origin.line, 2**31 - 1) if origin is not None and origin.line else None,
             "line": module.position(instruction).line or None,
             "operands": [ordinals.get(o, -1) for o in instruction.operands]}
-
-
-def scope_path(scope: str) -> str:
-    """The scopes of an op_name without what JAX's transformations put around them, between slashes.
-
-    >>> scope_path("jit(step)/transpose(jvp(attention))/dot_general")
-    '/step/attention/dot_general/'
-    """
-    return f"/{_WRAPPER.sub('', scope).strip('/')}/"
 
 
 def _of_shape(shape: Shape) -> dict[str, Any]:

@@ -108,7 +108,9 @@ def statements(query: Query, limit: int) -> IndexSql:
     """What DuckDB is asked for, with the tables `instructions`, `modules` and `inputs` of an index."""
     where = compiled(query, MODULES.name)
     columns = ",\n       ".join(f"{column} AS {name}" for name, column in SHOWN.items())
-    first = f"SELECT * FROM {INSTRUCTIONS.name}\n  WHERE {where.sql}\n  ORDER BY bytes DESC, module_id, ordinal"
+    needed = ", ".join(["module_id", "ordinal", *(c[2:] for c in SHOWN.values() if c.startswith("f."))])
+    first = (f"SELECT {needed}\n  FROM {INSTRUCTIONS.name}\n  WHERE {where.sql}\n"
+             "  ORDER BY bytes DESC, module_id, ordinal")
     values = list(where.values)
     if limit:
         first += " LIMIT ?"

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.corpus.index_rows import scope_path
 from hlotool.corpus.query_parts import (
     OF_MODULES,
     Comparison,
@@ -26,6 +25,7 @@ from hlotool.corpus.query_parts import (
     Text,
     Within,
 )
+from hlotool.corpus.scope_paths import scope_path
 
 #: columns that are not called as the field is
 _NUMBER_COLUMNS = {"operands": "len(operands)"}

@@ -19,14 +19,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlotool.corpus.codes import NOT_AN_INDEX, OTHER_RUN
 from hlotool.corpus.corpus_inputs import CorpusInput, folder_of, joined_path
-from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import INPUTS, VERSION
 from hlotool.diagnostics import Diagnostic, HloError, visible
+
+if TYPE_CHECKING:
+    from hlotool.corpus.corpus_tasks import Task
 
 RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
 #: what is begun and not complete

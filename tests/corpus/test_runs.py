@@ -306,6 +306,31 @@ def test_engines_give_the_same(tmp_path: Path, engine: str) -> None:
     assert len({m["exact"] for m in modules}) == 6 and len({m["name_blind"] for m in modules}) == 1
 
 
+def test_workers_of_a_scheduler_somewhere_do_the_work(tmp_path: Path) -> None:
+    import distributed
+
+    names = [f"m{n}" for n in range(6)]
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as there:
+        report = run(FAULTS, folder_of(tmp_path, *names, "crash"), out=tmp_path / "out", engine="dask", most=2,
+                     scheduler=there.scheduler_address)
+    assert report.statuses == {"ok": 6, "crashed": 1}
+    assert statuses(tmp_path / "out") == {**dict.fromkeys(names, ("ok", None)), "crash": ("crashed", "E171")}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_part_that_ends_its_workers_is_done_here(tmp_path: Path) -> None:
+    """With no failure allowed the scheduler gives a part up when its worker is killed."""
+    import dask
+
+    names = [f"m{n}" for n in range(9)]
+    killer = Killer("spawn_main", tmp_path / "out")
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        report = run(FAULTS, folder_of(tmp_path, *names), out=tmp_path / "out", engine="dask", processes=1, most=2,
+                     watch=killer)
+    assert killer.killed and report.statuses == {"ok": 9}
+    assert statuses(tmp_path / "out") == dict.fromkeys(names, ("ok", None))
+
+
 @pytest.mark.parametrize("name", ["fsspec", "pyarrow", "duckdb", "distributed"])
 def test_a_package_that_is_missing_is_named(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch,
                                             capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 import hlotool
+from hlotool.passes.equality import size_blind_fingerprint
 
 MODELS = sorted((pathlib.Path(__file__).parents[2] / "samples" / "models").glob("*.hlo"))
 TEXT = """HloModule m
@@ -51,6 +52,47 @@ def test_the_tables_that_metadata_refers_to_are_metadata():
     assert "/here/model.py" in str(one)
     assert hlotool.fingerprint(one) == hlotool.fingerprint(other) == hlotool.fingerprint(bare)
     assert one.tables
+
+
+SIZED = """HloModule m
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[8,16]{1,0} parameter(0)
+  y = f32[16,4]{1,0} parameter(1)
+  d = f32[8,4]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[] constant(0.125)
+  p = f32[8,4]{1,0} broadcast(z), dimensions={}
+  q = f32[8,4]{1,0} multiply(d, p)
+  s = f32[4,4]{1,0} slice(q), slice={[0:4], [0:4]}
+  ROOT r = f32[4]{0} reduce(s, z), dimensions={1}, to_apply=sum
+}
+"""
+
+
+@pytest.mark.parametrize("change", [
+    {"8,": "32,", "0.125": "0.03125"}, {"x": "renamed", "e {": "main {"}, {"f32[8,4]{1,0} d": "f32[8,4]{0,1} d"},
+    {"slice={[0:4], [0:4]}": "slice={[4:8], [0:4]}"}, {"multiply(d, p)": 'multiply(d, p), metadata={op_name="a/b"}'}])
+def test_a_size_blind_fingerprint_is_that_of_another_batch(change):
+    changed = SIZED
+    for old, new in change.items():
+        assert old in changed
+        changed = changed.replace(old, new)
+    found = {size_blind_fingerprint(hlotool.parse(t)) for t in (SIZED, changed)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("multiply(d, p)", "add(d, p)"), ("multiply(d, p)", "multiply(p, d)"), ("dimensions={1}", "dimensions={0}"),
+    ("add(a, b)", "maximum(a, b)"), ("f32", "bf16"), ("ROOT c = f32[] add", "c = f32[] add"),
+    ("lhs_contracting_dims={1}, rhs_contracting_dims={0}", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+    ("y = f32[16,4]{1,0} parameter(1)", "y = f32[16,4]{1,0} parameter(2)"), ("broadcast(z)", "reshape(z)")])
+def test_a_size_blind_fingerprint_tells_other_programs(old, new):
+    assert old in SIZED
+    changed = SIZED.replace(old, new)
+    if old.startswith("ROOT"):
+        changed = SIZED.replace("b = f32[] parameter(1)  ROOT c", "ROOT b = f32[] parameter(1)  c")
+    assert size_blind_fingerprint(hlotool.parse(SIZED)) != size_blind_fingerprint(hlotool.parse(changed))
+
 
 
 def test_edits_are_verified_where_they_end():
