@@ -55,8 +55,6 @@ def _spelled() -> _Spelled:
                     re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII))
 
 
-#: the types that operands, shape, attributes and metadata of an instruction may have together
-_PARTS = frozenset(itertools.product((tuple,), (Shape,), (Attributes, dict), (Metadata, ReadMetadata, type(None))))
 #: words that instructions cannot be called: as operands they would be types
 _TYPES = frozenset({*DTYPES, *BARE_TYPES})
 #: attributes whose values are floats, and up to where each whole number is one
@@ -67,7 +65,11 @@ _EACH = frozenset({tuple, Shape, Literal})
 #: what a dimension of a layout is said to be
 _LEVEL = re.compile(r"[A-Z][+~]*")
 #: types of values without dimensions and elements
-_name, _opcode, _operands, _shape = map(operator.attrgetter, ("name", "opcode", "operands", "shape"))
+_name, _opcode, _operands, _shape, _attributes_of, _metadata = map(
+    operator.attrgetter, ("name", "opcode", "operands", "shape", "attributes", "metadata"))
+#: the types that parts of an instruction may have
+_KINDS_OF_PARTS = ((_operands, {tuple}), (_attributes_of, {Attributes, dict}),
+                   (_metadata, {Metadata, ReadMetadata, type(None)}))
 
 
 def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
@@ -130,7 +132,8 @@ def is_sound(module: HloModule) -> bool:
             return False
         if not _are_tables(module.tables):
             return False
-        distinct = {id(i.attributes): i.attributes for i in every}.values()
+        attributes = list(map(_attributes_of, every))
+        distinct = dict(zip(map(id, attributes), attributes, strict=True)).values()
         of_owners = [module.attributes, *(c.attributes for c in computations)]
         if not set(map(type, of_owners)) <= {Attributes, dict} or any(next(_wrong_values(a), None) for a in of_owners):
             return False
@@ -164,7 +167,7 @@ def _is_ordered(instructions: list[HloInstruction]) -> bool:
     """Whether each instruction stands behind its operands, which are of the same computation."""
     done: set[HloInstruction] = set()
     for instruction in instructions:
-        if not done.issuperset(instruction.operands):
+        if (operands := instruction.operands) and not done.issuperset(operands):
             return False
         done.add(instruction)
     return True
@@ -268,8 +271,9 @@ def _fits(instructions: list[HloInstruction]) -> bool:
 
 def _has_parts(instructions: list[HloInstruction]) -> bool:
     """The same but for what stands among the operands."""
-    found = {(type(i.operands), type(i.shape), type(i.attributes), type(i.metadata)) for i in instructions}
-    return found <= _PARTS and all(map(_is_shape, set(map(_shape, instructions)))) \
+    shapes = set(map(_shape, instructions))
+    return all(set(map(type, map(part, instructions))) <= kinds for part, kinds in _KINDS_OF_PARTS) \
+        and set(map(type, shapes)) <= {Shape} and all(map(_is_shape, shapes)) \
         and all(type(o) is str and _spelled().opcode.fullmatch(o) for o in set(map(_opcode, instructions))) \
         and all("parameter_number" in i.attributes for i in instructions if i.opcode == "parameter")
 

@@ -19,7 +19,7 @@ from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
 from hlotool.text.input_files import Input, joined, read_inputs
 
-#: makes the module of an input; raises HloError
+#: makes the module of an input, of HLO text by nothing but reading it; raises HloError
 Reader: TypeAlias = Callable[[Input], HloModule]
 
 #: processes are worth their start for this many files and bytes
@@ -87,7 +87,7 @@ class Job:
             except HloError as error:
                 found, suppressed = settings.apply(error.diagnostics), 0
             else:
-                found, suppressed = lint_module(module, settings)
+                found, suppressed = lint_module(module, settings, is_just_read=given.kind == "hlo")
         if given.source is None:
             found = [replace(d, filename=given.filename) for d in found]
         if self.with_source and given.source is not None:

@@ -27,10 +27,10 @@ def lint(program: str | HloModule | Any, filename: str = "<string>",
     settings = _settings(config)
     with no_collection():
         try:
-            module = _read(program, filename)
+            module, is_just_read = _read(program, filename)
         except HloError as error:
             return error.diagnostics
-        found, _ = lint_module(module, settings)
+        found, _ = lint_module(module, settings, is_just_read=is_just_read)
         if not each and module.source is not None:
             from hlotool.linting.repetition import one_a_statement
 
@@ -40,16 +40,15 @@ def lint(program: str | HloModule | Any, filename: str = "<string>",
     return found
 
 
-def _read(program: Any, filename: str) -> HloModule:
-    """The module; nothing but HLO text needs MLIR or NumPy."""
+def _read(program: Any, filename: str) -> tuple[HloModule, bool]:
+    """The module, and whether it was read from HLO text here; nothing else needs MLIR or NumPy."""
     if isinstance(program, HloModule):
-        return program
+        return program, False
     if isinstance(program, str) and not is_mlir(program) and not _is_file(program):
-        module: HloModule = parse(program, filename)
-        return module
+        return parse(program, filename), True
     from hlotool.mlir import read
 
-    return read(program, filename="" if filename == "<string>" else filename)
+    return read(program, filename="" if filename == "<string>" else filename), False
 
 
 def _is_file(text: str) -> bool:
@@ -60,11 +59,14 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def lint_module(module: HloModule, settings: Settings) -> tuple[list[Diagnostic], int]:
-    """All findings about a module that was read, and how many others its comments suppress."""
-    from hlotool.passes.verify import verify
+def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = False) -> tuple[list[Diagnostic], int]:
+    """All findings about a module that was read, and how many others its comments suppress.
 
-    checked = verify(module, profile=settings.profile)
+    `is_just_read` is for one that comes from a text and that nobody can have changed since.
+    """
+    from hlotool.passes.verify import verify, verify_as_read
+
+    checked = (verify_as_read if is_just_read else verify)(module, settings.profile)
     # What is wrong with a place says more than that its form is of another time.
     wrong = {(d.line, d.column) for d in checked if d.line}
     found = [*(n for n in module.notes if (n.line, n.column) not in wrong), *checked]

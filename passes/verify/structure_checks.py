@@ -16,9 +16,9 @@ from hlotool.ir import (
     HloModule,
     Metadata,
     Shape,
+    callees_before_callers,
     cycles,
     flaws,
-    recursions,
 )
 from hlotool.passes.codes import (
     ALIAS,
@@ -35,19 +35,24 @@ from hlotool.passes.codes import (
     SCHEDULE,
 )
 from hlotool.passes.instruction_findings import report
+from hlotool.passes.verify.contents import Contents
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")
 
 
-def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
+def verify_objects(module: HloModule) -> list[Diagnostic]:
+    """What is wrong with how a module's objects hang together; where anything is, that is all there is to say."""
+    return [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
+
+
+def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: list[HloComputation]
+                  ) -> list[Diagnostic]:
     """What is wrong with a module apart from its instructions' own rules; `is_whole` is what `is_sound` says of it.
 
-    Where its objects do not hang together, that is all there is to say.
+    Its computations are put into `order`, callees before callers.
     """
-    found = [] if is_whole else [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
-    if found:
-        return found
+    found: list[Diagnostic] = []
     for computation in module.computations:
         if computation.root is None or not computation.instructions:
             found.append(report(module, computation, MISSING_ROOT, f"{computation.name} has no instructions"))
@@ -55,10 +60,12 @@ def verify_module(module: HloModule, is_whole: bool) -> list[Diagnostic]:
         found.extend(_parameters(module, computation))
         if not is_whole:
             found.extend(_operands(module, computation))
+    circles: list[tuple[HloComputation, HloComputation]] = []
+    order += callees_before_callers(module.computations, circles)
     found.extend(report(module, caller, RECURSION, f"{caller.name} calls {callee.name}, which calls it in turn")
-                 for caller, callee in recursions(module))
+                 for caller, callee in circles)
     if module.entry is not None and module.entry.root is not None:
-        found.extend(_fused_entry(module))
+        found.extend(_fused_entry(module, contents))
         found.extend(_entry_layout(module))
         found.extend(_aliases(module))
     return found
@@ -115,9 +122,9 @@ def _operands(module: HloModule, computation: HloComputation) -> Iterator[Diagno
             yield report(module, instruction, CYCLE, f"{instruction.name} depends on its own result")
 
 
-def _fused_entry(module: HloModule) -> Iterator[Diagnostic]:
-    for instruction in module.instructions():
-        if instruction.opcode == "fusion" and instruction.attributes.get("calls") is module.entry:
+def _fused_entry(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
+    for instruction in contents.of(("fusion",)):
+        if instruction.attributes.get("calls") is module.entry:
             yield report(module, instruction, FUSED_ENTRY, f"the entry computation {module.entry.name} is fused here")
 
 

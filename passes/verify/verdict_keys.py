@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 from typing import Any
 
@@ -32,6 +33,10 @@ class Signatures:
         """Opcode, attributes up to names and numbers, shapes of the result and the operands."""
         return (instruction.opcode, instruction.shape, self._of_attributes(instruction.attributes),
                 *[o.shape for o in instruction.operands])
+
+    def computation(self, computation: HloComputation) -> int | None:
+        """What is one number for computations of one structure; None for a large one, which is told by identity."""
+        return self._of_computation(computation) if len(computation.instructions) <= _LARGE else None
 
     def _of_attributes(self, attributes: Attributes) -> Hashable:
         if not attributes:
@@ -73,7 +78,8 @@ class Signatures:
     def _structure(self, computation: HloComputation) -> Hashable:
         if len(computation.instructions) > _LARGE:
             return id(computation)
-        place = {instruction: n for n, instruction in enumerate(computation.instructions)}
-        return (place.get(computation.root), *[
-            (i.opcode, i.shape, i.attributes.get("parameter_number"), self._of_attributes(i.attributes),
-             *[place.get(o, -1) for o in i.operands]) for i in computation.instructions])
+        instructions, of_attributes = computation.instructions, self._of_attributes
+        place = dict(zip(instructions, itertools.count())).get
+        return (place(computation.root), *[
+            (i.opcode, i.shape, a.get("parameter_number"), of_attributes(a), *map(place, i.operands))
+            if (a := i.attributes) else (i.opcode, i.shape, None, (), *map(place, i.operands)) for i in instructions])

@@ -7,6 +7,7 @@ from a faulty instruction, in its users and in callers of its computation, is no
 from __future__ import annotations
 
 import copy
+import operator
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,7 +18,6 @@ from hlotool.ir import (
     HloInstruction,
     HloModule,
     Shape,
-    callees_first,
     is_sound,
     no_collection,
     post_order,
@@ -27,10 +27,8 @@ from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
     FLAW,
-    FOREIGN_CALLEE,
     FOREIGN_OPERAND,
     NO_SHAPE,
-    SCHEDULE,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
     WARNINGS,
@@ -55,13 +53,14 @@ from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
 from hlotool.passes.verify.shape_checks import agrees, flags_differ, is_narrowed, verify_shape, verify_sharding
 from hlotool.passes.verify.sharding_checks import verify_shardings
-from hlotool.passes.verify.structure_checks import verify_module
+from hlotool.passes.verify.structure_checks import verify_module, verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, broken_values
 
 #: an instruction, what is wrong with it, and how much that matters
 Wrong = tuple[HloInstruction, Finding, Severity]
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
+_shape = operator.attrgetter("shape")
 #: profiles of modules whose layouts are assigned
 LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
 
@@ -80,34 +79,52 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 
     Raises ValueError for an unknown profile.
     """
+    _check_profile(profile)
+    is_whole = is_sound(module)
+    if not is_whole and (found := verify_objects(module)):
+        return found
+    return _verify(module, profile, is_whole, broken_values(module))
+
+
+@no_collection()
+def verify_as_read(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
+    """The same about a module that was read from a text just now, so that nobody can have changed it.
+
+    Reading makes none whose objects do not hang together, or whose values text cannot hold: that is not asked again.
+    """
+    _check_profile(profile)
+    return _verify(module, profile, not any("control-predecessors" in i.attributes for i in module.instructions()), ())
+
+
+def _check_profile(profile: str) -> None:
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
-    with no_collection():
-        return _verify(module, profile)
 
 
-def _verify(module: HloModule, profile: str) -> list[Diagnostic]:
-    is_whole = is_sound(module)
-    found = verify_module(module, is_whole)
-    if any(d.code in (CYCLE, FLAW, FOREIGN_CALLEE, FOREIGN_OPERAND, SCHEDULE) for d in found):
-        # There is no order in which instructions could be checked, or nothing that could be; of operands from elsewhere
-        # nobody looked at the parts.
-        return found
-    broken = [report(module, None, FLAW, message) for message in broken_values(module)]
-    found += _inside(module, profile, is_whole)
-    return sorted([*found, *broken], key=lambda d: (d.line, d.column))
-
-
-def _inside(module: HloModule, profile: str, is_whole: bool) -> list[Diagnostic]:
-    """What is wrong with the instructions of a module whose objects hang together."""
-    found: list[Diagnostic] = []
+def _verify(module: HloModule, profile: str, is_whole: bool, broken: Iterable[str]) -> list[Diagnostic]:
+    """Every finding about a module whose objects hang together, and of which `broken` says what text cannot hold."""
     contents = Contents(module)
+    order: list[HloComputation] = []
+    found = verify_module(module, contents, is_whole, order)
+    if any(d.code in (CYCLE, FOREIGN_OPERAND) for d in found):
+        # There is no order in which instructions could be checked; of operands from elsewhere nobody looked at the
+        # parts.
+        return found
+    said = [report(module, None, FLAW, message) for message in broken]
+    found += _inside(module, contents, profile, is_whole, order)
+    return sorted([*found, *said], key=lambda d: (d.line, d.column))
+
+
+def _inside(module: HloModule, contents: Contents, profile: str, is_whole: bool, computations: list[HloComputation]
+            ) -> list[Diagnostic]:
+    """What is wrong with the instructions of computations that are given callees before callers."""
+    found: list[Diagnostic] = []
     checker = Checker(module)
-    for computation in callees_first(module):
+    for computation in computations:
         if computation.root is not None:
             # What is sound is in order as it stands.
             order = computation.instructions if is_whole else post_order(computation)
-            found.extend(report_finding(module, *wrong) for wrong in checker.computation(computation, order))
+            found.extend(report_finding(module, *wrong) for wrong in checker.unchanging(computation, order))
     failed = checker.failed_lines()
     found.extend(d for d in _groups_of_checks(module, contents, profile) if d.line not in failed)
     return found
@@ -142,6 +159,8 @@ class Checker:
         self._known: dict[tuple[Any, ...], Finding | None] = {}
         self._signatures = Signatures()
         self._right: set[object] = set()
+        #: what Signatures.computation gives for computations in which nothing is wrong
+        self._right_structures: set[int | None] = set()
         #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
         self._failed: dict[HloInstruction, None] = {}
         self._faulty: set[int] = set()
@@ -152,10 +171,11 @@ class Checker:
         for instruction in order:
             # Attributes are shared and stay alive with the module, so their identity stands for their value.
             key = (instruction.opcode, instruction.shape, id(instruction.attributes),
-                   *[o.shape for o in instruction.operands])
-            if key not in known:
-                known[key] = self._finding(instruction)
-            finding = known[key]
+                   *map(_shape, instruction.operands))
+            try:
+                finding = known[key]
+            except KeyError:
+                finding = known[key] = self._finding(instruction)
             if finding is None:
                 continue
             if finding.code in WARNINGS:
@@ -172,6 +192,16 @@ class Checker:
         if failed and any(i in failed for i in computation.instructions
                           if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
+
+    def unchanging(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Wrong]:
+        """The same as long as nobody changes the module: of equal computations that are right one is looked at."""
+        structure = self._signatures.computation(computation)
+        if structure in self._right_structures:
+            return
+        wrong = list(self.computation(computation, order))
+        yield from wrong
+        if structure is not None and not wrong and not self._failed:
+            self._right_structures.add(structure)
 
     def forget(self, computation: HloComputation, gone: Iterable[HloInstruction]) -> None:
         """Look afresh at a computation that was changed, and from which some instructions are gone."""
