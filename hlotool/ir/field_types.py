@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import sys
 import types
 import typing
+from collections.abc import Callable
 from typing import Any
 
 
@@ -16,43 +16,53 @@ def well_typed(cls: type, key: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Raises TypeError for a value that is none of its field's type.
     """
-    wanted = _fields(cls)
-    for number, (name, kind, default) in enumerate(wanted):
+    for number, (name, kind, is_of, default) in enumerate(_fields(cls)):
         value = key[number]
-        if value is default or _is_of(value, kind):
+        if value is default or type(value) is kind or is_of(value):
             continue
         value = _whole(value)
-        if not _is_of(value, kind):
+        if not is_of(value):
             raise TypeError(f"{cls.__name__}.{name} is {value!r}, which is no {_written(kind)}")
         key = (*key[:number], value, *key[number + 1:])
     return key
 
 
 @functools.cache
-def _fields(cls: Any) -> list[tuple[str, Any, Any]]:
-    """Each field's name, type and default, in order."""
+def _fields(cls: Any) -> list[tuple[str, Any, Callable[[Any], bool], Any]]:
+    """Each field's name, type, what tells its values, and default, in order."""
     # The module's names only: a class may have a method that is called as a type is.
     names = {**vars(sys.modules[cls.__module__])}
     hints = typing.get_type_hints(cls, globalns=names, localns=names)
-    return [(name, hints[name], field.default) for name, field in cls.__dataclass_fields__.items()]
+    return [(name, hints[name], _test_of(hints[name]), field.default)
+            for name, field in cls.__dataclass_fields__.items()]
 
 
-def _is_of(value: Any, wanted: Any) -> bool:
+@functools.cache
+def _test_of(wanted: Any) -> Callable[[Any], bool]:
+    """A function from a value to whether it is of a type."""
     if wanted is Any:
-        return True
-    if isinstance(wanted, type) and not typing.get_args(wanted):
-        return type(value) is wanted or (wanted is float and type(value) is int)
+        return lambda value: True
+    if wanted is float:
+        return lambda value: type(value) in (float, int)
     members = typing.get_args(wanted)
+    if isinstance(wanted, type) and not members:
+        return lambda value: type(value) is wanted
+    tests = tuple(_test_of(member) for member in members if member is not ...)
     if typing.get_origin(wanted) in (types.UnionType, typing.Union):
-        return any(_is_of(value, member) for member in members)
+        return lambda value: any(test(value) for test in tests)
     if typing.get_origin(wanted) is not tuple:
-        return False
-    if type(value) is not tuple:
-        return False
-    if members[-1:] == (...,):
+        return lambda value: False
+    if members[-1:] != (...,):
+        return lambda value: type(value) is tuple and len(value) == len(tests) and all(
+            test(item) for test, item in zip(tests, value, strict=True))
+
+    def is_list(value: Any) -> bool:
+        if type(value) is not tuple:
+            return False
         kinds = set(map(type, value))
-        return kinds <= {members[0]} or (kinds <= {tuple} and all(_is_of(v, members[0]) for v in value))
-    return len(value) == len(members) and all(itertools.starmap(_is_of, zip(value, members, strict=True)))
+        return kinds <= {members[0]} or (kinds <= {tuple} and all(map(tests[0], value)))
+
+    return is_list
 
 
 def _whole(value: Any) -> Any:

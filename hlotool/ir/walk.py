@@ -97,6 +97,13 @@ def callees_before_callers(starts: Iterable[HloComputation],
     opened: set[int] = set()
     order: list[HloComputation] = []
     for start in starts:
+        if id(start) in done:
+            continue
+        calls: list[HloComputation] | None = called_by(start)
+        if not calls:  # as most are
+            done.add(id(start))
+            order.append(start)
+            continue
         stack = [(start, False)]
         while stack:
             computation, ready = stack.pop()
@@ -108,7 +115,7 @@ def callees_before_callers(starts: Iterable[HloComputation],
                 continue
             opened.add(id(computation))
             stack.append((computation, True))
-            called = called_by(computation)
+            called, calls = called_by(computation) if calls is None else calls, None
             stack.extend((c, False) for c in reversed(called) if id(c) not in opened)
             if circles is not None:  # what is opened and not done is being waited for
                 circles.extend((computation, c) for c in called if id(c) in opened and id(c) not in done)

@@ -55,16 +55,20 @@ class QuickLines:
             if rest:
                 start = rest.find(", metadata={")
                 if start >= 0:
-                    ending = metadata_match(rest, start + 11)
-                    if ending is None:
-                        return at
-                    words = ending[0]
-                    metadata = metadata_cache.get(words)
-                    if metadata is None:
-                        if "preserve_" in words or "_payload=" in words:
-                            return at  # fields of another time, which the long way notes
-                        metadata = metadata_cache[words] = ReadMetadata(words.rstrip())
-                    rest = _without_metadata(rest, start, ending.end())
+                    metadata = metadata_cache.get(rest[start + 11:])
+                    if metadata is not None:  # it ends the line, as it has ended others
+                        rest = rest[:start]
+                    else:
+                        ending = metadata_match(rest, start + 11)
+                        if ending is None:
+                            return at
+                        words = ending[0]
+                        metadata = metadata_cache.get(words)
+                        if metadata is None:
+                            if "preserve_" in words or "_payload=" in words:
+                                return at  # fields of another time, which the long way notes
+                            metadata = metadata_cache[words] = ReadMetadata(words.rstrip())
+                        rest = _without_metadata(rest, start, ending.end())
             attributes = attribute_cache.get(rest)
             if attributes is None and (attributes := self._new_attributes(rest)) is None:
                 return at

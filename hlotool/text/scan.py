@@ -293,12 +293,17 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
 
 
 _PLAIN_ATTRIBUTE = pattern("lines", "plain_attribute")
+#: attributes up to this length are searched at once, in vain where one is none of `plain_attribute`
+_SHORT = 2000
 
 
 def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
     """Names and values of a text that holds attributes and nothing else; None when it holds other things too."""
-    pieces: list[tuple[Any, ...]] = []
-    at, match = 0, _PLAIN_ATTRIBUTE.match
+    pieces: list[tuple[Any, ...]] = _PLAIN_ATTRIBUTE.findall(text) if len(text) < _SHORT else []
+    # What is found in a text may have something else in between; then it is not all of the text.
+    if pieces and sum([len(name) + len(value) + 3 for name, value in pieces]) == len(text):
+        return pieces
+    pieces, at, match = [], 0, _PLAIN_ATTRIBUTE.match
     while found := match(text, at):
         pieces.append(found.groups())
         at = found.end()

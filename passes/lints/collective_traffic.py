@@ -83,7 +83,7 @@ def reduce_scatter_opportunity(view: View, instruction: HloInstruction) -> Itera
 
 
 @rule("W508", "async-without-overlap", on=("all-reduce-start", "all-gather-start", "collective-permute-start",
-                                            "async-start", "copy-start"))
+                                            "async-start", "copy-start"), scheduled=True)
 def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int = 1 << 16) -> Iterator[Finding]:
     """An asynchronous operation that is awaited at once.
 
@@ -114,7 +114,7 @@ def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int
     Source
         XLA, latency_hiding_scheduler.cc
     """
-    if not view.is_scheduled or view.bytes(instruction.shape) < bytes:
+    if view.bytes(instruction.shape) < bytes:
         return
     if instruction.opcode == "async-start" and not any(
             i.opcode in COLLECTIVES for c in instruction.called_computations() for i in c.instructions):
@@ -212,7 +212,7 @@ def identity_permute(view: View, instruction: HloInstruction) -> Iterator[Findin
                       help="mend the pairs", part=r"\bsource_target_pairs=\S+")
 
 
-@rule("W511", "uncombined-collectives", on=Scope.COMPUTATION, severity=Severity.INFO)
+@rule("W511", "uncombined-collectives", on=Scope.COMPUTATION, severity=Severity.INFO, scheduled=True)
 def uncombined_collectives(view: View, computation: HloComputation, *, count: int = 8,
                            bytes: int = 1 << 16) -> Iterator[Finding]:
     """Many small collectives that could be one.
@@ -266,8 +266,6 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
     Source
         XLA, all_reduce_combiner.cc
     """
-    if not view.is_scheduled:
-        return
     for found in _combinable(view, computation, bytes):
         # Those that wait for each other cannot be one.
         independent = [i for i in found if all(o.opcode not in _COMBINABLE for o in i.operands)]

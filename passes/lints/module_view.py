@@ -36,6 +36,7 @@ class View:
         self.memory: dict[str, object] = {}
         self._numbers: dict[HloInstruction, Sequence[Any]] = {}
         self._lengths: dict[Shape, int] = {}
+        self._reducers: dict[HloComputation, Op | None] = {}
         self._pinned: dict[HloComputation, set[HloInstruction]] = {}
         #: the computation that the walk is in
         self.computation: HloComputation = module.entry
@@ -52,8 +53,8 @@ class View:
         if self.is_optimized:
             return False
         rows = list(self.module.instructions())
-        return len(rows) >= _TRACED and sum(
-            i.metadata is not None or i.name.rpartition(".")[2].isdigit() for i in rows) > 0.9 * len(rows)
+        return len(rows) >= _TRACED and len(
+            [None for i in rows if i.metadata is not None or i.name.rpartition(".")[2].isdigit()]) > 0.9 * len(rows)
 
     def uses_in(self, computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
         """Users of each instruction of a computation, one entry a use; what is unused is missing."""
@@ -191,6 +192,12 @@ class View:
 
     def reducer(self, computation: HloComputation) -> Op | None:
         """The binary operation that a computation of two scalars is, or None."""
+        if computation in self._reducers:
+            return self._reducers[computation]
+        found = self._reducers[computation] = self._reducer(computation)
+        return found
+
+    def _reducer(self, computation: HloComputation) -> Op | None:
         root = computation.root
         if len(computation.instructions) != 3 or len(root.operands) != 2 or \
                 {o.opcode for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[1]:

@@ -45,6 +45,8 @@ def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]],
     for rule, check in chosen:
         if ((rule.tidied and view.is_traced) or (rule.authored and view.is_optimized)) and not named(rule):
             continue
+        if rule.scheduled and not view.is_scheduled:
+            continue
         if rule.on is Scope.MODULE:
             found.extend(_diagnostic(module, rule, f) for f in check(view))
         elif rule.on is Scope.COMPUTATION:

@@ -377,7 +377,7 @@ def transpose_into_dot(view: View, instruction: HloInstruction, *, bytes: int = 
 
 
 @rule("W213", "unfused-elementwise", on=tuple(o for o, r in OPS.items() if "elementwise" in r.flags and o != "copy"),
-      severity=Severity.INFO)
+      severity=Severity.INFO, scheduled=True)
 def unfused_elementwise(view: View, instruction: HloInstruction, *, bytes: int = 16 * _MIB) -> Iterator[Finding]:
     """A large elementwise operation that was left alone.
 
@@ -405,7 +405,7 @@ def unfused_elementwise(view: View, instruction: HloInstruction, *, bytes: int =
     Source
         XLA, instruction_fusion.cc
     """
-    if view.is_scheduled and view.fused and view.bytes(instruction.shape) >= bytes \
+    if view.fused and view.bytes(instruction.shape) >= bytes \
             and any(o.opcode == "fusion" for o in instruction.operands):
         yield Finding(instruction, f"{readable(view.bytes(instruction.shape))} are written and read between fusions",
                       help="see what keeps it out of the fusion that it reads")

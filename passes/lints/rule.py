@@ -85,6 +85,8 @@ class Rule:
     tidied: bool = False
     #: whether it is about what an author wrote, so that it says nothing of what a compiler made of it
     authored: bool = False
+    #: whether it is about the order of a schedule, so that it says nothing of a module without one
+    scheduled: bool = False
     #: whether it computes constants, for which it needs NumPy: in a browser it says nothing of them
     needs_numpy: bool = False
 
@@ -143,7 +145,8 @@ CATEGORIES: Mapping[str, str] = {
 
 def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity = Severity.WARNING,
          default_on: bool = True, fix: Fixability = Fixability.NONE, category: str = "",
-         in_fusions: bool = False, tidied: bool = False, authored: bool = False, needs_numpy: bool = False
+         in_fusions: bool = False, tidied: bool = False, authored: bool = False, scheduled: bool = False,
+         needs_numpy: bool = False
          ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Declare a rule: the decorated generator is it. Raises AssertionError where the code or the name is taken.
 
@@ -151,13 +154,15 @@ def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity 
     A `tidied` rule says nothing, unless it is selected by name, about a module that a frontend traced and no compiler
     has seen: the author of that program cannot write those instructions otherwise, and they are gone after one pass.
     An `authored` rule says nothing, unless it is selected by name, about an optimised module: compilers expand batch
-    normalisation into differences and fold guards away, and their author reads the program before that.
+    normalisation into differences and fold guards away, and their author reads the program before that. A `scheduled`
+    rule is asked about modules with a schedule only.
     """
 
     def declare(check: Callable[..., Iterator[Finding]]) -> Rule:
         assert all(name != r.name for r in RULES.values()), f"{name} is declared twice"
         made = Rule(code, name, category or CATEGORIES.get(code[:2], "other"), severity, default_on, fix,
-                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied, authored, needs_numpy)
+                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied, authored, scheduled,
+                    needs_numpy)
         define(code, name, made.summary, made.source)
         RULES[code] = made
         return made

@@ -15,6 +15,8 @@ from hlotool.ops import COMMON_ATTRIBUTES
 
 #: numbers that only tell instructions apart: rules look at their signs
 _NUMBERS = frozenset(("channel_id", "parameter_number"))
+#: attributes of every operation, which no rule but that of shardings looks at
+_UNSEEN = frozenset(COMMON_ATTRIBUTES) - {"sharding"}
 #: larger computations are told apart by identity: few instructions call equal ones
 _LARGE = 16
 
@@ -43,17 +45,18 @@ class Signatures:
             return ()
         known = self._attributes.get(id(attributes))
         if known is None:
+            of_value = self._of_value
             known = self._attributes[id(attributes)] = tuple(
-                [(name, self._of_value(name, value)) for name, value in attributes.items()])
+                [(name, None if name in _UNSEEN else of_value(name, value)) for name, value in attributes.items()])
         return known
 
     def _of_value(self, name: str, value: Any) -> Hashable:
-        if type(value) is HloComputation:
-            return self._of_computation(value)
-        if type(value) is tuple and value and type(value[0]) is HloComputation:
+        kind = type(value)
+        if kind is HloComputation:
+            known = self._computations.get(value)
+            return self._of_computation(value) if known is None else known
+        if kind is tuple and value and type(value[0]) is HloComputation:
             return tuple([self._of_computation(c) for c in value])
-        if name in COMMON_ATTRIBUTES and name != "sharding":
-            return None
         if name in _NUMBERS and isinstance(value, int):
             return min(value, 1)
         return value if isinstance(value, (int, str)) else id(value)
@@ -66,13 +69,15 @@ class Signatures:
         stack = [(computation, False)]
         while stack:
             current, is_ready = stack.pop()
+            if current not in known:
+                known[current] = -1 - len(known)  # should it call itself
+                before = [(c, False) for c in called_by(current) if c not in known] \
+                    if len(current.instructions) <= _LARGE else []
+                is_ready = not before
+                if before:
+                    stack += [(current, True), *before]
             if is_ready:
                 known[current] = self._numbers.setdefault(self._structure(current), len(self._numbers))
-            elif current not in known:
-                known[current] = -1 - len(known)  # should it call itself
-                stack.append((current, True))
-                if len(current.instructions) <= _LARGE:
-                    stack.extend((c, False) for c in called_by(current) if c not in known)
         return known[computation]
 
     def _structure(self, computation: HloComputation) -> Hashable:

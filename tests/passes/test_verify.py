@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError, Severity
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.passes.verify import verify_as_read
 
 BODY = "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT r = f32[2] negate(x)\n}\n"
 
@@ -38,6 +41,27 @@ def errors(text: str) -> list[tuple[str, int]]:
 def test_fault(code: str, line: int, bad: str, good: str) -> None:
     assert errors(bad) == [(code, line)]
     assert errors(good) == []
+
+
+@pytest.mark.parametrize("folder", ["models", "ops"])
+def test_a_text_just_read_is_verified_as_any_module(folder: str) -> None:
+    paths = sorted((Path(__file__).parents[2] / "samples" / folder).rglob("*.hlo"))
+    assert paths
+    for path in paths:
+        try:
+            module = hlotool.parse(path.read_text("utf-8"))
+        except HloError:
+            continue
+        for profile in ("unoptimized", "gpu"):
+            assert verify_as_read(module, profile) == hlotool.verify(module, profile), path
+
+
+def test_a_fault_in_equal_computations_is_reported_in_each() -> None:
+    """Equal computations are looked at once where they are right; a wrong one among others is no such."""
+    right = "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+    wrong = right.replace("s = f32[]", "s = f32[1]")
+    text = "".join((f"{name} {{\n{body}" for name, body in zip("fghi", (right, wrong, right, wrong), strict=True)))
+    assert errors(text + "ENTRY " + BODY.removeprefix("ENTRY ")) == [("V103", 9), ("V103", 19)]
 
 
 def test_one_fault_is_reported_once() -> None:
