@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", "-n", type=_number, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--part", type=_number, default=2000, metavar="N",
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")
-    parser.add_argument("--time-limit", type=_seconds, default=60.0, metavar="SECONDS", help="for each file")
+    parser.add_argument("--time-limit", type=_seconds, default=60.0, metavar="SECONDS", dest="input_seconds",
+                        help="for each file")
     add_format(parser, "corpus.json")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress, no summary")
 
@@ -66,10 +67,11 @@ def _seconds(text: str) -> float:
 
 def tasks() -> Mapping[str, Task]:
     """The tasks by name: those of the room, and those that need a command's code."""
+    from hlotool.cli.corpus_conform import CONFORM_TASK
     from hlotool.cli.corpus_roundtrip import JOURNEY_TASKS
     from hlotool.corpus import TASKS
 
-    return {**TASKS, **{task.name: task for task in JOURNEY_TASKS}}
+    return {**TASKS, **{task.name: task for task in (*JOURNEY_TASKS, CONFORM_TASK)}}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     with _progress(args) as watch:
         report = run_corpus(
             tasks()[args.task], args.paths, args.output, version=__version__, engine=args.engine,
-            scheduler=args.scheduler, processes=args.processes or default_processes(), seconds=args.time_limit,
+            scheduler=args.scheduler, processes=args.processes or default_processes(), seconds=args.input_seconds,
             memory=args.memory_limit, most=args.part, watch=watch)
     seconds = time.perf_counter() - begun
     if args.format == "json":

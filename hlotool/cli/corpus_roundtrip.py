@@ -31,7 +31,7 @@ def _journey(given: Input, skip: tuple[str, ...]) -> Iterator[tuple[str, dict[st
     row = take(Loaded(given.filename, given), args)
     ulps = row.worst.get("run")
     yield JOURNEYS.name, {
-        "instructions": bounded(row.instructions), "stages": list(row.stages.items()),
+        "module": plain(row.module), "instructions": bounded(row.instructions), "stages": list(row.stages.items()),
         "worst_ulps": ulps if ulps is not None and math.isfinite(ulps) else None,
         "codes": [plain(d.code) for d in row.diagnostics], "seconds": row.seconds}
 

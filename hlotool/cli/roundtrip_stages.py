@@ -38,6 +38,8 @@ class Row:
 
     name: str
     instructions: int = 0
+    #: the module's own name; empty where it could not be read
+    module: str = ""
     stages: dict[str, str] = field(default_factory=dict)
     #: worst distance in ULPs for each stage that compared
     worst: dict[str, float] = field(default_factory=dict)
@@ -152,6 +154,7 @@ class _Journey:
         from hlotool.passes.verify import verify
 
         module = self.loaded.module()
+        self.row.module = module.name
         self.row.instructions = sum(1 for _ in module.instructions())
         profile = "scheduled" if module.attributes.get("is_scheduled") else "unoptimized"
         errors = [d for d in verify(module, profile=profile) if d.severity is Severity.ERROR]

@@ -2,10 +2,11 @@
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, expectation_of, not_to_run, shipped
+from hlotool.conformance.judge import executors_of, judge
 from hlotool.conformance.outcome import Outcome, Status
-from hlotool.conformance.samples import Section, sections
+from hlotool.conformance.samples import Section, cases_of, sections
 from hlotool.conformance.selection import executor_words
 from hlotool.conformance.suites import samples_folder
 
-__all__ = ["Case", "Expectation", "Outcome", "Section", "Status", "executor_words", "expectation_of", "not_to_run",
-           "samples_folder", "sections", "shipped"]
+__all__ = ["Case", "Expectation", "Outcome", "Section", "Status", "cases_of", "executor_words", "executors_of",
+           "expectation_of", "judge", "not_to_run", "samples_folder", "sections", "shipped"]

@@ -12,6 +12,7 @@ import logging
 import multiprocessing
 import os
 import queue
+import shutil
 import tempfile
 import threading
 from collections import deque
@@ -21,7 +22,7 @@ from typing import Any
 from hlotool.corpus.codes import NO_ENGINE
 from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
-from hlotool.corpus.result_folder import Part
+from hlotool.corpus.result_folder import Folder, Part
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.isolation import Child, processors
 
@@ -91,7 +92,7 @@ def dask(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], 
     """
     distributed = library("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that is killed is no news here
-    with _client(scheduler, processes) as client, client.as_current():
+    with _client(scheduler, processes, work.folder) as client, client.as_current():
         threads = max(1, sum(client.nthreads().values()))
         waiting = iter(parts)
         running = {client.submit(in_worker, work, part, _version(), pure=False): part
@@ -120,7 +121,7 @@ def _result(future: Any, part: Part, work: Work, watch: Callable[[], None]) -> P
 
 
 @contextlib.contextmanager
-def _client(scheduler: str | None, processes: int) -> Iterator[Any]:
+def _client(scheduler: str | None, processes: int, results: Folder) -> Iterator[Any]:
     distributed = library("distributed")
     if scheduler is not None:
         try:
@@ -135,7 +136,7 @@ def _client(scheduler: str | None, processes: int) -> Iterator[Any]:
             with contextlib.suppress(Exception):  # it may be gone
                 client.close(timeout=_TO_CLOSE)
         return
-    with tempfile.TemporaryDirectory(prefix="hlotool-dask-", ignore_cleanup_errors=True) as folder:
+    with _scratch(results) as folder:
         before = set(multiprocessing.active_children())
         cluster = client = None
         try:
@@ -153,6 +154,23 @@ def _client(scheduler: str | None, processes: int) -> Iterator[Any]:
                 if opened is not None:
                     with contextlib.suppress(Exception):
                         opened.close(timeout=_TO_CLOSE)
+
+
+@contextlib.contextmanager
+def _scratch(results: Folder) -> Iterator[str]:
+    """A folder for what Dask writes beside: in that of the results where this is here, so that a killed run leaves
+    nothing elsewhere, and the next one removes it.
+    """
+    if results.protocol != "file":
+        with tempfile.TemporaryDirectory(prefix="hlotool-dask-", ignore_cleanup_errors=True) as made:
+            yield made
+        return
+    folder = results.at(".dask")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _no_engine(message: str) -> HloError:

@@ -103,7 +103,7 @@ STATUSES = {
 }
 
 _INPUT = Column("input", "string", "the file's name or address; of a member of an archive, ARCHIVE!/MEMBER")
-_FIRST_LINE = Column("first_line", "int32", "the line of the file at which the module begins, from 1")
+_FIRST_LINE = Column("first_line", "int32", "the line of the file at which the module's part begins, from 1")
 _MODULE = Column("module", "string", "the module's name")
 #: what a row of most tables begins with
 PLACE = (_INPUT, _FIRST_LINE, _MODULE)
@@ -157,6 +157,18 @@ JOURNEYS = Table("journeys", "a module's way to StableHLO and back", (
     Column("codes", "string[]", "the codes of the problems"),
     Column("seconds", "float64", "how long it took"),
 ))
+
+VERDICTS = Table("verdicts", "a case that an executor was asked: what a module's comments state, or made arguments", (
+    *PLACE,
+    Column("case", "string", "the case's name"),
+    Column("executor", "string", "who was asked; verifier for a text that is to be refused"),
+    Column("status", "string",
+           "pass, mismatch, undecided, compile error, run-time error, crash, time-out or unsupported"),
+    Column("detail", "string", "what is wrong; empty where nothing is"),
+    Column("agreement", "string", "the kind of the worst element; empty where nothing was compared"),
+    Column("ulps", "float64", "how far that is away; null where it is not known or infinite"),
+    Column("seconds", "float64", "how long it took"),
+), order=("status",))
 
 _MODULE_ID = Column("module_id", "int64", "the module's number in this index")
 

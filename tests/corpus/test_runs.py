@@ -83,6 +83,14 @@ def children_of(process: int, name: str) -> list[int]:
     return sorted(below - {process})
 
 
+def is_running(process: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
 class Killer:
     """Kills a process of a run once, when some results are there."""
 
@@ -138,6 +146,27 @@ def test_a_run_that_is_ended_is_taken_up(tmp_path: Path, number: signal.Signals)
     assert main([*words, "--quiet"]) == 0
     assert statuses(out) == dict.fromkeys((*names, *(f"n{n}" for n in range(10)), "pipe"), ("ok", None))
     assert len(rows(out, "costs")) == 21 and {file: file.stat().st_mtime_ns for file in done} == done
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_interrupt_ends_every_worker_of_dask(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "pipe.hlo", tmp_path / "out"
+    os.mkfifo(pipe)
+    words = ["corpus", "cost", str(folder_of(tmp_path, "m0")), str(pipe), "-o", str(out), "--part", "1", "-n", "1"]
+    process = subprocess.Popen([sys.executable, "-m", "hlotool", *words, "--engine", "dask"], stderr=subprocess.PIPE,
+                               text=True)
+    until = time.monotonic() + 60
+    while not list(out.glob("inputs/part-*")) and time.monotonic() < until:
+        time.sleep(0.02)
+    below = children_of(process.pid, "")
+    assert len(below) > 3  # who works, the workers' keeper, a worker, its child
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130 and "interrupted; 1 of 2 files have their row" in said
+    while any(map(is_running, below)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not list(filter(is_running, below))
+    assert not (out / ".dask").exists()
 
 
 def test_what_is_new_changed_or_gone_is_heeded(tmp_path: Path) -> None:
