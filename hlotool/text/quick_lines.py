@@ -81,15 +81,13 @@ class QuickLines:
                     return at
                 attributes = payload
             elif inside:
-                if has_signs:  # what stands within a name stays, and the name is none then
-                    inside = inside.replace(" %", " ").removeprefix("%")
-                    if "/" in inside:
-                        inside = inside.replace("*/%", "*/")
-                if inside in table:  # one operand, as half of them have
-                    operands = (table[inside],)
+                # Printers put a sign in front of all operands or of none.
+                bare, comma = (inside[1:], ", %") if has_signs and inside[0] == "%" else (inside, ", ")
+                if bare in table:  # one operand, as half of them have
+                    operands = (table[bare],)
                 else:
                     try:
-                        operands = tuple(map(lookup, inside.split(", "))) if "[" not in inside and "/" not in inside \
+                        operands = tuple(map(lookup, bare.split(comma))) if "[" not in bare and "/" not in bare \
                             else self._operands(inside, table)
                     except KeyError:
                         return at
@@ -130,6 +128,8 @@ class QuickLines:
 
     def _operands(self, inside: str, table: dict[str, HloInstruction]) -> tuple[HloInstruction, ...] | None:
         """Operands with comments between them or shapes in front; None when the long way must look at them."""
+        if self._has_signs:  # what stands within a name stays, and the name is none then
+            inside = inside.replace(" %", " ").removeprefix("%").replace("*/%", "*/")
         if "/*" in inside:
             inside = _INDEX_COMMENT.sub("", inside)
         if "[" not in inside:

@@ -67,6 +67,8 @@ def read_value(kind: Kind, text: str, name: str = "", *, again: bool = True) -> 
     >>> read_value(Kind.INTS, "{1,2}")
     (1, 2)
     """
+    if kind is Kind.INT and len(text) < _DIGITS and text.isdecimal() and text.isascii():
+        return int(text)
     return _read_again(kind, text, name) if again and len(text) < _LONG else _read(kind, text, name)
 
 
@@ -77,6 +79,8 @@ KEPT_KINDS = frozenset({Kind.RAW, Kind.BACKEND_CONFIG, Kind.FRONTEND_ATTRIBUTES,
 #: those that came from a text, which need not be looked at when they are written
 was_read: weakref.WeakSet[Any] = weakref.WeakSet()
 
+#: a number with fewer digits than this fits 64 bits
+_DIGITS = 19
 #: characters from which on a text is not expected a second time
 _LONG = 200
 
