@@ -6,6 +6,7 @@ import gzip
 import json
 
 import pytest
+from xla_library import xla_hlo
 
 import hlotool
 from hlotool.cli.main import main
@@ -15,8 +16,6 @@ from hlotool.proto.proto_schema import message_class
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("google.protobuf")
-#: it makes the message of the module
-XLA = pytest.importorskip("jaxlib._hlo")
 
 TEXT = """HloModule recorded
 ENTRY e {
@@ -54,7 +53,7 @@ def literal(array):
 
 def snapshot(arguments, result=None):
     message = message_class("Snapshot")()
-    data = XLA.hlo_module_from_text(TEXT).as_serialized_hlo_module_proto()
+    data = xla_hlo.hlo_module_from_text(TEXT).as_serialized_hlo_module_proto()
     message.hlo.hlo_module.ParseFromString(data)
     for value in arguments:
         message.arguments.add().CopyFrom(literal(value))

@@ -61,9 +61,9 @@ def _agrees(found: list[np.ndarray], expected: list[np.ndarray], what: str) -> N
 
 def _text(module: Any) -> str:
     """The dump of XLA's module, with every constant whole."""
-    from jaxlib import _hlo
+    from xla_library import xla_hlo
 
-    options = _hlo.HloPrintOptions()
+    options = xla_hlo.HloPrintOptions()
     options.print_large_constants = True
     return str(module.to_string(options))
 

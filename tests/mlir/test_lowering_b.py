@@ -35,9 +35,10 @@ def lifted_by_xla(text: str) -> str:
     """XLA's own StableHLO of a module."""
     from jax.extend.mlir import ir
     from jax.interpreters.mlir import make_ir_context
-    from jaxlib import _hlo, _jax
+    from jaxlib import _jax
+    from xla_library import xla_hlo
 
-    proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    proto = xla_hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
     with make_ir_context():
         return str(ir.Module.parse(_jax.mlir.hlo_to_stablehlo(proto)))
 

@@ -45,9 +45,9 @@ QUICK_SAMPLES = {"int8_quantized_matmul", "sort_topk_gather_scatter"}
 
 def optimised_text(compiled) -> str:
     """The dump with every constant whole."""
-    from jaxlib import _hlo
+    from xla_library import xla_hlo
 
-    options = _hlo.HloPrintOptions()
+    options = xla_hlo.HloPrintOptions()
     options.print_large_constants = True
     (module,) = compiled.runtime_executable().hlo_modules()
     return module.to_string(options)

@@ -40,8 +40,8 @@ def test_shape(operands, instruction, shape):
 
 @pytest.mark.parametrize(("operands", "instruction", "shape"), CASES)
 def test_xla_says_the_same(operands, instruction, shape):
-    from jaxlib import _hlo
+    from xla_library import xla_hlo
 
-    rows = _hlo.hlo_module_from_text(text(operands, instruction)).to_string(_hlo.HloPrintOptions.short_parsable())
+    rows = xla_hlo.hlo_module_from_text(text(operands, instruction)).to_string(xla_hlo.HloPrintOptions.short_parsable())
     expected = hlotool.parse(rows).entry.root.shape
     assert expected.text(False) == shape

@@ -12,10 +12,10 @@ import hlotool
 
 def _theirs(text: str) -> str:
     """The result that XLA's parser infers; "" where it refuses the module."""
-    from jaxlib import _hlo
+    from xla_library import xla_hlo
 
     try:
-        printed = _hlo.hlo_module_from_text(text).to_string()
+        printed = xla_hlo.hlo_module_from_text(text).to_string()
     except Exception:
         return ""
     result = next(line for line in printed.splitlines() if "ROOT %r = " in line).split("ROOT %r = ")[1]

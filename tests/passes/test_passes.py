@@ -37,9 +37,9 @@ def transformed(case: Case) -> HloModule:
 
 def read_by_xla(module: HloModule) -> None:
     """XLA's parser takes the text, and means the same module by it."""
-    from jaxlib import _hlo
+    from xla_library import xla_hlo
 
-    _hlo.hlo_module_from_text(str(module))
+    xla_hlo.hlo_module_from_text(str(module))
 
 
 @pytest.mark.parametrize("case", GOOD, ids=lambda c: c.id)

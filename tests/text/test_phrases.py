@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from jaxlib import _hlo
+from xla_library import xla_hlo
 
 from hlotool.ir import DTYPES, KINDS, Kind, Literal
 from hlotool.text.phrase_grammar import parse_phrase
@@ -29,7 +29,7 @@ ADD = "add_f { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] 
 
 def to_xla(text: str) -> str:
     """The module as XLA prints it after reading."""
-    return _hlo.hlo_module_from_text(text).to_string()
+    return xla_hlo.hlo_module_from_text(text).to_string()
 
 
 SHAPES = [
