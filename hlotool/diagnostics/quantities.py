@@ -36,7 +36,10 @@ def format_seconds(seconds: float) -> str:
 
 def _scaled(value: float, units: Sequence[str]) -> str:
     """A value in thousands of the first unit as often as there are units for it."""
-    scaled, unit = float(value), 0
+    try:
+        scaled, unit = float(value), 0
+    except OverflowError:
+        return f"more than 1e308{units[0]}"
     while scaled >= 999.5 and unit + 1 < len(units):
         scaled, unit = scaled / 1000, unit + 1
     return f"{scaled:.3g}{units[unit]}" if scaled < 999.5 else f"{scaled:.3e}{units[unit]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.diagnostics import define
@@ -44,6 +44,12 @@ _NAMING = (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS)
 _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
+def lacks_channel(opcode: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether reading refuses those attributes together: devices' own numbers are those of a channel's devices."""
+    return (opcode in _REDUCING and bool(attributes.get("use_global_device_ids")) and "channel_id" not in attributes
+            and "mode" not in attributes)
+
+
 class StatementReader:
     """Reads statements of one text; `read_inline` makes the computation of a body that stands in a name's place."""
 
@@ -74,8 +80,7 @@ class StatementReader:
         values |= self.attributes(cut.attributes, body, instruction)
         instruction.metadata = values.pop("metadata", None)
         instruction.attributes = Attributes(values) if values else NO_ATTRIBUTES
-        if cut.opcode in _REDUCING and values.get("use_global_device_ids") and "channel_id" not in values \
-                and "mode" not in values:
+        if lacks_channel(cut.opcode, values):
             self._reports.report(CHANNEL_NEEDED, f"{cut.opcode} has use_global_device_ids=true and no channel_id",
                                  cut.opcode_start, cut.opcode_start + len(cut.opcode), help="add channel_id=1")
         self._define(body, cut, instruction)
@@ -182,4 +187,4 @@ def _named_instructions(text: str, offset: int, body: Body) -> tuple[HloInstruct
     return tuple(found)
 
 
-__all__ = ["StatementReader"]
+__all__ = ["StatementReader", "lacks_channel"]

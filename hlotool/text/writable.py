@@ -29,6 +29,7 @@ from hlotool.ir import (
 )
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.scan import Cut, cut_attributes
+from hlotool.text.statements import lacks_channel
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import NAME, OPCODE, TABLES, table_row
 from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
@@ -42,7 +43,7 @@ _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
-                       Kind.DIM_LABELS, Kind.PADDING, Kind.PAIRS, Kind.ALIASING, Kind.DONORS, Kind.ENTRY_LAYOUT,
+                       Kind.DIM_LABELS, Kind.PAIRS, Kind.ALIASING, Kind.DONORS, Kind.ENTRY_LAYOUT,
                        Kind.STRING, Kind.RESULT_ACCURACY, Kind.SPARSITY})
 
 
@@ -76,6 +77,8 @@ def _problems(module: HloModule) -> Iterator[str]:
             attributes = instruction.attributes
             if attributes and id(attributes) not in known:
                 known[id(attributes)] = attributes
+                if lacks_channel(opcode, attributes):
+                    yield f"{instruction.name} has use_global_device_ids and no channel_id"
                 yield from _of_attributes(attributes, instruction.name)
             yield from _of_metadata(instruction)
 
@@ -121,6 +124,8 @@ def broken_values(module: HloModule) -> Iterator[str]:
     for name, value, owner in (*outside, *inside.values()):
         if value not in was_read and not _is_kept(name, value, is_inside=isinstance(owner, HloInstruction)):
             yield f"{name} of {owner.name} is {shortened(repr(value))}, which would read back as something else"
+    yield from (f"{i.name} has use_global_device_ids and no channel_id" for i in sets if lacks_channel(
+        i.opcode, i.attributes))
     yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in every
                 if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
     if module.tables and tuple(module.tables) != tuple(TABLES):

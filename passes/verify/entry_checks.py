@@ -23,7 +23,7 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
         if is_laid_out:
             yield from _layouts_of_entry(module, layout)
         for pair in pairs:
-            if pair.kind == "must-alias" and pair.parameter < len(layout.parameters):
+            if pair.kind == "must-alias" and 0 <= pair.parameter < len(layout.parameters):
                 yield from _same(module, pair, layout.parameters[pair.parameter].at(pair.parameter_index),
                                  layout.result.at(pair.output_index))
     if is_laid_out and module.entry is not None and module.entry.root is not None:

@@ -7,10 +7,10 @@ from collections import Counter
 
 from fuzzing import hlo_texts
 from mutations import OF_TEXT, mutant, some_lines, some_tokens
-from oracle import difference, read_or_refuse
+from oracle import difference, read_or_refuse, refusal
 
 import hlotool
-from hlotool.diagnostics import Severity
+from hlotool.diagnostics import HloError, Severity
 from hlotool.linting import Settings
 from hlotool.linting.fixes import fix
 
@@ -60,7 +60,12 @@ class Formatting:
             return "refused"
         for options in (hlotool.PrintOptions(), hlotool.PrintOptions(percent=False, operand_shapes=True),
                         hlotool.PrintOptions(canonical=True)):
-            printed = hlotool.print_module(module, options)
+            try:
+                printed = hlotool.print_module(module, options)
+            except HloError as error:
+                refusal(error)
+                assert any(d.severity == "error" for d in hlotool.verify(module)), "what verifies is not printed"
+                return "not printed"
             again = hlotool.parse(printed)
             second = hlotool.print_module(again, options)
             assert second == printed, f"{options}: no fixed point\n{difference(printed, second)}"
