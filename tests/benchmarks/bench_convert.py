@@ -1,7 +1,9 @@
-"""Text to a verified StableHLO module, against XLA's parser, its lifter, and MLIR reading what it gives.
+"""Text to a verified StableHLO module, against XLA's parser, its lifter, and MLIR reading what it gives; and back.
 
     python tests/benchmarks/bench_convert.py            the six largest dumps of ../shared/corpus
     python tests/benchmarks/bench_convert.py --quick    the largest samples
+
+Back is bytecode of that module to HLO text, against XLA's export and printer on the same bytes.
 
 Both run in one process, in turn; the table shows medians of processor time and their ratio. For the ratio library
 calls stay, as XLA leaves them; what writing out what they stand for takes beside that has a column of its own.
@@ -10,6 +12,7 @@ calls stay, as XLA leaves them; what writing out what they stand for takes besid
 from __future__ import annotations
 
 import argparse
+import io
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -55,6 +58,26 @@ def by_hlotool(text: str, options: LiftOptions = LiftOptions(library=False)) -> 
     return hlotool.to_stablehlo(hlotool.parse(text), options=options)
 
 
+def bytecode(program: Any) -> bytes:
+    """What both read on the way back."""
+    written = io.BytesIO()
+    program.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def back_by_xla(program: bytes) -> str:
+    """XLA's way back: export, and print."""
+    from jaxlib import _jax
+
+    text: str = _jax.mlir.mlir_module_to_xla_computation(program, False, False).as_hlo_text()
+    return text
+
+
+def back_by_hlotool(program: bytes) -> str:
+    """Ours: import without a child process, and print."""
+    return str(hlotool.from_stablehlo(program, isolate=False))
+
+
 def main() -> int:
     """Measure and print one table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -63,15 +86,21 @@ def main() -> int:
     given = arguments.parse_args()
     table = Table(title=f"hlotool {hlotool.__version__}: text to verified StableHLO, medians of {given.rounds}")
     for name, where in (("input", "left"), ("MB", "right"), ("XLA s", "right"), ("parse s", "right"),
-                        ("parse and lift s", "right"), ("ratio", "right"), ("with library calls s", "right")):
+                        ("parse and lift s", "right"), ("ratio", "right"), ("with library calls s", "right"),
+                        ("XLA back s", "right"), ("back s", "right"), ("ratio", "right")):
         table.add_column(name, justify=where)  # type: ignore[arg-type]
     for name, text in inputs(given.quick):
         with silenced():
             peer, reading, ours, all_written = median_seconds(
                 given.rounds, lambda t=text: by_xla(t), lambda t=text: hlotool.parse(t), lambda t=text: by_hlotool(t),
                 lambda t=text: by_hlotool(t, LiftOptions()), clock=time.process_time)
+            program = bytecode(by_hlotool(text))
+            exported, imported = median_seconds(
+                given.rounds, lambda p=program: back_by_xla(p), lambda p=program: back_by_hlotool(p),
+                clock=time.process_time)
         table.add_row(name[:48], f"{len(text) / 1e6:.1f}", f"{peer:.3f}", f"{reading:.3f}", f"{ours:.3f}",
-                      f"{ours / peer:.2f}", f"{all_written:.3f}")
+                      f"{ours / peer:.2f}", f"{all_written:.3f}", f"{exported:.3f}", f"{imported:.3f}",
+                      f"{imported / exported:.2f}")
     Console(width=120).print(table)
     return 0
 

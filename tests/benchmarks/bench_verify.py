@@ -1,5 +1,7 @@
 """Verification against parsing: processor time on the same input, medians and their ratio, which 1.5 bounds.
 
+The last column is reading and verifying in this process against XLA's parser on the same text.
+
     python tests/benchmarks/bench_verify.py            the six largest dumps of ../shared/corpus, and a generated module
     python tests/benchmarks/bench_verify.py --quick    the samples and a smaller generated module
 
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from bench_text import inputs
+from bench_text import inputs, median_seconds, silenced
 from rich.console import Console
 from rich.table import Table
 
@@ -64,11 +66,13 @@ def main() -> int:
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--profile", choices=PROFILES, default="unoptimized")
     given = arguments.parse_args()
+    from jaxlib import _hlo
+
     table = Table(title=f"hlotool {hlotool.__version__}: verifying against parsing, medians of {given.rounds}, "
                         f"profile {given.profile}")
     for name, where in (("input", "left"), ("instructions", "right"), ("parse s", "right"), ("first s", "right"),
                         ("first/parse", "right"), ("again s", "right"), ("again/parse", "right"),
-                        ("findings", "right")):
+                        ("both/XLA", "right"), ("findings", "right")):
         table.add_column(name, justify=where)  # type: ignore[arg-type]
     for name, text in inputs(given.quick):
         runs = [first_seconds(text, given.profile) for _ in range(given.rounds)]
@@ -76,8 +80,13 @@ def main() -> int:
         module = parse(text)
         found = verify(module, given.profile)
         again = again_seconds(module, given.profile, given.rounds)
+        with silenced():
+            peer, both = median_seconds(
+                given.rounds, lambda t=text: _hlo.hlo_module_from_text(t),
+                lambda t=text: verify(parse(t), given.profile), clock=time.process_time)
         table.add_row(name[:44], f"{sum(1 for _ in module.instructions()):,}", f"{read:.3f}", f"{first:.3f}",
-                      f"{first / read:.2f}", f"{again:.3f}", f"{again / read:.2f}", str(len(found)))
+                      f"{first / read:.2f}", f"{again:.3f}", f"{again / read:.2f}", f"{both / peer:.2f}",
+                      str(len(found)))
     Console(width=120).print(table)
     return 0
 
