@@ -9,7 +9,8 @@
 The folder of -o has a folder of Parquet files for each table, and `inputs` with exactly one row for each file, whatever
 became of it: one that crashes, takes too long or too much memory has a row that says so. A run that ends early is taken
 up by the next one with the same -o; files that are new or were changed meanwhile are looked at, those that are gone are
-left out. Exit code 0: every file has its result, 1: some have none, 2: the run cannot begin.
+left out. Exit code 0: every file has its result, 1: some have none, of this run or an earlier one, 2: the run cannot
+begin.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         complain(f"{args.prog}: interrupted; {report.kept + report.statuses.total()} of {report.inputs} files have "
                  "their row; the same command goes on from here")
         return INTERRUPTED
-    return int(report.statuses.total() != report.statuses["ok"])
+    return int(report.without_result > 0)
 
 
 @contextlib.contextmanager
@@ -128,4 +129,6 @@ def _print_summary(report: RunReport, seconds: float) -> None:
     counts = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
     kept = f", {report.kept} had theirs already" if report.kept else ""
     print(f"{report.inputs} files: {counts or 'nothing to do'}{kept}")
+    if report.without_result > report.statuses.total() - report.statuses["ok"]:
+        print(f"{report.without_result} files have no result, or not all of it")
     print(f"{report.modules} modules, {report.rows} rows in {format_seconds(seconds)}: {visible(report.folder)}")

@@ -36,16 +36,24 @@ _WIDTH = 80
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="what to look for")
     parser.add_argument("indices", nargs="*", metavar="INDEX", help="folders that `hlotool corpus index` wrote")
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="instructions to show; 0: all (%(default)s)")
+    parser.add_argument("--limit", type=_count, default=20, metavar="N",
+                        help="instructions to show; 0: all (%(default)s)")
     parser.add_argument("--sql", action="store_true", help="print what DuckDB is asked for, and stop")
     add_format(parser, "find.json")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is too few")
+    return value
 
 
 def run(args: argparse.Namespace) -> int:
     from hlotool.corpus import QUERY, ask, merged, parse_query, statements
     from hlotool.ir import Source
 
-    limit = max(0, args.limit)
+    limit: int = args.limit
     try:
         query = parse_query(args.query)
         if args.sql:

@@ -12,7 +12,7 @@ import itertools
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from hlotool.corpus.codes import NOT_LISTED
@@ -38,6 +38,8 @@ class CorpusInput:
     member: str = ""
     size: int = 0
     stamp: str = ""
+    #: why it cannot be read, where that was found out when it was listed
+    problem: str = ""
 
     @property
     def name(self) -> str:
@@ -45,7 +47,9 @@ class CorpusInput:
         return plain(f"{self.place}!/{self.member}" if self.member else self.place)
 
     def read(self) -> bytes:
-        """The bytes. Raises HloError (R001, R003, R170)."""
+        """The bytes. Raises HloError (R001, R003, R170, R174)."""
+        if self.problem:
+            raise _problem(NOT_LISTED, self.problem, self.name)
         try:
             with self._opened() as stream:
                 return read_stream(stream, self.name)
@@ -84,9 +88,10 @@ def _listed(word: str) -> Iterator[CorpusInput]:
                        "name the archive itself: its members are found in it")
     protocol, path = ("file", word) if is_here else _divided(word)
     is_empty = True
-    for inner in itertools.chain.from_iterable(map(_members, _files(protocol, path, word))):
-        is_empty = False
-        yield inner
+    for found in _files(protocol, path, word):
+        for inner in _members(found, is_named=found.place == word):
+            is_empty = False
+            yield inner
     if is_empty:
         what = "no file fits" if glob.has_magic(path) else "there is no HLO or MLIR file, and no archive of some, in"
         raise _problem(NO_FILES, f"{what} {word}", word, f"files of folders and archives are known by their suffixes: "
@@ -126,7 +131,7 @@ def _files(protocol: str, path: str, word: str) -> Iterator[CorpusInput]:
 
 def _local_files(path: str) -> Iterator[CorpusInput]:
     if os.path.isdir(path):
-        for folder, inner, names in os.walk(path):
+        for folder, inner, names in os.walk(path, onerror=_raised):
             inner.sort()
             files = [os.path.join(folder, name) for name in sorted(names) if _is_of_corpus(name)]
             yield from (_local(file) for file in files if os.path.isfile(file))
@@ -135,6 +140,11 @@ def _local_files(path: str) -> Iterator[CorpusInput]:
     else:
         os.stat(path)
         yield _local(path)
+
+
+def _raised(error: OSError) -> None:
+    """What a folder that cannot be listed comes to: its files must not be missing unsaid."""
+    raise error
 
 
 def _local(path: str) -> CorpusInput:
@@ -159,8 +169,11 @@ def _kind_of_archive(name: str) -> str:
     return next((kind for suffix, kind in ARCHIVES.items() if name.endswith(suffix)), "")
 
 
-def _members(found: CorpusInput) -> Iterator[CorpusInput]:
-    """The input itself, or what is in it where it is an archive, in the order of the archive."""
+def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
+    """The input itself, or what is in it where it is an archive, in the order of the archive.
+
+    An archive among others that cannot be opened is an input that cannot be read; one that is named is an error.
+    """
     if not _kind_of_archive(found.path):
         yield found
         return
@@ -171,8 +184,11 @@ def _members(found: CorpusInput) -> Iterator[CorpusInput]:
     except HloError:
         raise
     except Exception as error:
-        raise _problem(NOT_LISTED, f"the archive {found.name} cannot be opened: {_reason(error)}",
-                       found.name) from error
+        said = f"the archive cannot be opened: {_reason(error)}"
+        if is_named:
+            raise _problem(NOT_LISTED, said, found.name) from error
+        yield replace(found, problem=said)
+        return
     for info in sorted(inside, key=lambda i: (i.get("header_offset") or i.get("offset") or 0, i["name"])):
         yield CorpusInput(found.protocol, found.path, found.place, info["name"], info.get("size") or 0, found.stamp)
 

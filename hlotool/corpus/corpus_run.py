@@ -36,6 +36,8 @@ class RunReport:
     modules: int = 0
     rows: int = 0
     parts_done: int = 0
+    #: inputs without a result, or not all of it, those of earlier runs included
+    without_result: int = 0
     is_interrupted: bool = False
 
     def add(self, done: PartDone) -> None:
@@ -50,7 +52,7 @@ class RunReport:
         return {"folder": self.folder, "task": self.task, "inputs": self.inputs, "kept": self.kept,
                 "done": self.statuses.total(), "statuses": dict(sorted(self.statuses.items())),
                 "modules": self.modules, "rows": self.rows, "parts": self.parts, "parts_done": self.parts_done,
-                "interrupted": self.is_interrupted}
+                "without_result": self.without_result, "interrupted": self.is_interrupted}
 
 
 def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engine: str = "local",
@@ -80,6 +82,7 @@ def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engi
             for done in _done(left, work, engine, scheduler, processes, lambda: watch(report)):
                 report.add(done)
                 watch(report)
+            report.without_result = results.without_result()
         except KeyboardInterrupt:
             report.is_interrupted = True
     return report

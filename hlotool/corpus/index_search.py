@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from hlotool.corpus.codes import NOT_AN_INDEX
@@ -93,8 +94,19 @@ def ask(query: Query, text: str, index: str, limit: int) -> Answer:
                                    filename=folder.name, help="write it again with `hlotool corpus index`")]) from error
     finally:
         connection.close()
-    return Answer([FoundInstruction(*row) for row in rows], count, modules, of_modules, unusable,
+    return Answer([_found(row, folder) for row in rows], count, modules, of_modules, unusable,
                   max(0, missing - listed))
+
+
+#: the types of what is told, for an index is a folder of files that anybody may have written
+_TYPES = (str, (int, NoneType), str, str, str, str, str, int, (str, NoneType), (str, NoneType), (int, NoneType))
+
+
+def _found(row: tuple[Any, ...], folder: Folder) -> FoundInstruction:
+    if not all(map(isinstance, row, _TYPES)):
+        raise HloError([Diagnostic(NOT_AN_INDEX, "the index holds values of other types than were written",
+                                   filename=folder.name, help="write it again with `hlotool corpus index`")])
+    return FoundInstruction(*row)
 
 
 def merged(answers: Sequence[Answer], limit: int) -> Answer:

@@ -40,7 +40,7 @@ def result_of(child: Child, task: Task, given: CorpusInput, seconds: float, memo
     for is_last in (False, True):
         try:
             if child.is_fresh:  # starting counts for no input
-                child.ask("hlotool.corpus.one_input:function_of", task, timeout=_TO_START)
+                child.ask("hlotool.corpus.one_input:get_ready", task, timeout=_TO_START)
                 begun = time.perf_counter()
             found: InputResult = child.ask("hlotool.corpus.one_input:look_at", task, given, timeout=seconds,
                                            memory=memory)
@@ -73,6 +73,11 @@ def _row(given: CorpusInput, modules: int, status: str, problem: Diagnostic | No
             "code": problem.code if problem is not None else None,
             "message": plain(problem.message) if problem is not None else None,
             "line": problem.line or None if problem is not None else None}
+
+
+def get_ready(task: Task) -> None:
+    """Import what a task needs."""
+    function_of(task)
 
 
 def function_of(task: Task) -> ModuleRows:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hlotool.corpus.corpus_tasks import Task
 
 RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
+#: parts of a run; their numbers are the upper half of those of modules
+_MOST_PARTS = 1 << 30
 #: what is begun and not complete
 _UNFINISHED = ".unfinished-"
 #: rows of a group within a file: what a reader passes over or reads
@@ -131,6 +133,9 @@ class ResultFolder:
         """
         self._check()
         known = self._planned()
+        if known and not any(given.name in known for given in inputs):
+            raise _other(self.folder, f"{self.folder.name} holds results of {len(known)} other inputs and of none of "
+                         "these")
         divided = _divided(inputs, known, most, most_bytes)
         self.parts = [Part(number, tuple(group), self._digest(group)) for number, group in sorted(divided.items())]
         self.folder.write(PLAN, self._plan())
@@ -167,7 +172,9 @@ class ResultFolder:
             return {}
         try:
             table = library("pyarrow.parquet").read_table(io.BytesIO(data), columns=["input", "part"])
-            return dict(zip(table["input"].to_pylist(), table["part"].to_pylist(), strict=True))
+            rows = zip(table["input"].to_pylist(), table["part"].to_pylist(), strict=True)
+            return {name: part for name, part in rows
+                    if isinstance(name, str) and isinstance(part, int) and 0 <= part < _MOST_PARTS}
         except (library("pyarrow").ArrowException, KeyError, OSError, ValueError):
             return {}
 
@@ -190,6 +197,17 @@ class ResultFolder:
                 if name.startswith(_UNFINISHED) or (name.startswith("part-") and name not in wanted):
                     with contextlib.suppress(FileNotFoundError):
                         self.folder.remove(f"{table}/{name}")
+
+    def without_result(self) -> int:
+        """Inputs of finished parts, of this run and earlier ones, that have no result, or not all of it."""
+        done = set(self.folder.files(INPUTS.name))
+        found = 0
+        for part in self.parts:
+            data = self.folder.read(f"{INPUTS.name}/{part.file}") if part.file in done else None
+            if data is not None:
+                table = library("pyarrow.parquet").read_table(io.BytesIO(data), columns=["status"])
+                found += sum(status != "ok" for status in table["status"].to_pylist())
+        return found
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:

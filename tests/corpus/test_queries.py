@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -213,7 +214,7 @@ def test_an_index_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
         answered(index, "*")
 
 
-@pytest.mark.parametrize("damage", ["nothing", "file", "empty", "other", "version", "bytes"])
+@pytest.mark.parametrize("damage", ["nothing", "file", "empty", "other", "version", "bytes", "types"])
 def test_what_is_no_index_is_said_to_be_none(tmp_path: Path, damage: str) -> None:
     (tmp_path / "evil.hlo").write_text(HOSTILE)
     index = tmp_path / "index"
@@ -229,6 +230,10 @@ def test_what_is_no_index_is_said_to_be_none(tmp_path: Path, damage: str) -> Non
     if damage == "bytes":
         [part] = (index / "instructions").iterdir()
         part.write_bytes(b"PAR1 nonsense PAR1")
+    if damage == "types":
+        [part] = (index / "instructions").iterdir()
+        rows = pq.read_table(part)
+        pq.write_table(rows.set_column(rows.schema.get_field_index("name"), "name", rows["ordinal"]), part)
     with pytest.raises(hlotool.HloError) as caught:
         ask(parse_query("*"), "*", str(index), 1)
     assert [d.code for d in caught.value.diagnostics] == ["R173"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpus_faults import FAULTS
@@ -24,7 +25,7 @@ from corpus_faults import FAULTS
 import hlotool
 from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
-from hlotool.corpus import TASKS, RunReport, Task, run_corpus
+from hlotool.corpus import TASKS, RunReport, Task, ask, parse_query, run_corpus
 
 SMALL = "HloModule {name}\nENTRY e {{\n  x = f32[{size}]{{0}} parameter(0)\n  ROOT n = f32[{size}]{{0}} negate(x)\n}}\n"
 
@@ -41,7 +42,7 @@ def folder_of(tmp_path: Path, *names: str) -> Path:
     return folder
 
 
-def run(task: Task, *paths: Path | str, out: Path, **options: Any) -> RunReport:
+def run(task: Task, *paths: Path | str, out: Path | str, **options: Any) -> RunReport:
     return run_corpus(task, map(str, paths), str(out), version=options.pop("version", "test"), **options)
 
 
@@ -251,6 +252,46 @@ def test_a_broken_archive_is_said_to_be_one(tmp_path: Path, capsys: pytest.Captu
         assert "R174" in capsys.readouterr().err
 
 
+def test_a_broken_archive_among_others_is_a_row(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "m0")
+    (folder / "x.tar.gz").write_bytes(b"nothing")
+    assert run(TASKS["cost"], folder, out=tmp_path / "out").statuses == {"ok": 1, "unusable": 1}
+    assert statuses(tmp_path / "out")["x.tar"] == ("unusable", "R174")
+
+
+def test_what_has_no_result_is_told_of_by_every_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folder_of(tmp_path, "m0")
+    (folder / "bad.hlo").write_text("HloModule bad\nENTRY e { ROOT x = }\n")
+    words = ["corpus", "cost", str(folder), "-o", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert "2 files: 1 ok, 1 unusable" in capsys.readouterr().out
+    assert main(words) == 1
+    assert "1 files have no result" in capsys.readouterr().out
+    (folder / "bad.hlo").write_text(text("good"))
+    assert main(words) == 0
+
+
+def test_results_of_other_inputs_stay(tmp_path: Path) -> None:
+    run(FAULTS, folder_of(tmp_path, "m0"), out=tmp_path / "out")
+    (tmp_path / "other.hlo").write_text(text("other"))
+    with pytest.raises(hlotool.HloError, match="none of these"):
+        run(FAULTS, tmp_path / "other.hlo", out=tmp_path / "out")
+    assert statuses(tmp_path / "out") == {"m0": ("ok", None)}
+
+
+@pytest.mark.parametrize("plan", ["bytes", "types"])
+def test_a_plan_that_is_none_is_made_again(tmp_path: Path, plan: str) -> None:
+    folder, out = folder_of(tmp_path, "m0", "m1"), tmp_path / "out"
+    run(FAULTS, folder, out=out)
+    if plan == "bytes":
+        (out / "plan.parquet").write_bytes(b"PAR1")
+    else:
+        table = pa.table({"input": [f"{folder}/m0.hlo", None], "part": pa.array(["first", "second"])})
+        pq.write_table(table, out / "plan.parquet")
+    run(FAULTS, folder, out=out)
+    assert statuses(out) == {"m0": ("ok", None), "m1": ("ok", None)} and len(rows(out, "costs")) == 2
+
+
 def test_addresses_are_read_and_written_through_fsspec(tmp_path: Path) -> None:
     """The store in memory stands for others; with one process no child has to see it."""
     import fsspec
@@ -268,6 +309,8 @@ def test_addresses_are_read_and_written_through_fsspec(tmp_path: Path) -> None:
         assert found[0].read() == text("one").encode()
         folder = Folder.named("memory://results")
         folder.write("inputs/x", b"1")
+        report = run(TASKS["index"], folder_of(tmp_path, "m0"), out="memory://index")
+        assert report.statuses == {"ok": 1} and ask(parse_query("negate"), "negate", "memory://index", 1).count == 1
         assert folder.read("inputs/x") == b"1" and folder.files() == ["inputs"] and folder.read("none") is None
     finally:
         store.rm("/", recursive=True)
