@@ -126,7 +126,9 @@ def _progress(args: argparse.Namespace) -> Iterator[Callable[[RunReport], None]]
 
 
 def _print_summary(report: RunReport, seconds: float) -> None:
-    counts = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
+    from hlotool.corpus import STATUSES
+
+    counts = ", ".join(f"{report.statuses[status]} {status}" for status in STATUSES if report.statuses[status])
     kept = f", {report.kept} had theirs already" if report.kept else ""
     print(f"{report.inputs} files: {counts or 'nothing to do'}{kept}")
     if report.without_result > report.statuses.total() - report.statuses["ok"]:

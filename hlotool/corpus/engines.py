@@ -15,6 +15,7 @@ import queue
 import shutil
 import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -59,8 +60,9 @@ def local(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[],
         finally:
             child.close()
 
-    for child in children:
-        threading.Thread(target=serve, args=(child,), daemon=True).start()
+    threads = [threading.Thread(target=serve, args=(child,), daemon=True) for child in children]
+    for thread in threads:
+        thread.start()
     try:
         for _ in parts:
             yield _next(done, watch)
@@ -69,6 +71,10 @@ def local(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[],
         left.clear()
         for child in children:
             child.close()
+        # A thread that is within a library when Python ends would end the process with an abort.
+        until = time.monotonic() + _TO_CLOSE
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _next(done: queue.SimpleQueue[PartDone | BaseException], watch: Callable[[], None]) -> PartDone:

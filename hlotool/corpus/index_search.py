@@ -99,11 +99,12 @@ def ask(query: Query, text: str, index: str, limit: int) -> Answer:
 
 
 #: the types of what is told, for an index is a folder of files that anybody may have written
-_TYPES = (str, (int, NoneType), str, str, str, str, str, int, (str, NoneType), (str, NoneType), (int, NoneType))
+_TYPES: tuple[Any, ...] = (str, (int, NoneType), str, str, str, str, str, int, (str, NoneType), (str, NoneType),
+                           (int, NoneType))
 
 
 def _found(row: tuple[Any, ...], folder: Folder) -> FoundInstruction:
-    if not all(map(isinstance, row, _TYPES)):
+    if not all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
         raise HloError([Diagnostic(NOT_AN_INDEX, "the index holds values of other types than were written",
                                    filename=folder.name, help="write it again with `hlotool corpus index`")])
     return FoundInstruction(*row)

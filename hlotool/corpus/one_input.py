@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,9 +32,10 @@ class InputResult:
     places: int = 0
 
 
-def result_of(child: Child, task: Task, given: CorpusInput, seconds: float, memory: int | None) -> InputResult:
+def result_of(child: Child, task: Task, given: CorpusInput, seconds: float, memory: int | None,
+              watch: Callable[[], None]) -> InputResult:
     """The result of an input, whatever becomes of the child. One that ends is asked once more: it may have been killed
-    from outside, which says nothing of the input.
+    from outside, which says nothing of the input. `watch` is called before that, and may raise.
     """
     begun = time.perf_counter()
     for is_last in (False, True):
@@ -48,6 +49,8 @@ def result_of(child: Child, task: Task, given: CorpusInput, seconds: float, memo
         except Crashed as error:
             if is_last:
                 found = _without("crashed", CRASH, f"the process that looked at it was ended: {error}", given)
+            else:
+                watch()
         except TimedOut:
             found = _without("time-limit", TIME, f"no result within {seconds:g} s", given)
             break

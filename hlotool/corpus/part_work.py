@@ -40,11 +40,11 @@ class Stopped(Exception):
 
 
 def do_part(child: Child, work: Work, part: Part, watch: Callable[[], None] = lambda: None) -> PartDone:
-    """Do a part and write it; `watch` is called after each input, and may raise. Raises OSError where writing fails."""
+    """Do a part and write it; `watch` is called now and then, and may raise. Raises OSError where writing fails."""
     tables: dict[str, list[Any]] = {}
     rows, statuses, first = [], Counter[str](), part.number << 32
     for given in part.inputs:
-        found = result_of(child, work.task, given, work.seconds, work.memory)
+        found = result_of(child, work.task, given, work.seconds, work.memory, watch)
         for name, stream in found.tables.items():
             tables.setdefault(name, []).append(_numbered(_table(stream), first))
         first += found.places

@@ -171,7 +171,7 @@ class ResultFolder:
         if data is None:
             return {}
         try:
-            table = library("pyarrow.parquet").read_table(io.BytesIO(data), columns=["input", "part"])
+            table = _columns(data, "input", "part")
             rows = zip(table["input"].to_pylist(), table["part"].to_pylist(), strict=True)
             return {name: part for name, part in rows
                     if isinstance(name, str) and isinstance(part, int) and 0 <= part < _MOST_PARTS}
@@ -205,8 +205,7 @@ class ResultFolder:
         for part in self.parts:
             data = self.folder.read(f"{INPUTS.name}/{part.file}") if part.file in done else None
             if data is not None:
-                table = library("pyarrow.parquet").read_table(io.BytesIO(data), columns=["status"])
-                found += sum(status != "ok" for status in table["status"].to_pylist())
+                found += sum(status != "ok" for status in _columns(data, "status")["status"].to_pylist())
         return found
 
     @contextlib.contextmanager
@@ -256,11 +255,18 @@ def write_part(folder: Folder, task: Task, part: Part, tables: dict[str, list[An
         given = tables.get(table.name, [])
         whole = pa.concat_tables(given) if given else table.schema().empty_table()
         if table.order:
-            whole = whole.sort_by([(name, "ascending") for name in table.order])
+            # Not sort_by, whose threads may outlive the interpreter and then end the process with an abort.
+            order = library("pyarrow.compute").sort_indices(whole, [(name, "ascending") for name in table.order])
+            whole = whole.take(order)
         rows += whole.num_rows
         folder.write(f"{table.name}/{part.file}", _parquet(whole))
     folder.write(f"{INPUTS.name}/{part.file}", _parquet(inputs))
     return rows
+
+
+def _columns(data: bytes, *names: str) -> Any:
+    """Columns of a Parquet file, read without threads."""
+    return library("pyarrow.parquet").ParquetFile(io.BytesIO(data)).read(columns=list(names), use_threads=False)
 
 
 def _parquet(table: Any) -> bytes:
