@@ -37,6 +37,9 @@ _BALANCED_LEVELS = 5
 #: characters of an expression from which on balanced text stands for it where it can
 _LARGE = 600
 _END = "the end"
+#: what expressions of the grammars are compiled with: letters, digits and white space are ASCII's, as in XLA's lexer
+FLAGS = re.ASCII
+_ANY_CLASS = re.compile(r"\\[wWdDsSb]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +68,28 @@ class Form:
     keeps_all: bool
 
 
+def _of_ascii(expression: str) -> str:
+    """An expression for others to put into theirs, whatever those are compiled with."""
+    return f"(?a:{expression})" if _ANY_CLASS.search(expression) else expression
+
+
 def terminal(grammar_name: str, name: str) -> str:
     """The regular expression of a terminal."""
-    return grammar(grammar_name).terminals[name]
+    return _of_ascii(grammar(grammar_name).terminals[name])
 
 
 @functools.cache
 def pattern(grammar_name: str, rule: str, *, comments: bool = False) -> re.Pattern[str]:
     """A rule as one expression, its groups the rule's children; `comments` may stand between its tokens."""
     writer = _Writer(grammar(grammar_name), comments=comments)
-    return re.compile(writer.blank + writer.rule(grammar(grammar_name).rules[rule], captures=True))
+    return re.compile(writer.blank + writer.rule(grammar(grammar_name).rules[rule], captures=True), FLAGS)
 
 
 @functools.cache
 def plain(grammar_name: str, rule: str, *, comments: bool = False) -> str:
     """The expression of a rule without groups, to be put into larger ones; it takes the rule's sentences alone."""
     writer = _Writer(grammar(grammar_name), is_exact=True, comments=comments)
-    return writer.rule(grammar(grammar_name).rules[rule], captures=False)
+    return _of_ascii(writer.rule(grammar(grammar_name).rules[rule], captures=False))
 
 
 @functools.cache
@@ -100,7 +108,7 @@ def beginning(grammar_name: str, rule: str, *, through: tuple[str, ...] = (), be
     writer = _Writer(found, is_exact=True, spaced=frozenset(map(token_name, spaced)))
     if is_one_line:
         writer.blank = r"[ \t]*+"
-    return f"(?:{writer.part(part, frozenset([_END]), captures=False)})"
+    return _of_ascii(f"(?:{writer.part(part, frozenset([_END]), captures=False)})")
 
 
 @functools.cache
@@ -232,7 +240,7 @@ class _Writer:
         options = [finder.part(child, follow | first, captures=True) for child in self._kept(inner)]
         if not options:
             return written
-        self._add(Child("", re.compile("|".join(options)), tuple(finder.children)), captures)
+        self._add(Child("", re.compile("|".join(options), FLAGS), tuple(finder.children)), captures)
         return f"({written})"
 
     def _kept(self, part: Part) -> list[Part]:

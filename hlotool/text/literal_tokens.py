@@ -20,8 +20,8 @@ from hlotool.text.shapes_text import read_shape
 _ELIDED = "{...}"
 #: elements of a literal that is written by index, all of which its dense form spells out
 _MOST_SPARSE = 2**24
-SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})")
-_BLANK = re.compile(r"\s*+")
+SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})", re.ASCII)
+_BLANK = re.compile(r"\s*+", re.ASCII)
 
 
 def skipped(text: str, at: int) -> int:

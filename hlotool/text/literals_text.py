@@ -28,7 +28,7 @@ _MOST_DIMENSIONS = 1000
 @functools.cache
 def _scalar() -> re.Pattern[str]:
     """One number or word, with the white space around it."""
-    return re.compile(rf"\s*+{plain('literal', 'scalar')}")
+    return re.compile(rf"\s*+{plain('literal', 'scalar')}", re.ASCII)
 
 
 def read_literal(shape: Shape, text: str) -> Literal:
@@ -151,6 +151,8 @@ def _skeleton(dims: tuple[int, ...]) -> str:
 
 def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
     """The numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
+    if not text.isascii():  # Python takes other alphabets' digits and blanks for such
+        return None
     if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \
             and shape.size:
         return None

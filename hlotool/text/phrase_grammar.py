@@ -50,7 +50,7 @@ def parser_of(grammar: str, rule: str, builder: Callable[[], object]) -> Any:
     from lark import Lark
 
     return Lark(grammars.source_of(grammar), parser="lalr", start=rule, transformer=_OfChildren(builder()),
-                maybe_placeholders=True, import_paths=[grammars.FOLDER])
+                maybe_placeholders=True, import_paths=[grammars.FOLDER], g_regex_flags=grammars.FLAGS)
 
 
 def parse_phrase(grammar: str, rule: str, text: str, builder: Callable[[], object], *, code: str, what: str) -> Any:

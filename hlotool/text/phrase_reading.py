@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from hlotool.grammars import Child, Form, forms, terminal
+from hlotool.grammars import FLAGS, Child, Form, forms, terminal
 from hlotool.text.phrase_errors import PhraseError
 
 _COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
@@ -79,7 +79,7 @@ class PhraseReader:
         def read(text: str) -> Any:
             nonlocal match
             if match is None:  # most rules are never met, and compiling them would take longer than reading
-                match = re.compile(form.expression).fullmatch
+                match = re.compile(form.expression, FLAGS).fullmatch
                 children.extend(map(self._child, form.children))
             found = match(text)
             if found is None:

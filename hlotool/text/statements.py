@@ -16,6 +16,7 @@ from hlotool.ir import (
     Kind,
     Shape,
     kind_of,
+    sanitized_name,
     unique_name,
 )
 from hlotool.text.definitions import Body, Definitions, PendingCall
@@ -106,8 +107,9 @@ class StatementReader:
             report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, end,
                    help=f"rename it to {name}_")
         elif name and _NAME.fullmatch(name) is None:
-            report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'", start, end,
-                   help=f"rename it to _{name}")
+            report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'" if name.isascii() else
+                   f"{name} is not a name: its letters and digits must be ASCII's", start, end,
+                   help=f"rename it to {sanitized_name(name) if not name.isascii() else f'_{name}'}")
         if name and not has_percent and self._text[start + len(name):start + len(name) + 1] == "=":
             self._reports.note("hand-written", "XLA reads a name that touches '=' as an attribute", start, end)
         if name in body.table:

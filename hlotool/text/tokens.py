@@ -22,10 +22,10 @@ def table_row(section: str) -> re.Pattern[str]:
 
 
 #: the end of a computation with nothing but white space or a comment behind it
-CLOSE_PLAIN = re.compile(rf"\}}[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)")
+CLOSE_PLAIN = re.compile(rf"\}}[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)", re.ASCII)
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
 ANY_COMMENT = rf"{COMMENT}|/\*[\s\S]*"
-BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+")
+BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+", re.ASCII)
 
 # What statements and headers begin like, for not reading past them when a bracket is missing: made from the grammar's
 # rules, which say nothing about text that is wrong. What is put around them is the lines that such text is told by.
@@ -41,8 +41,8 @@ UP_TO_BRACE = beginning("hlo", "computation", through=("{",), is_one_line=True)
 UP_TO_PARAMETERS = beginning("hlo", "computation", through=("(",), is_one_line=True)
 _HEADER_LINE = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\{{[ \t]*+)\r?\n"
 #: the end of a body and what may follow one
-BODY_END = re.compile(rf"\}}[ \t]*(?:\n\s*(?:{_HEADER_LINE}|\Z)|\Z)")
-_NEXT = re.compile(rf"\n[ \t]*(?={_UP_TO_EQUALS}(?<=\s)|\}}|{_HEADER_LINE})")
+BODY_END = re.compile(rf"\}}[ \t]*(?:\n\s*(?:{_HEADER_LINE}|\Z)|\Z)", re.ASCII)
+_NEXT = re.compile(rf"\n[ \t]*(?={_UP_TO_EQUALS}(?<=\s)|\}}|{_HEADER_LINE})", re.ASCII)
 
 
 def skip_blank(text: str, at: int) -> int:

@@ -177,7 +177,7 @@ def _shape(text: str, name: str) -> Shape:
     return read_shape(text.strip())
 
 
-_LITERAL_SHAPE = re.compile(rf"\s*+{terminal('literal', 'SHAPE')}\s*+")
+_LITERAL_SHAPE = re.compile(rf"\s*+{terminal('literal', 'SHAPE')}\s*+", re.ASCII)
 
 
 def _literal(text: str, name: str) -> Literal:

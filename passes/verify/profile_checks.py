@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Raw, Shape
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Position, Raw, Shape
 from hlotool.ops import ASYNC_STEPS
 from hlotool.passes.codes import (
     BROADCAST_ORDER,
@@ -60,10 +60,19 @@ def _recovery(module: HloModule) -> Iterator[Diagnostic]:
         try:
             parse(unquote(quoted[0]) if "\\" in quoted[1] else quoted[1])
         except HloError as error:
-            first = error.diagnostics[0]
-            place = source.position(start + quoted.start(1)).line + first.line - 1
-            yield replace(first, code=RECOVERY, message=f"a recovery module: {first.message}", line=place,
-                          end_line=place, filename=source.filename, notes=(), fixes=())
+            first, begin = error.diagnostics[0], source.position(start + quoted.start(1))
+            # Where escapes are undone, lines and columns are no longer those of the text.
+            place, end = begin, source.position(start + quoted.end(1))
+            if "\\" not in quoted[1] and first.line and first.end_line:
+                place, end = _behind(begin, first.line, first.column), _behind(begin, first.end_line, first.end_column)
+            yield replace(first, code=RECOVERY, message=f"a recovery module: {first.message}", line=place.line,
+                          column=place.column, end_line=end.line, end_column=end.column, filename=source.filename,
+                          notes=(), fixes=())
+
+
+def _behind(begin: Position, line: int, column: int) -> Position:
+    """A place of a text that begins at a place of another one."""
+    return Position(begin.line + line - 1, column + (begin.column - 1 if line == 1 else 0))
 
 
 def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
