@@ -17,7 +17,7 @@ _EXECUTOR = "pjrt:cpu"
 
 def verdicts(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     """The verdict on each case of a module: what its comments state, or made arguments and the reference's values."""
-    from hlotool.conformance import cases_of, executors_of, judge, sections
+    from hlotool.conformance import cases_of, executors_of, judge_case, sections
 
     name, text = _text_of(given)
     stem = PurePath(given.filename).name.removesuffix(".hlo")
@@ -25,7 +25,7 @@ def verdicts(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     for section in sections(text, given.filename):
         for case in cases_of(section, "corpus", stem, opcode):
             for executor in executors_of(case, [_EXECUTOR]):
-                found = judge(case, executor)
+                found = judge_case(case, executor)
                 ulps = found.worst.ulps if found.worst is not None else None
                 yield VERDICTS.name, {
                     "module": plain(name), "case": plain(case.id), "executor": executor, "status": str(found.status),

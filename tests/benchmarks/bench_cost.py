@@ -121,7 +121,12 @@ def _cause(instruction: HloInstruction) -> str:
 def _alone(instruction: HloInstruction) -> Figures:
     """What XLA says of a module of one instruction."""
     import jax
-    from jaxlib import _hlo, _jax
+    from jaxlib import _jax
+
+    try:
+        from jaxlib import _hlo
+    except ImportError:  # until jaxlib 0.10.0
+        _hlo = _jax
 
     if instruction.opcode in ("parameter", "constant"):
         return NONE

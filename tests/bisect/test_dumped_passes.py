@@ -49,7 +49,7 @@ def test_an_option_that_the_compiler_does_not_have_is_refused() -> None:
     asked = executor_named("pjrt:cpu", Options(compile_options=(("xla_does_not_have_it", True),)))
     with pytest.raises(HloError) as raised:
         asked.run(Program(hlotool.parse(QUOTIENTS)), [[[np.float32(1)] * 3]])
-    assert [d.code for d in raised.value.diagnostics] == ["E102"]
+    assert [d.code for d in raised.value.diagnostics] == ["E122"]
     assert "xla_does_not_have_it" in raised.value.diagnostics[0].message
 
 

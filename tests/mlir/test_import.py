@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from xla_library import since
 
 import hlotool
 from hlotool.diagnostics import HloError
@@ -111,6 +112,7 @@ def test_chlo_operations_that_hlo_has_stay_beside_those_that_it_lacks():
     assert not hlotool.verify(module)
 
 
+@since((0, 10, 1), "StableHLO's scan")
 def test_scan_and_the_high_half_of_products():
     module = hlotool.from_stablehlo("""
     func.func @main(%x: tensor<2x3xf32>, %c: tensor<3xf32>, %n: tensor<4xui32>) -> (tensor<2x3xf32>, tensor<4xui32>) {
@@ -183,6 +185,7 @@ def test_a_domain_of_mhlo_has_the_shardings_that_it_serialises():
         hlotool.from_stablehlo(program.replace('entry_metadata', 'beginning'))
 
 
+@since((0, 10, 0), "StableHLO's futures")
 def test_asynchronous_operations():
     module = hlotool.from_stablehlo("""
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -605,6 +608,7 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 }}"""
 
 
+@since((0, 10, 1), "groups that are axes")
 def test_groups_may_be_axes_of_a_mesh():
     groups = hlotool.from_stablehlo(_OVER_A_MESH).entry.root.attributes["replica_groups"]
     assert groups.lists() == ((0, 2), (1, 3))

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from xla_library import since
 
 import hlotool
 from hlotool.cli.main import main
@@ -362,6 +363,7 @@ ENTRY e {
 """
 
 
+@since((0, 10, 0), "StableHLO's futures")
 def test_asynchronous_operations_stay_so_where_stablehlo_has_them() -> None:
     module, report, options = hlotool.parse(ASYNC), LossReport(), LiftOptions(asynchronous=True)
     program = hlotool.to_stablehlo(module, options=options, losses=report)
@@ -377,6 +379,7 @@ def test_asynchronous_operations_stay_so_where_stablehlo_has_them() -> None:
     assert str(hlotool.to_stablehlo(back)).count("stablehlo.reduce_scatter") == 1
 
 
+@since((0, 10, 0), "StableHLO's futures")
 def test_what_is_in_flight_lands_before_a_loop() -> None:
     module = hlotool.parse("""HloModule m, replica_count=2
 below {

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from cases import load_ops
+from xla_library import since
 
 from hlotool.diagnostics import HloError
 from hlotool.proto import looks_like_proto, read_proto
@@ -134,6 +135,7 @@ def test_samples_of_operations(xla):
     assert compared > 200
 
 
+@since((0, 10, 0), "attributes that XLA prints once each")
 def test_corpus(xla):
     """Two hundred modules of XLA's own tests."""
     labels = CORPUS / "labels.jsonl"

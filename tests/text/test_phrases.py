@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_library import xla_hlo
+from xla_library import VERSION, xla_hlo
 
 from hlotool.ir import DTYPES, KINDS, Kind, Literal
 from hlotool.text.phrase_grammar import parse_phrase
@@ -286,6 +286,8 @@ def test_attribute_is_the_same_to_xla(name: str, text: str, line: str) -> None:
     if kind is Kind.INSTRUCTIONS:
         assert read_names(text) == ("p",)
         return
+    if text.startswith("mesh") and VERSION < (0, 10, 0):
+        pytest.skip("XLA reads groups that are axes since jaxlib 0.10.0")
     value = read_value(kind, text, name)
     shown = print_value(kind, value)
     assert to_xla(module(shown)) == to_xla(module(text))
