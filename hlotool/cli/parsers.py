@@ -77,10 +77,17 @@ class Parser(argparse.ArgumentParser):
                 action, f"{value!r} is none of {', '.join(listed)}{suggestion(str(value), listed)}")
 
 
+def description_of(command: str) -> str:
+    """What the file of a command says of it: a sentence, then prose and indented examples."""
+    summary, _, rest = (importlib.import_module(f"hlotool.cli.{command}").__doc__ or "").partition("\n")
+    if rest.lstrip("\n").startswith("hlo"):  # Python 3.13 takes away what all lines are indented by
+        rest = textwrap.indent(rest, "    ")
+    return f"{summary}\n{rest}" if rest else summary
+
+
 def parser_of(command: str, program: str) -> argparse.ArgumentParser:
     """What a command takes, as its help shows it."""
-    module = importlib.import_module(f"hlotool.cli.{command}")
-    parser = Parser(prog=program, description=module.__doc__, formatter_class=HelpFormatter)
+    parser = Parser(prog=program, description=description_of(command), formatter_class=HelpFormatter)
     add_everything(parser, command)
     parser.set_defaults(prog=program)
     return parser
@@ -93,7 +100,7 @@ def parser_of_all(program: str, whole: Iterable[str] = COMMANDS) -> argparse.Arg
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what, formatter_class=HelpFormatter)
         if name in whole:
-            command.description = importlib.import_module(f"hlotool.cli.{name}").__doc__
+            command.description = description_of(name)
             add_everything(command, name)
     return parser
 

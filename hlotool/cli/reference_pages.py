@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +10,7 @@ from hlotool.cli.code_catalogue import catalogue
 from hlotool.cli.commands import COMMANDS
 from hlotool.cli.explain import markdown_page
 from hlotool.cli.ops import operands_of, summary_of
-from hlotool.cli.parsers import parser_of
+from hlotool.cli.parsers import description_of, parser_of
 from hlotool.docs import Page
 from hlotool.ops import OPS
 
@@ -42,8 +41,7 @@ def _commands() -> str:
     parts = ["# Commands\n", _NOTE]
     for name in COMMANDS:
         parser = parser_of(name, f"hlotool {name}")
-        doc = (importlib.import_module(f"hlotool.cli.{name}").__doc__ or "").strip()
-        summary, _, rest = doc.partition("\n")
+        summary, _, rest = description_of(name).rstrip().partition("\n")
         parts.append(f"## hlotool {name}\n\n{summary}\n")
         if rest.strip():
             parts.append(f"```text\n{rest.strip(chr(10))}\n```\n")

@@ -20,7 +20,7 @@ import pytest
 
 from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS, GROUPS
-from hlotool.cli.parsers import parser_of
+from hlotool.cli.parsers import description_of, parser_of
 from hlotool.cli.report_format import schema_text
 
 SMALL = """HloModule small
@@ -54,7 +54,7 @@ def test_the_overview_has_every_command_in_a_group_and_fits_a_terminal(capsys: p
 
 def examples_of(command: str) -> list[str]:
     """The command lines in a command's help."""
-    doc = importlib.import_module(f"hlotool.cli.{command}").__doc__ or ""
+    doc = description_of(command)
     lines = re.findall(r"^    ((?:hlotool|hlo-[a-z-]+) .+)$", doc, re.M)
     return [re.split(r"\s{2,}|\s>\s", line)[0].strip() for line in lines]
 

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from xla_library import VERSION
 
 from hlotool.cli.main import main
 from hlotool.mlir import from_stablehlo
@@ -277,7 +278,13 @@ WRITTEN_OUT = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN_OUT)
+#: what the XLA of a later jaxlib writes out in a way that is not known to be the same
+OTHERWISE = {"largest": (0, 12)}
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(n, marks=pytest.mark.xfail(OTHERWISE.get(n, (99,)) <= VERSION, strict=True, reason="another sort"))
+    for n in WRITTEN_OUT])
 def test_what_xla_writes_in_simpler_operations_is_the_same(name, tmp_path, capsys):
     made = jax.jit(WRITTEN_OUT[name]).lower(np.ones((3, 4), np.complex64))
     (tmp_path / "a.hlo").write_text(made.compiler_ir("hlo").as_hlo_text(True))
