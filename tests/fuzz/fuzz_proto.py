@@ -116,7 +116,10 @@ def some_fields(rng: random.Random, data: bytes, others: Sequence[bytes]) -> byt
 #: XLA's reader ends the process at some texts that it does not like: each is read in a child that may end
 _WRITER = """
 import base64, sys
-from jaxlib import _hlo
+try:
+    from jaxlib import _hlo
+except ImportError:  # until jaxlib 0.10.0
+    from jaxlib import _jax as _hlo
 for line in sys.stdin:
     try:
         data = _hlo.hlo_module_from_text(base64.b64decode(line).decode()).as_serialized_hlo_module_proto()
