@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.limits import seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
 from hlotool.isolation import note_progress
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", "-n", type=_number, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--part", type=_number, default=2000, metavar="N",
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")
-    parser.add_argument("--time-limit", type=_seconds, default=60.0, metavar="SECONDS", dest="input_seconds",
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", dest="input_seconds",
                         help="for each file")
     add_format(parser, "corpus.json")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress, no summary")
@@ -56,13 +57,6 @@ def _number(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is too few")
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
     return value
 
 
@@ -88,11 +82,11 @@ def run(args: argparse.Namespace) -> int:
             tasks()[args.task], args.paths, args.output, version=__version__, engine=args.engine,
             scheduler=args.scheduler, processes=args.processes or default_processes(), seconds=args.input_seconds,
             memory=args.memory_limit, most=args.part, watch=watch)
-    seconds = time.perf_counter() - begun
+    taken = time.perf_counter() - begun
     if args.format == "json":
-        print_json({"version": 1, **report.as_json(), "seconds": round(seconds, 3)})
+        print_json({"version": 1, **report.as_json(), "seconds": round(taken, 3)})
     elif not args.quiet:
-        _print_summary(report, seconds)
+        _print_summary(report, taken)
     if report.is_interrupted:
         complain(f"{args.prog}: interrupted; {report.kept + report.statuses.total()} of {report.inputs} files have "
                  "their row; the same command goes on from here")

@@ -19,7 +19,7 @@ _AROUND = 10.0
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """The options; a command may have a time limit of its own, for each execution."""
     with contextlib.suppress(argparse.ArgumentError):
-        parser.add_argument("--time-limit", type=_seconds, metavar="SECONDS", dest="command_time_limit",
+        parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", dest="command_time_limit",
                             help="end where a module takes longer")
     with contextlib.suppress(argparse.ArgumentError):
         parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE",
@@ -67,7 +67,8 @@ def _limit_of(args: argparse.Namespace) -> float | None:
     return whole
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A time of the command line. Raises ArgumentTypeError for what is none."""
     value = float(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no number of seconds")

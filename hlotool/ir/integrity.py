@@ -35,8 +35,7 @@ class Flaw(NamedTuple):
 class _Spelled(NamedTuple):
     """How things are called in a text."""
 
-    attribute: re.Pattern[str]
-    #: instructions and computations
+    #: instructions, computations and attributes
     name: re.Pattern[str]
     #: many of them in a row, each with a line feed behind it, which is quicker
     names: re.Pattern[str]
@@ -50,9 +49,8 @@ def _spelled() -> _Spelled:
     from hlotool.grammars import terminal
 
     name = terminal("lines", "NAME")
-    return _Spelled(re.compile(name), re.compile(name, re.ASCII), re.compile(f"(?:{name}\n)*+", re.ASCII),
-                    re.compile(terminal("lines", "OPCODE"), re.ASCII),
-                    re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII))
+    return _Spelled(re.compile(name), re.compile(f"(?:{name}\n)*+"), re.compile(terminal("lines", "OPCODE")),
+                    re.compile(terminal("hlo", "MODULE_NAME")))
 
 
 #: words that instructions cannot be called: as operands they would be types
@@ -64,7 +62,6 @@ _LARGEST_WHOLE = 2**53
 _EACH = frozenset({tuple, Shape, Literal})
 #: what a dimension of a layout is said to be
 _LEVEL = re.compile(r"[A-Z][+~]*")
-#: types of values without dimensions and elements
 _name, _opcode, _operands, _shape, _attributes_of, _metadata = map(
     operator.attrgetter, ("name", "opcode", "operands", "shape", "attributes", "metadata"))
 #: the types that parts of an instruction may have
@@ -336,7 +333,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str]]:
     """What stands in front of the owner of a wrong attribute in a sentence, and behind."""
     for name, value in attributes.items():
-        if type(name) is not str or not _spelled().attribute.fullmatch(name):
+        if type(name) is not str or not _spelled().name.fullmatch(name):
             yield _shown(name), " is no attribute's name"
         elif not _is_value(name, value):
             wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
@@ -374,7 +371,7 @@ def _is_value(name: str, value: Any) -> bool:
     """Whether a value is of its attribute's type; of a name that is not known, text."""
     if name in SEVERAL_KINDS:
         return any(_is_of(value, kind) for kind in SEVERAL_KINDS[name])
-    return type(name) is str and _spelled().attribute.fullmatch(name) is not None and _is_of(value, _type_of(name))
+    return type(name) is str and _spelled().name.fullmatch(name) is not None and _is_of(value, _type_of(name))
 
 
 def _type_of(name: str) -> Any:

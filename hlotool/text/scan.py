@@ -51,9 +51,8 @@ from hlotool.text.tokens import (
     skip_blank,
 )
 
-#: one instruction on one line: ROOT, name, shape, opcode, operands, the rest; names of other letters go the long way,
-#: for asking Unicode what each character is takes a tenth of the time
-LINE = re.compile(pattern("lines", "line").pattern, re.ASCII)
+#: one instruction on one line: ROOT, name, shape, opcode, operands, the rest
+LINE = pattern("lines", "line")
 #: the header of a computation on one line: ENTRY, name, parameters, result
 HEADER = pattern("lines", "header")
 _ROOT = re.compile(terminal("hlo", "ROOT"))

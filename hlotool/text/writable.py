@@ -37,9 +37,9 @@ from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
                     "down, it would read back as something else.")
 
-_NAME = re.compile(NAME, re.ASCII)
-_OPCODE = re.compile(OPCODE, re.ASCII)
-_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"), re.ASCII)
+_NAME = re.compile(NAME)
+_OPCODE = re.compile(OPCODE)
+_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"))
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
@@ -77,8 +77,8 @@ def _problems(module: HloModule) -> Iterator[str]:
             attributes = instruction.attributes
             if attributes and id(attributes) not in known:
                 known[id(attributes)] = attributes
-                if lacks_channel(opcode, attributes):
-                    yield f"{instruction.name} has use_global_device_ids and no channel_id"
+                if lack := _lack_of_channel(instruction):
+                    yield lack
                 yield from _of_attributes(attributes, instruction.name)
             yield from _of_metadata(instruction)
 
@@ -124,14 +124,19 @@ def broken_values(module: HloModule) -> Iterator[str]:
     for name, value, owner in (*outside, *inside.values()):
         if value not in was_read and not _is_kept(name, value, is_inside=isinstance(owner, HloInstruction)):
             yield f"{name} of {owner.name} is {shortened(repr(value))}, which would read back as something else"
-    yield from (f"{i.name} has use_global_device_ids and no channel_id" for i in sets if lacks_channel(
-        i.opcode, i.attributes))
+    yield from filter(None, map(_lack_of_channel, sets))
     yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in every
                 if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
     if module.tables and tuple(module.tables) != tuple(TABLES):
         yield f"the tables are {', '.join(map(shortened, module.tables))}; {', '.join(TABLES)} go together"
     for table, rows in module.tables.items():
         yield from (f"a row of {table} is {shortened(repr(row))}" for row in rows if not is_table_row(table, row))
+
+
+def _lack_of_channel(instruction: HloInstruction) -> str:
+    """What is said of attributes that reading refuses together; nothing of others."""
+    lacks = lacks_channel(instruction.opcode, instruction.attributes)
+    return f"{instruction.name} has use_global_device_ids and no channel_id" if lacks else ""
 
 
 def is_table_row(table: str, row: Any) -> bool:
@@ -158,11 +163,9 @@ def _is_kept(name: str, value: Any, *, is_inside: bool) -> bool:
     """Whether a value that was not read is read back from its text as what it is."""
     if isinstance(value, Metadata):
         return False  # it has a place of its own
-    # A text may hold names of other letters, which are kept; here it is the value that is asked about.
-    asked = name if name.isascii() else "other"
     kind = kind_of(name) if name not in SEVERAL_KINDS else Kind.WORD
     try:
-        is_right = kind is Kind.STRING or _is_known_to_come_back(kind, asked, value, is_inside)
+        is_right = kind is Kind.STRING or _is_known_to_come_back(kind, name, value, is_inside)
     except (AssertionError, AttributeError, TypeError):  # a part that the kind of this value needs is missing
         return False
     return is_right
