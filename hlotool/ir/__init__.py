@@ -32,7 +32,7 @@ from hlotool.ir.dtypes import BARE_TYPES, DTYPES, DType, dtype_of_numpy, is_type
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
-from hlotool.ir.literals import Literal
+from hlotool.ir.literals import Literal, may_be_elided
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import (
@@ -66,6 +66,6 @@ __all__ = [
     "Sparsity", "SplitConfig", "Statistics", "UnlistedDevicesError", "Window", "WindowDimension", "called_by",
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
     "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts", "mapped_attributes",
-    "mesh_problem", "moved_starts", "no_collection", "post_order", "reachable", "recursions", "sanitized_name",
-    "set_html_printer", "set_printer", "unique_name", "uses",
+    "may_be_elided", "mesh_problem", "moved_starts", "no_collection", "post_order", "reachable", "recursions",
+    "sanitized_name", "set_html_printer", "set_printer", "unique_name", "uses",
 ]

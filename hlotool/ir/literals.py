@@ -9,6 +9,7 @@ from hlotool.ir.shapes import Shape
 
 #: elements of a literal that its repr shows
 _SHOWN = 16
+_ELIDED = "{...}"
 
 
 class Literal:
@@ -58,7 +59,7 @@ class Literal:
         if type(self.shape) is not Shape or type(self.elements) is not tuple:
             return False
         if self.is_elided:
-            return self.text in (None, "{...}")
+            return self.text in (None, _ELIDED) and not self.shape.is_tuple and may_be_elided(self.shape)
         if self.shape.is_tuple:
             return len(self.elements) == len(self.shape.elements) and all(
                 isinstance(e, Literal) and e.is_whole and e.shape.compatible(s)
@@ -76,13 +77,23 @@ class Literal:
 
     def __repr__(self) -> str:
         if self.is_elided:
-            return f"{self.shape.text(False)} {{...}}"
+            return f"{self.shape.text(False)} {_ELIDED}"
         if self.elements:
             return f"({', '.join(map(repr, self.elements))})"
         if self.shape.element_type == "token" or self.shape.size > _SHOWN:
             return f"{self.shape.text(False)} ..."
         value = self.array.tolist()
         return str(value if self.shape.dims else self.array[()])
+
+    @staticmethod
+    def elided(shape: Shape) -> Literal:
+        """A literal without values: every array of the shape is left out, each element of a tuple by itself.
+
+        Raises ValueError for a shape that `may_be_elided` denies.
+        """
+        if not may_be_elided(shape):
+            raise ValueError(f"the values of a {shape} constant cannot be left out")
+        return _elided(shape)
 
     @staticmethod
     def of(array: Any) -> Literal:
@@ -93,3 +104,19 @@ class Literal:
 
         array = np.asarray(array)
         return Literal(Shape.array(dtype_of_numpy(array.dtype).name, array.shape), array)
+
+
+def _elided(shape: Shape) -> Literal:
+    if shape.is_tuple:
+        return Literal(shape, elements=tuple(map(_elided, shape.elements)))
+    return Literal(shape, text=_ELIDED, is_elided=True)
+
+
+def may_be_elided(shape: Shape) -> bool:
+    """Whether `{...}` may stand for the values: they are arrays with dimensions, and tuples of such.
+
+    XLA: ParseDenseLiteral takes dots inside of one brace, which a scalar does not have.
+    """
+    if shape.is_tuple:
+        return all(map(may_be_elided, shape.elements))
+    return shape.is_array and bool(shape.dims)

@@ -26,6 +26,7 @@ from hlotool.ir import (
     Shape,
     cycles,
     kind_of,
+    may_be_elided,
     post_order,
 )
 from hlotool.mlir.codes import REFUSED
@@ -97,12 +98,13 @@ class Restorer:
 
     def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
         """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
-        if made.attributes.get("custom_call_target") == ELIDED or ELIDED in attributes:
+        is_elided = made.attributes.get("custom_call_target") == ELIDED or ELIDED in attributes
+        if is_elided and may_be_elided(made.shape):
             zeros = computation.instructions[-1 - len(made.operands):-1]
             if tuple(zeros) == made.operands and all(z.opcode == "constant" for z in zeros):  # of a broadcast: the zero
                 del computation.instructions[-1 - len(zeros):-1]
             made.opcode, made.operands = "constant", ()
-            made.attributes = Attributes({"literal": _emptied(made.shape)})
+            made.attributes = Attributes({"literal": Literal.elided(made.shape.without_layout())})
         if LOST in attributes:
             self._put_back(attributes[LOST], made, computation)
         restore_fusion(made)
@@ -221,12 +223,6 @@ def _with_layouts(shape: Shape, text: str) -> Shape:
     except PhraseError:
         return shape
     return found if found.compatible(shape) and found.dynamic == shape.dynamic else shape
-
-
-def _emptied(shape: Shape) -> Literal:
-    """A literal without values."""
-    return Literal(shape.without_layout(), elements=tuple(map(_emptied, shape.elements if shape.is_tuple else ())),
-                   text=None if shape.is_tuple else "{...}", is_elided=not shape.is_tuple)
 
 
 def _reopen(made: HloInstruction, opcode: str, lost: dict[str, str]) -> None:

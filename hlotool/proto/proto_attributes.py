@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import Domain, HloComputation, HloInstruction, Literal, Shape
+from hlotool.ir import Domain, HloComputation, HloInstruction, Literal, Shape, may_be_elided
 from hlotool.proto import proto_values as values
 from hlotool.proto.proto_values import INCONSISTENT, ProtoError, enumerator, ints, text_of
 
@@ -219,7 +219,10 @@ def _algorithm(i: Instruction) -> str | None:
 def _literal(i: Instruction) -> Literal | None:
     if i.opcode == "constant":
         if not i.proto.HasField("literal"):
-            return Literal(i.shape, text="{...}", is_elided=True)
+            if not may_be_elided(i.shape):
+                raise values.ProtoError(values.INCONSISTENT, f"a {i.shape} constant has no literal, and only arrays "
+                                        "with dimensions may be without values")
+            return Literal.elided(i.shape)
         return values.literal(i.proto.literal, i.shape)
     return values.literal(i.proto.literal, values.shape(i.proto.literal.shape)) if i.proto.HasField("literal") else None
 

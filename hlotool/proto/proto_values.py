@@ -23,6 +23,7 @@ from hlotool.ir import (
     DType,
     FrontendAttributes,
     IotaTile,
+    Kind,
     Layout,
     Literal,
     Mesh,
@@ -43,7 +44,7 @@ from hlotool.ir import (
     mesh_problem,
 )
 from hlotool.proto.proto_schema import elements_field, message_class
-from hlotool.text import quote
+from hlotool.text import PhraseError, quote, read_value
 
 HLO_PROTO = "xla/service/hlo.proto, xla/xla_data.proto"
 INCONSISTENT = define("R103", "inconsistent-proto", "a message whose parts contradict each other", HLO_PROTO)
@@ -120,7 +121,19 @@ def _shape_of(data: bytes) -> Shape:
         raise ProtoError(INCONSISTENT, f"{list(order.minor_to_major)} is not an order of {len(dims)} dimensions")
     if order is not None and not dims and str(order) == "{}":
         order = None
-    return Shape.array(name, dims, order, flags)
+    return _as_text_says(Shape.array(name, dims, order, flags))
+
+
+def _as_text_says(found: Shape) -> Shape:
+    """The shape, unless its layout holds what text cannot say."""
+    if found.layout is None or found.layout == Layout(found.layout.minor_to_major):
+        return found
+    try:
+        if read_value(Kind.SHAPE, str(found)) == found:
+            return found
+    except PhraseError as error:
+        raise ProtoError(INCONSISTENT, f"the layout {found.layout} of a shape: {error.message}") from None
+    raise ProtoError(INCONSISTENT, f"the layout {found.layout} of a shape, which text does not say")
 
 
 def layout(proto: Any) -> Layout:

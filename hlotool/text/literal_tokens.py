@@ -17,7 +17,6 @@ from hlotool.text.phrase_errors import (
 )
 from hlotool.text.shapes_text import read_shape
 
-_ELIDED = "{...}"
 #: elements of a literal that is written by index, all of which its dense form spells out
 _MOST_SPARSE = 2**24
 SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})", re.ASCII)
@@ -80,9 +79,9 @@ class TokenReader:
                               start)
         else:
             return self._scalar(start)
-        if elided:
-            return Literal(self.shape, text=_ELIDED, is_elided=True)
         self._check()
+        if elided:
+            return Literal.elided(self.shape)
         if self.sparse or (not self.tokens and self.shape.size):
             return self._from_sparse()
         return Literal(self.shape, text=self._dense_text(self.tokens), reader=array_of)
@@ -151,7 +150,7 @@ class TokenReader:
             if sign == "{":
                 self._open(at)
             elif sign == "}":
-                self._close(at, elided)
+                self._close(at)
                 if self.depth == 0:
                     at += 1
                     break
@@ -164,6 +163,8 @@ class TokenReader:
                 if dots and self.depth != 1:
                     raise PhraseError(BAD_LITERAL, "'...' stands for a whole literal, directly inside the first brace, "
                                       f"not at depth {self.depth}", at, match.end())
+                if dots:
+                    self.seen[0] = self.shape.dims[0]  # XLA: ParseDenseLiteral, whose dots stand for every row
                 if entry:
                     at = self._sparse_entry(at)
                 elif pair or scalar:
@@ -197,11 +198,11 @@ class TokenReader:
                 raise PhraseError(RAGGED_LITERAL, f"{self._row(self.depth - 2)} has more than the "
                                   f"{dims[self.depth - 2]} rows that {self.shape} wants", at)
 
-    def _close(self, at: int, elided: bool) -> None:
+    def _close(self, at: int) -> None:
         dims = self.shape.dims
         self.depth -= 1
         depth = self.depth
-        if not (elided and depth == 0) and not self.sparse and self.seen[depth] != dims[depth]:
+        if not self.sparse and self.seen[depth] != dims[depth]:
             what = "elements" if depth == len(dims) - 1 else "rows"
             raise PhraseError(RAGGED_LITERAL, f"{self._row(depth)} has {self.seen[depth]} {what}, {self.shape} wants "
                               f"{dims[depth]}", at,

@@ -225,6 +225,8 @@ DEEP = {
     "a word that is two": lambda m, c, i: with_attribute(i["y"], "direction", "a b"),
     "a number of many digits": lambda m, c, i: with_attribute(i["x"], "parameter_number", 10**400),
     "a literal without values": lambda m, c, i: with_attribute(i["z"], "literal", Literal(Shape("f32"))),
+    "a scalar without its value": lambda m, c, i: with_attribute(
+        i["z"], "literal", Literal(Shape("f32"), text="{...}", is_elided=True)),
     "a literal that is text only": lambda m, c, i: with_attribute(i["z"], "literal", Literal(Shape("f32"), text="1")),
     "a shape of no type": lambda m, c, i: setattr(i["y"], "shape", Shape("evil")),
     "more flags than dimensions": lambda m, c, i: setattr(i["y"], "shape", Shape("f32", (4,), None, (True, True))),

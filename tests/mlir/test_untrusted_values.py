@@ -68,6 +68,15 @@ def test_elided_calls_take_no_parameter_away() -> None:
     _reads_as_it_is_written(module)
 
 
+@pytest.mark.parametrize("type_", ["tensor<f32>", "!stablehlo.token"])
+def test_only_arrays_with_dimensions_are_elided(type_: str) -> None:
+    module = hlotool.from_stablehlo(f"func.func @main() -> {type_} {{\n"
+                                    f"%0 = stablehlo.custom_call @hlotool.elided() : () -> {type_}\n"
+                                    f"return %0 : {type_}\n}}")
+    assert module.entry.root.opcode == "custom-call"
+    assert str(hlotool.parse(str(module))) == str(module)
+
+
 def test_a_frontend_key_that_breaks_out_is_refused() -> None:
     with pytest.raises(HloError) as caught:
         hlotool.from_stablehlo(program(r'mhlo.frontend_attributes = {"a=\22b\22}\0AENTRY evil" = "c"}'))

@@ -12,6 +12,7 @@ import pytest
 from cases import load_ops
 from xla_library import since
 
+import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.proto import looks_like_proto, read_proto
 from hlotool.proto.proto_schema import message_class
@@ -241,6 +242,29 @@ def edited(xla, edit) -> bytes:
     return proto.SerializeToString()
 
 
+#: an element type by its number in xla_data.proto, and dimensions
+FLOAT, VECTOR, TUPLE, TOKEN = (11, ()), (11, (2,)), (13, ()), (17, ())
+
+
+def without_literal(constant, shape, *elements) -> None:
+    """A constant of another shape whose values are not in the message."""
+    constant.ClearField("literal")
+    constant.shape.Clear()
+    parts = [constant.shape, *(constant.shape.tuple_shapes.add() for _ in elements)]
+    for part, (element_type, dims) in zip(parts, (shape, *elements), strict=True):
+        part.element_type = element_type
+        part.dimensions.extend(dims)
+
+
+@pytest.mark.parametrize(("shapes", "shown"), [
+    ([VECTOR], "f32[2] constant({...})"), ([TUPLE], "() constant(())"),
+    ([TUPLE, VECTOR, VECTOR], "(f32[2], f32[2]) constant(({...}, {...}))")])
+def test_constants_without_values_are_printed_as_they_read_back(xla, shapes, shown):
+    module = read_proto(edited(xla, lambda p, i: without_literal(i[b"n"], *shapes)))
+    assert shown in str(module)
+    assert str(hlotool.parse(str(module))) == str(module)
+
+
 @pytest.mark.parametrize(("edit", "code", "words"), [
     (lambda p, i: i[b"sub"].operand_ids.__setitem__(0, 999), "R103", "an operand of sub"),
     (lambda p, i: i[b"red"].called_computation_ids.__setitem__(0, 999), "R103", "red calls the computation 999"),
@@ -248,6 +272,9 @@ def edited(xla, edit) -> bytes:
     (lambda p, i: setattr(i[b"x"].shape, "element_type", 99), "R104", "99 is not a known element type"),
     (lambda p, i: i[b"n"].literal.f32s.append(1), "R103", "5 values"),
     (lambda p, i: i[b"n"].operand_ids.append(i[b"x"].id), "R103", "n: a constant has no operands, and is given 1"),
+    (lambda p, i: without_literal(i[b"n"], FLOAT), "R103", "a f32[] constant has no literal"),
+    (lambda p, i: without_literal(i[b"n"], TUPLE, VECTOR, FLOAT), "R103", "a (f32[2], f32[]) constant has no literal"),
+    (lambda p, i: without_literal(i[b"n"], TOKEN), "R103", "a token[] constant has no literal"),
     (lambda p, i: setattr(i[b"sub"], "opcode", b"bad opcode"), "R103", "bad opcode"),
     (lambda p, i: i[b"x"].shape.layout.minor_to_major.append(7), "R103", "is not an order of 2 dimensions"),
     (lambda p, i: i[b"x"].sharding.iota_transpose_perm.append(3), "R103", "no order of devices"),

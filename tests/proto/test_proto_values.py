@@ -49,6 +49,26 @@ def test_element_types_and_their_literals_have_the_numbers_that_xla_gives_them()
     assert len(read) > 20, read
 
 
+@pytest.mark.parametrize(("fields", "text"), [
+    ({"tiles": [{"dimensions": [8, -2**63]}]}, "T(8,*)"), ({"dim_level_types": [0], "dim_unique": [False]}, "D(D+)"),
+    ({"element_size_in_bits": 4, "memory_space": 1}, "E(4)S(1)"), ({"index_primitive_type": 8}, "#(u32)"),
+    ({"split_configs": [{"dimension": 0, "split_indices": [1]}]}, "SC(0:1)")])
+def test_layouts(fields: dict[str, Any], text: str) -> None:
+    assert str(values.shape(of_layout(fields))) == f"f32[2]{{0:{text}}}"
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"index_primitive_type": 1}, "pred is not an unsigned type"), ({"pointer_primitive_type": 13}, "tuple is not"),
+    ({"tiles": [{"dimensions": [-3]}]}, "size -3"), ({"split_configs": [{"dimension": 0}]}, "expected a number")])
+def test_layouts_that_text_cannot_say(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(ProtoError, match=said):
+        values.shape(of_layout(fields))
+
+
+def of_layout(fields: dict[str, Any]) -> Any:
+    return message("Shape", element_type=11, dimensions=[2], layout={"minor_to_major": [0], **fields})
+
+
 @pytest.mark.parametrize(("text", "is_one"), [
     ("{}", True), ('{"a":"{"}', True), ('{"a":"}{"}', True), ('{"a":"\\\\"}', True), ("{", False), ("}", False),
     ("{}}", False), ("{{}", False), ('{"a}', False), (" {}", False), ('{"a":"x"}"', False), ("{}x}", False)])
