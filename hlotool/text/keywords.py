@@ -11,3 +11,5 @@ TYPE_WORDS = frozenset({*DTYPES, *BARE_TYPES})
 KEYWORDS = frozenset([
     "true", "false", "inf", "nan", MODULE_WORD, "ENTRY", "ROOT", *TABLES, "maximal", "replicated", "manual", "unknown",
     "unreduced", "shard_as", "shard_like", "last_tile_dim_replicate"])
+#: what is no name where it stands alone, as a computation's does
+RESERVED = TYPE_WORDS | KEYWORDS

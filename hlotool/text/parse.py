@@ -22,6 +22,8 @@ from hlotool.ir import (
 )
 from hlotool.text.bodies import BodyReader
 from hlotool.text.definitions import Body, Definitions
+from hlotool.text.headers import BAD_HEADER, HeaderReader
+from hlotool.text.keywords import KEYWORDS
 from hlotool.text.legacy import notes_of
 from hlotool.text.phrases import PhraseError
 from hlotool.text.remembered import RememberedPhrases
@@ -53,7 +55,6 @@ SAME_COMPUTATION = define("P022", "duplicate-computation", "two computations hav
 UNKNOWN_COMPUTATION = define("P023", "undefined-computation", "a computation is named that the text does not define",
                              SYNTAX)
 EMPTY = define("P024", "empty-module", "the text holds no computation, or a computation no instruction", SYNTAX)
-BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
 BAD_TABLE = define("P026", "bad-stack-frame-table", "a row or section of the stack-frame tables is not in order",
                    SYNTAX)
 SECOND_MODULE = define("P027", "second-module", "a second module follows in the same text", SYNTAX)
@@ -129,6 +130,7 @@ class ModuleReader:
         self._definitions = Definitions(self.module)
         self._phrases = RememberedPhrases(self.reports, self._definitions)
         self._bodies = BodyReader(self.reports, self._phrases, self._definitions)
+        self._headers = HeaderReader(self.reports, self._phrases)
         #: where each body begins and ends: offsets behind its opening and in front of its closing brace
         self.bodies: dict[HloComputation, tuple[int, int]] = {}
         #: what stands for the statements of a body that could not be read
@@ -194,7 +196,10 @@ class ModuleReader:
         if found is None:
             self.report(BAD_HEADER, "expected a name after HloModule", at, at + len(MODULE_WORD))
             return at + len(MODULE_WORD)
+        if found[1] in KEYWORDS and "\n" in text[at:found.start(1)]:
+            return at + len(MODULE_WORD)  # a word that begins what follows; verification says that there is no name
         self.module.name = found[1].removeprefix("%")
+        self._headers.check_name(found[1], found.start(1))
         if found[2]:
             self.note("2017", "a colon ends the header in the text of 2017 and 2018", found.start(2), found.end(2))
         cut = Cut(at, False, "", at, "", at, "", at, "", at)
@@ -239,7 +244,9 @@ class ModuleReader:
         text = self.text
         found = HEADER.match(text, at)
         if found is not None:
-            entry, name, _, result = found.groups()
+            entry, name, parameters, result = found.groups()
+            if parameters:
+                self._headers.check_parameters(*found.span(3))
             return self._computation(at, bool(entry), name, found.start(2), result,
                                      found.start(4) if result else 0, found.end())
         start = _computation_start(text, at)
@@ -282,7 +289,9 @@ class ModuleReader:
         text = self.text
         result, result_start, position = None, 0, start.end()
         if text[position] == "(":
-            position = skip_blank(text, match_bracket(text, position))
+            inside, position = position + 1, match_bracket(text, position)
+            self._headers.check_parameters(inside, position - 1)
+            position = skip_blank(text, position)
             if not text.startswith("->", position):
                 self.report(BAD_HEADER, "expected '->' and the result's shape after the parameters", at, position,
                             help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
@@ -291,7 +300,7 @@ class ModuleReader:
             brace = self._header_brace(result_start)
             result = text[result_start:brace].rstrip()
             position = brace
-        return self._computation(at, bool(start[1]), start[2], start.start(2), result, result_start, position + 1)
+        return self._computation(at, bool(start[1]), start[3], start.start(3), result, result_start, position + 1)
 
     def _header_brace(self, at: int) -> int:
         """The brace that opens the body, after a result shape that may have layouts of its own."""
@@ -311,6 +320,7 @@ class ModuleReader:
 
     def _computation(self, at: int, is_entry: bool, name: str, name_start: int, result: str | None,
                      result_start: int, body: int) -> int:
+        self._headers.check_name(name, name_start)
         inner = Body(computation := HloComputation(name, offset=name_start))
         at = self._bodies.read(inner, body)
         self.bodies[computation] = body, at

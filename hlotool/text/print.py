@@ -23,7 +23,7 @@ from hlotool.ir import (
     kind_of,
     set_printer,
 )
-from hlotool.text.keywords import KEYWORDS
+from hlotool.text.keywords import KEYWORDS, RESERVED
 from hlotool.text.phrases import print_literal, print_value
 from hlotool.text.writable import broken_values
 
@@ -98,7 +98,8 @@ class _Printer:
             self._rename(module)
         elif not options.percent and module is not None:
             # Words of the language are names only where a percent sign says so.
-            self._names = {id(i): f"%{i.name}" for i in module.instructions() if i.name in KEYWORDS}
+            self._names = {id(i): f"%{i.name}" for i in module.instructions() if i.name in KEYWORDS} | {
+                id(c): f"%{c.name}" for c in module.computations if c.name in RESERVED}
 
     def _rename(self, module: HloModule) -> None:
         for number, computation in enumerate(callees_first(module)):
@@ -128,7 +129,9 @@ class _Printer:
 
     def _computation(self, computation: HloComputation, is_entry: bool) -> str:
         percent, root = self.percent, computation.root
-        parameters = ", ".join(f"{self.name(p)}: {self._plain(p.shape)}" for p in computation.parameters())
+        # In front of a colon every word is a name, and a sign would be none of it.
+        names = [(self.name(p).removeprefix("%"), p.shape) for p in computation.parameters()]
+        parameters = ", ".join(f"{name}: {self._plain(shape)}" for name, shape in names)
         result = self._plain(root.shape)
         entry = "ENTRY " if is_entry else ""
         thread = "".join(f", {name}={self._value(name, value)}" for name, value in computation.attributes.items())

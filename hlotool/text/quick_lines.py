@@ -13,13 +13,12 @@ from typing import Any
 from hlotool.grammars import pattern, terminal
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata
 from hlotool.text.definitions import Body
-from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
+from hlotool.text.keywords import RESERVED
 from hlotool.text.phrases import METADATA
 from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.scan import LINE, cut_quickly
 from hlotool.text.shapes_text import has_orders
 
-_RESERVED = TYPE_WORDS | KEYWORDS
 _INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
 _TYPED_OPERAND = pattern("lines", "typed_operand")
 
@@ -49,7 +48,7 @@ class QuickLines:
         while at < limit and (found := line(text, at)) is not None:
             root, name, shape_text, opcode, inside, rest = found.groups()
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
-            if shape is None or name in table or name in _RESERVED:
+            if shape is None or name in table or name in RESERVED:
                 return at
             metadata = None
             if rest:

@@ -9,6 +9,7 @@ or nothing: where a change could reach further (a brace, a header, an inline com
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -109,8 +110,8 @@ class _Reader(ModuleReader):
         self.module = self._definitions.module = module
         self._definitions.computations.update(before)
 
-    def close(self, body: Body, header: tuple[str | None, int], all_of: dict[str, HloComputation]) -> bool:
-        """End a body that was changed; the header says its result. False where its parts need names from elsewhere."""
+    def close(self, body: Body, header: re.Match[str], all_of: dict[str, HloComputation]) -> bool:
+        """End a body under its header, of which one was changed. False where its parts need names from elsewhere."""
         if self._definitions.anonymous:
             return False
         self._bodies.finish(body)
@@ -118,9 +119,10 @@ class _Reader(ModuleReader):
         self._resolve_pending()
         if body.has_failed:
             self.failed[body.computation] = body.stand_ins()
-        result, start = header
-        if result is not None and not body.has_failed:
-            self._check_result(body.computation, result, start)
+        if header[3]:
+            self._headers.check_parameters(*header.span(3))
+        if header[4] and not body.has_failed:
+            self._check_result(body.computation, header[4], header.start(4))
         return bool(body.computation.instructions)
 
 
@@ -210,7 +212,7 @@ class _Change:
         return found if len(found) <= _MOST else None
 
     def _is_of(self, error: Diagnostic, computation: HloComputation) -> bool:
-        """Whether an error is about a body, or about the result that its header tells."""
+        """Whether an error is about a body, or about what its header tells of parameters and result."""
         return computation.offset < self._offset(error) <= self.reading.bodies[computation][1]
 
     def _offset(self, error: Diagnostic) -> int:
@@ -267,13 +269,13 @@ class _Change:
             number = following
         return bool(computation.instructions) and self._finish(header, computations)
 
-    def _header(self, computation: HloComputation) -> tuple[str | None, int] | None:
-        """The result that the computation's header tells, and where; None for a header of several lines."""
+    def _header(self, computation: HloComputation) -> re.Match[str] | None:
+        """The computation's header; None for one of several lines."""
         text = self.reader.text
         found = HEADER.match(text, skip_blank(text, text.rfind("\n", 0, computation.offset) + 1))
         if found is None or found.start(2) != computation.offset or found.end() != self.reading.bodies[computation][0]:
             return None
-        return found[4], found.start(4)
+        return found
 
     def _keep_run(self, instructions: list[HloInstruction], number: int, stop: int, old_root: HloInstruction) -> int:
         """Take instructions over up to one that must be read again; gives the number of that one."""
@@ -365,7 +367,7 @@ class _Change:
                 and all(a is b or (self.replaced.get(a) is b and b in self.same)
                         for a, b in zip(old.operands, new.operands, strict=True)))
 
-    def _finish(self, header: tuple[str | None, int], computations: int) -> bool:
+    def _finish(self, header: re.Match[str], computations: int) -> bool:
         """Say what is wrong with the body as a whole; False where it holds what only reading all of it sees."""
         reader, module, body = self.reader, self.reading.module, self.body
         is_alone = reader.close(body, header, _by_name(self.reading.bodies))

@@ -188,7 +188,7 @@ def cut_instruction(text: str, start: int) -> Cut:
 
 
 def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
-    shape_end = _shape_end(text, at)
+    shape_end = cut_shape(text, at)
     at = skip_blank(text, shape_end)
     named = _NAME.match(text, at)
     equals = skip_blank(text, named.end()) if named else at
@@ -207,7 +207,7 @@ def cut_unnamed(text: str, start: int) -> Cut:
 
 
 def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int, at: int) -> Cut:
-    shape_start, shape_end = at, _shape_end(text, at)
+    shape_start, shape_end = at, cut_shape(text, at)
     shape = text[shape_start:shape_end]
     at = skip_blank(text, shape_end)
     opcode = _OPCODE.match(text, at)
@@ -236,8 +236,8 @@ def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int,
     return cut
 
 
-def _shape_end(text: str, at: int) -> int:
-    """The end of the shape at `at`, or `at` itself when an opcode stands there."""
+def cut_shape(text: str, at: int) -> int:
+    """The end of the shape at `at`, or `at` itself when something else stands there."""
     if text[at:at + 1] == "(":
         return match_bracket(text, at)
     word = _WORD.match(text, at)
@@ -419,7 +419,7 @@ def _small_int(digits: str) -> int:
 
 def cut_operand(text: str, start: int, end: int) -> CutOperand:
     """The pieces of the operand in a range of the source; raises CutError."""
-    shape_end = min(_shape_end(text, start), end)
+    shape_end = min(cut_shape(text, start), end)
     shape = text[start:shape_end]
     at = skip_blank(text, shape_end)
     if at >= end:

@@ -28,11 +28,10 @@ from hlotool.text.phrases import PhraseError, read_names
 from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import Cut, CutAttribute, cut_instruction
-from hlotool.text.syntax_errors import SYNTAX
+from hlotool.text.syntax_errors import BAD_NAME, SYNTAX
 from hlotool.text.tokens import NAME
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
-BAD_NAME = define("P013", "bad-name", "a name that HLO does not allow", SYNTAX)
 SAME_ATTRIBUTE = define("P016", "duplicate-attribute", "an instruction has an attribute twice", SYNTAX)
 CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
                         "use_global_device_ids=true stands without channel_id",

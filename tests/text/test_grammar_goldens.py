@@ -57,6 +57,13 @@ MODULES = [
     "ENTRY c /*x*/ { a = f32[2] {0} add(), p=2_1x3_4, q={a: -> [x], (2)} }", "HloModulem c{a=g()}",
     *(f"HloModule {c}1 e{{a=g()}}" for c in "%.-/<>$@_zA("), "HloModule/**/m e{a=g()}", "_a=g()",
     "HloModule /*c*/m e{a=g()}", "HloModule m: e{a=g()}",
+    *(f"c ({p}) -> f32[] {{a=g()}}" for p in (
+        "p: f32[2], %q-1.x (f32[]), r\n(s32[2]{0})", "p:f32[]", "p f32[]", "%p: f32[]", "p->q: f32[]", "p- f32[]",
+        "p:: f32[]", "p : f32[]", "%p->q f32[]", "1: f32[]", ".p: f32[]", "%.p f32[]", "%_p f32[]", "p", "p: f32[],",
+        "p: f32[] q: f32[]", "", "p: b(f32[])", "pq: f32[]", "%pq: f32[]", "_-: f32[]", "Z.9: f32[]", "%Zz.9-a f32[]",
+        "%p- f32[]", "p/**/: f32[]")),
+    "% c{a=g()}", "%/**/c{a=g()}", "%//\nc{a=g()}", "c{% a=g()}", "a=g(), c=% x", "a=g(), c={% x}", "a=g(), c={%/x}",
+    "HloModule m/*c*/ e{a=g()}", "HloModule m//c\ne{a=g()}", "HloModule m/a/b e{a=g()}",
     "ENTRY.e{a=g()}", "ENTRY-e{a=g()}", "c{ROOT.a=g()}", "c{ROOTa=g()}", "c{ROOT-a=g()}",
     *(f"a=g(), c={v}" for v in (
         "x->y", "%y", "{1}->2", "-1", "1-2", "1.5+2", "2x_3", "1->2", "f32[2]x-y", "f32[2]x.y", "x-y", "[1]x->y", "...",
@@ -97,6 +104,10 @@ EXTRA = {
         *(f"{{{{{{{c}}}}}}}" for c in "()\"'/"))],
     "line": ["a = b c(x(y\n))", "a = b c(x\n)", "a = b c(x(y(\n)))", "a = b c(x(y)\n)", "a = b c(x(y(z)\n))",
              "a = (b) c(d) e(f)"],
+    "plain_parameter": ["a: (b), c: ", "a: (b, c: ", "a: ((b), c)", "a: b c", "a: b(c, ", "a: b,c,d, ", "a: b,,c",
+                        "a: b,(c"],
+    "plain_parameters": [f"a: (b), {c}: d" for c in ("c", "1", "z", "A", "Z", "_", "zq", "z-", "z.", "z9", "z_", "zQ")]
+    + [f"a: (b), {c}" for c in ("c) z: d", "c:d) z: d", "c), d: e", "c), d: e, f: g")],
     "typed_operand": ["(a) b) c", "(a) b, ", "(a, b) c.d-e", "(a) (b) c", "a(b c", "(a c) b,", "(x y-, z) b"],
     "one": ["dtype=f32", "rank==1", "bytes>1kB", "bytes>1KB", "bytes > 1 PiB", "rank>1P"],
     "any": ["root or entry", "root and entry or root or root"],

@@ -131,6 +131,12 @@ def test_users_of_a_name_that_is_gone_are_errors_and_come_back() -> None:
     assert reading.source.text == TEXT
 
 
+def test_errors_of_a_header_stay_when_its_body_changes() -> None:
+    text = TEXT.replace("(p: (s32[], f32[4])) -> pred[]", "(p q: (s32[], f32[4])) -> pred[]")
+    reading, _ = change("constant(10)", "constant(11)", text)
+    assert [d.code for d in reading.errors] == ["P025"]
+
+
 def test_places_behind_a_change_move() -> None:
     reading, changed = change("  %one = ", "\n\n  %one = ")
     assert changed.added == 2

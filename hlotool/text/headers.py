@@ -1,0 +1,92 @@
+"""What a computation's header says of its parameters: names and shapes, which the instructions need not repeat.
+
+XLA reads the list and forgets it: `c (x: s32[3]) -> f32[]` may stand over parameters of other names, shapes and
+numbers. What is no list of names and shapes it refuses. Source: hlo_parser.cc, ParseParamListToShape and ParseParam;
+hlo_lexer.cc, LexIdentifier.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hlotool.diagnostics import define
+from hlotool.grammars import pattern, terminal
+from hlotool.text.keywords import RESERVED
+from hlotool.text.phrases import PhraseError
+from hlotool.text.remembered import RememberedPhrases
+from hlotool.text.reports import Reports
+from hlotool.text.scan import cut_shape, split_commas
+from hlotool.text.syntax_errors import BAD_NAME, SYNTAX, CutError
+from hlotool.text.tokens import skip_blank
+
+BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
+
+_PLAIN_PARAMETER = pattern("lines", "plain_parameter")
+_NAME = re.compile(terminal("hlo", "PARAMETER_NAME"))
+_WORD = re.compile(r"[^\s,()]+|.", re.S)
+
+
+class HeaderReader:
+    """Reads the headers of one text."""
+
+    def __init__(self, reports: Reports, phrases: RememberedPhrases) -> None:
+        self._reports = reports
+        self._phrases = phrases
+        self._text = reports.text
+
+    def check_name(self, name: str, start: int) -> None:
+        """Report a module's or computation's name that is a word of the language; behind a sign it is none."""
+        if name in RESERVED and not self._text.startswith("%", start - 1):
+            self._report_word(name, start)
+
+    def check_parameters(self, start: int, end: int) -> None:
+        """Report what is wrong between the parentheses of a header."""
+        if start == end or self._is_plain(self._text[start:end]):
+            return
+        try:
+            for begin, stop in split_commas(self._text[start:end], start):
+                self._check_parameter(begin, stop)
+        except CutError as error:
+            self._reports.report_cut(error)
+
+    def _is_plain(self, inside: str) -> bool:
+        """Whether these are parameters as printers write them, with shapes that can be read."""
+        pieces: list[tuple[str, str]] = _PLAIN_PARAMETER.findall(inside)
+        # What is found in a text may have something else in between; then it is not all of the text.
+        if sum([len(name) + len(shape) + 4 for name, shape in pieces]) - 2 != len(inside):
+            return False
+        known, read = self._phrases.shapes, self._phrases.shape_or_none
+        return all(known.get(shape) or read(shape, -1) for _, shape in pieces)
+
+    def _check_parameter(self, start: int, end: int) -> None:
+        text, report = self._text, self._reports.report
+        named = _NAME.match(text, start, end)
+        if named is None:
+            self._report_other("expected a parameter `name: shape`", start, end)
+            return
+        if named[0] in RESERVED:
+            self._report_word(named[0], start)
+        name, at = named[0].strip("%:"), skip_blank(text, named.end())
+        stop = min(cut_shape(text, at), end)
+        if stop <= at:
+            self._report_other(f"expected the shape of the parameter {name}", at, end)
+            return
+        try:
+            self._phrases.shape(text[at:stop], at)
+        except PhraseError as error:
+            self._reports.report_phrase(error, at)
+        if (rest := skip_blank(text, stop)) < end:
+            report(BAD_HEADER, f"expected ',' or ')' after the parameter {name}", rest, end)
+
+    def _report_other(self, expected: str, start: int, end: int) -> None:
+        found = _WORD.match(self._text, start, end)
+        said = f"{expected}, found '{found[0]}'" if found else expected
+        self._reports.report(BAD_HEADER, said, start, found.end() if found else start + 1,
+                             help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
+
+    def _report_word(self, name: str, start: int) -> None:
+        self._reports.report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start,
+                             start + len(name), help=f"rename it to {name}_")
+
+
+__all__ = ["HeaderReader"]
