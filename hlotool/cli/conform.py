@@ -38,6 +38,8 @@ _VALUES = {
     "cases": ("N", "--cases", "programs for each operation and element type of the suite ops"),
     "seed": ("N", "--seed", "of the programs drawn at random"),
     "time-limit": ("SECONDS", "--case-time-limit", "for one case on one executor (default 60)"),
+    "deadline": ("SECONDS", "--conformance-deadline", "for the whole run: what has not ended by then has no result, "
+                                                      "and the exit code is 2"),
     "from": ("FILE", "--from", "an HLO module, optimised or not, whose distinct operations are cases"),
     "against": ("FILE", "--conformance-against", "a JSON report of another run: what is better, worse, new and gone; "
                                                  "exit code 1 where something is worse"),

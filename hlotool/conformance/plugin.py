@@ -9,6 +9,7 @@ report (`report.conformance`), and in JUnit as properties.
 
 from __future__ import annotations
 
+import math
 import pathlib
 import re
 import time
@@ -43,7 +44,7 @@ from hlotool.conformance.selection import Selection, executor_words, option_word
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
-from hlotool.isolation import close_children
+from hlotool.isolation import close_children, ends_at
 from hlotool.ops import OPS
 
 #: how failures show in the row of dots
@@ -54,6 +55,9 @@ _MOST_TOGETHER = 64
 #: the end of a case's name, behind the opcode or file that it is about: neighbours up to there are asked together
 _REST = re.compile(r"/.*(?=\[[^\[]*\]$)", re.S)
 _RUN = pytest.StashKey["_Session"]()
+_ENDS = "conformance_ends"
+#: why a case has no result
+OUT_OF_TIME = "the time for the run was over"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,6 +75,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=int, default=0, help="of the random programs")
     group.addoption("--case-time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS",
                     help="for one case on one executor (default %(default)g)")
+    group.addoption("--conformance-deadline", type=_seconds, metavar="SECONDS",
+                    help="for the whole run: what has not ended by then has no result, and the exit code is 2")
     group.addoption("--expectations", action="append", default=[], metavar="FILE",
                     help="a TOML file of expected failures; it is heard before those that come with hlotool")
     group.addoption("--from", action="append", default=[], metavar="FILE", dest="from_models",
@@ -80,6 +86,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--run-all", action="store_true", help="also try cases that an expectation says not to run")
     group.addoption("--conformance-json", metavar="FILE", help="write a report as JSON")
     group.addoption("--conformance-html", metavar="FILE", help="write a report as one page of HTML")
+
+
+def _seconds(text: str) -> float:
+    if not 0 < float(text) < math.inf:
+        raise ValueError(text)
+    return float(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -173,8 +185,12 @@ def _said(excinfo: pytest.ExceptionInfo[BaseException]) -> str | None:
 
 
 def _items(parent: pytest.Collector, cases: Iterable[Case]) -> Iterator[pytest.Item]:
-    chosen = parent.config.stash[_RUN].selection.executors
+    session = parent.config.stash[_RUN]
+    chosen = session.selection.executors
     for case in cases:
+        if session.is_over:
+            session.remarks[parent.name] = f"{parent.name}: not all of its cases were read: {OUT_OF_TIME}"
+            return
         for executor in executors_of(case, chosen):
             yield CaseItem.from_parent(parent, name=f"{case.id}[{executor}]", case=case, executor=executor)
 
@@ -195,20 +211,33 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         session = self.config.stash[_RUN]
-        facts = session.facts(self.executor)
-        entry = None if session.runs_all else not_to_run(self.case, facts, session.expectations)
-        if entry is not None:
-            outcome, verdict = Outcome(min(entry.statuses), "not run"), Verdict.EXPLAINED
-        else:
-            outcome = session.outcome_of(self)
-            verdict, entry = judged(self.case, facts, outcome, session.expectations)
-            if verdict is Verdict.UNEXPLAINED:
-                outcome = session.asked_again(self.case, self.executor, outcome)
-                verdict, entry = judged(self.case, facts, outcome, session.expectations)
+        with ends_at(session.ends):
+            found = self._found(session)
+        if found is None:
+            if not session.has_outcomes:
+                self.session.shouldstop = OUT_OF_TIME
+            raise pytest.skip.Exception(OUT_OF_TIME, _use_item_location=True)
+        outcome, verdict, entry = found
         self.record = record_of(self.case, self.executor, outcome, verdict, entry)
         self.user_properties += [(k, v) for k in ("status", "verdict", "operation", "element_type", "edge", "seconds")
                                  if (v := self.record[k])]
         self._raise(outcome, verdict, entry)
+
+    def _found(self, session: _Session) -> tuple[Outcome, Verdict, Expectation | None] | None:
+        """What became of the case and what that means; None where time was over before that was settled."""
+        if session.is_over and not session.has_outcomes:
+            return None
+        facts = session.facts(self.executor)
+        entry = None if session.runs_all else not_to_run(self.case, facts, session.expectations)
+        if entry is not None:
+            return Outcome(min(entry.statuses), "not run"), Verdict.EXPLAINED, entry
+        outcome = session.outcome_of(self)
+        verdict, entry = judged(self.case, facts, outcome, session.expectations)
+        if verdict is Verdict.UNEXPLAINED:
+            outcome = session.asked_again(self.case, self.executor, outcome)
+            verdict, entry = judged(self.case, facts, outcome, session.expectations)
+        # What a question without an answer leaves looks like a failure.
+        return None if session.is_over and outcome.status is not Status.PASS else (outcome, verdict, entry)
 
     def _raise(self, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> None:
         if verdict in (Verdict.UNSUPPORTED, Verdict.UNDECIDED):
@@ -271,6 +300,10 @@ class _Session:
         self.expectations += shipped()
         self.runs_all = bool(option("run_all"))
         self.models = [pathlib.Path(name) for name in option("from_models")]
+        #: when time is over for all cases, of time.monotonic(), a clock of the machine; workers of xdist are told
+        self.ends: float | None = getattr(config, "workerinput", {}).get(_ENDS)
+        if (seconds := option("conformance_deadline")) and self.ends is None:
+            self.ends = time.monotonic() + seconds
         #: what else the summary says, by what it is about
         self.remarks: dict[str, str] = {}
         against = option("conformance_against")
@@ -285,6 +318,16 @@ class _Session:
         self._outcomes: dict[str, Outcome] = {}
         #: text and executor of programs that were late, and late again
         self._late: set[tuple[str, str]] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time for all cases is over."""
+        return self.ends is not None and time.monotonic() >= self.ends
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are outcomes of cases whose turn has not come."""
+        return bool(self._outcomes)
 
     def outcome_of(self, item: CaseItem) -> Outcome:
         """What became of a case; its neighbours are asked with it."""
@@ -351,6 +394,11 @@ class _Session:
         return Neighbours(config, log) if config.getoption("dist") in ("no", "load") else None
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of xdist when it ends."""
+        node.workerinput[_ENDS] = self.ends
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
         self.describe_executors()
         close_children()  # the workers have their own, and a GPU's memory is taken whole
@@ -373,6 +421,11 @@ class _Session:
         if not self.reports:
             return
         self.run.seconds = time.time() - self.run.started
+        if self.is_over and (self.run.missing or not self.run.collected):
+            self.run.broken = {**dict.fromkeys(self.run.missing, OUT_OF_TIME), **self.run.broken}
+            seconds = self.config.option.conformance_deadline
+            self.remarks[""] = f"{OUT_OF_TIME}: {seconds:g} s were given"
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
         if self.against is not None and self.run.records:
             self.changes = changes(self.against, self.run.records.values())
             if self.changes.worse and session.exitstatus == pytest.ExitCode.OK:
@@ -383,7 +436,7 @@ class _Session:
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         is_usage = exitstatus == pytest.ExitCode.USAGE_ERROR
-        if self.run.collected and not is_usage and not self.config.getoption("collectonly", False):
+        if (self.run.collected or self.remarks) and not is_usage and not self.config.getoption("collectonly", False):
             terminalreporter.section("conformance")
             terminalreporter.write_line("\n".join([self.run.summary(), *self.remarks.values()]))
             if self.changes is not None:

@@ -2,6 +2,7 @@
 
 from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
+from hlotool.isolation.ending import ends_at
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.isolation.pool import answers, processors
@@ -25,6 +26,7 @@ __all__ = [
     "close_children",
     "die_with_parent",
     "end_user_programs",
+    "ends_at",
     "free_memory",
     "limit_memory",
     "note_progress",

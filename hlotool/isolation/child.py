@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hlotool.diagnostics import HloError
+from hlotool.isolation.ending import time_left
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.frames import LENGTH_BYTES, framed, length_in
 from hlotool.isolation.memory import granted_memory
@@ -61,13 +62,15 @@ class Child:
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
-        """What the function `task` ("module:name" of hlotool) gives in the child, in so many seconds.
+        """What the function `task` ("module:name" of hlotool) gives in the child, in so many seconds (see ending.py).
 
         `memory` are the bytes that it may take beyond what its runtime holds, by default what this process may. Raises
         HloError and Refusal as the function does; Crashed, TimedOut, OutOfMemory, after which the next question may
         start a new child.
         """
         with self._turn:
+            if (timeout := time_left(timeout)) <= 0:
+                raise TimedOut("no time is left to ask")
             word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
             self._has_answered = word != "crashed"
             if not self._has_answered:

@@ -422,6 +422,56 @@ def test_a_run_against_another_ends_with_1_where_something_is_worse(here: pathli
     assert "mine/a on reference: pass, now mismatch" in capsys.readouterr().out
 
 
+# Deadlines.
+
+def test_a_run_ends_at_its_deadline_and_names_what_it_left(here: pathlib.Path, capsys: pytest.CaptureFixture[str],
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    from hlotool.conformance import plugin
+
+    for name in "abc":
+        (here / f"{name}.hlo").write_text(ONE_CASE)
+    # Files are asked one after the other; time is over while the second is.
+    asked: list[str] = []
+    judge_all_of = plugin.judge_all
+
+    def judged_until_then(cases: Any, *rest: Any) -> list[Outcome]:
+        asked.append(cases[0].id)
+        return judge_all_of(cases, *rest) if len(asked) == 1 else [Outcome(Status.TIME_OUT)]
+
+    monkeypatch.setattr(plugin, "judge_all", judged_until_then)
+    monkeypatch.setattr(plugin._Session, "is_over", property(lambda _: len(asked) > 1))
+    arguments = ("a.hlo", "b.hlo", "c.hlo", "--executor", "numpy", "--deadline", "1000", "--json", "out.json")
+    assert main_conform(arguments) == 2
+    report = json.loads((here / "out.json").read_text())
+    assert [(c["case"], c["status"]) for c in report["cases"]] == [("a/a", "pass")]
+    assert [(m["id"].partition("::")[0], m["reason"]) for m in report["missing"]] == [
+        ("b.hlo", plugin.OUT_OF_TIME), ("c.hlo", plugin.OUT_OF_TIME)]
+    said = capsys.readouterr().out
+    assert "2 of 3 cases have no result" in said and f"{plugin.OUT_OF_TIME}: 1000 s were given" in said
+
+
+def test_a_failure_that_stands_before_the_deadline_is_one(here: pathlib.Path) -> None:
+    (here / "mine.hlo").write_text(ONE_CASE.replace("-2}", "-3}"))
+    assert main_conform([*ON_THE_REFERENCE, "--deadline", "1000"]) == 1
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
+def test_a_deadline_is_a_time(here: pathlib.Path, seconds: str) -> None:
+    (here / "mine.hlo").write_text(ONE_CASE)
+    assert main_conform([*ON_THE_REFERENCE, f"--deadline={seconds}"]) == 2
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="waits for a deadline")
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_case_that_never_ends_keeps_no_run_beyond_its_deadline(here: pathlib.Path, processes: str) -> None:
+    (here / "never.hlo").write_text(f"// name: n\n// input: s32[] 0\n// expect: s32[] 0\n{NEVER_ENDS}\n")
+    done = run("never.hlo", "--executor", "numpy", "--deadline", "8", "--time-limit", "10000", "-n", processes,
+               "--json", "out.json", cwd=here)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "the time for the run was over" in done.stdout
+    assert json.loads((here / "out.json").read_text())["cases"] == []
+
+
 # Expectations.
 
 ENTRY = """

@@ -17,7 +17,7 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, forkserver
+from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, ends_at, forkserver
 from hlotool.isolation.child import _send, kept_environment, library_paths
 
 PARSE = "hlotool.text:parse"
@@ -51,6 +51,19 @@ def test_a_crash_and_a_time_out_are_outlived(child: Child) -> None:
     with pytest.raises(TimedOut):
         child.ask("time:sleep", 30, timeout=0.2)
     assert child.ask("operator:add", 2, 3, timeout=60) == 5
+
+
+def test_a_moment_ends_questions_whatever_their_limits(child: Child) -> None:
+    with ends_at(time.monotonic() + 3600), pytest.raises(TimedOut):
+        child.ask("time:sleep", 30, timeout=0.2)
+    with ends_at(time.monotonic() + 0.2), pytest.raises(TimedOut):
+        child.ask("time:sleep", 3600, timeout=7200)
+    assert child.ask("operator:add", 2, 3, timeout=60) == 5
+    with ends_at(time.monotonic()), pytest.raises(TimedOut, match="no time is left"):
+        child.ask("operator:add", 2, 3, timeout=60)
+    assert child.is_running  # it was not asked, and is at work for others
+    with ends_at(None):
+        assert child.ask("operator:add", 2, 3, timeout=60) == 5
 
 
 forks = pytest.mark.skipif(not forkserver.IS_THERE, reason="children are forked where the system allows it")
