@@ -15,4 +15,4 @@ def read_fields(text: str) -> dict[str, str]:
     >>> read_fields('{op_name="jit(f)/add" source_line=3}')
     {'op_name': 'jit(f)/add', 'source_line': '3'}
     """
-    return {m[1]: m[2][1:-1] if m[2][0] in "\"'" else m[2] for m in _FIELD.finditer(text)}
+    return {name: value[1:-1] if value[0] in "\"'" else value for name, value in _FIELD.findall(text)}

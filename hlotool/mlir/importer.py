@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
+    NO_ATTRIBUTES,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -21,7 +22,7 @@ from hlotool.ir import (
 from hlotool.mlir import codes
 from hlotool.mlir.attribute_values import AttributeValues
 from hlotool.mlir.expansion import encoded_operation
-from hlotool.mlir.lifts import lift_of, lifts
+from hlotool.mlir.lifts import CUSTOM_CALL, lift_of, lifts
 from hlotool.mlir.locations import Locations
 from hlotool.mlir.loss_attributes import Restorer
 from hlotool.mlir.module_attributes import (
@@ -81,6 +82,8 @@ class Importer:
         self._captured_by: dict[Any, dict[Any, None]] = {}
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
+        #: what a lift read of an attribute for a result of that shape
+        self.once: dict[tuple[Any, Shape], Any] = {}
         self.diagnostics: list[Diagnostic] = []
         #: an operation or a type was met that HLO lacks
         self.needs_expansion = False
@@ -282,8 +285,8 @@ class Importer:
             # It forgets even how many dimensions there are, which HLO always knows.
             scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
             return
-        lift = lift_of(operation)
-        if lift is None or encoded_operation(operation):
+        lift = lift_of(operation, name)
+        if lift is None or (name == CUSTOM_CALL and encoded_operation(operation)):
             self.needs_expansion = True
             self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
         reader = OperationReader(self, scope, operation, name)
@@ -306,7 +309,8 @@ class Importer:
             instruction.metadata = metadata
             wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
-        if bearer in added:
+        # Most operations have nothing beside their operands.
+        if len(operation.attributes) and bearer in added:
             if marks := instruction_attributes(operation):
                 bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
                 if bearer.opcode in _ENDS:
@@ -365,7 +369,8 @@ class Importer:
     def append(self, scope: Scope, opcode: str, shape: Shape, operands: Sequence[HloInstruction],
                attributes: Mapping[str, Any]) -> HloInstruction:
         """Append an instruction, as yet without a name."""
-        made = HloInstruction("", opcode, shape, tuple(operands), Attributes(attributes))
+        own = attributes if type(attributes) is Attributes else Attributes(attributes) if attributes else NO_ATTRIBUTES
+        made = HloInstruction("", opcode, shape, tuple(operands), own)
         scope.computation.instructions.append(made)
         return made
 

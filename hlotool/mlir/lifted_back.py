@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, Shape
@@ -79,6 +79,10 @@ class LiftedBack(OperationReader):
         found = [self.importer.types.shape(r.type) for r in self._operation.results]
         return found[0] if len(found) == 1 else Shape.tuple(*found)
 
+    def once(self, attribute: str, make: Callable[[], Any]) -> Any:
+        """What `make` reads of the attribute."""
+        return make()
+
     def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """What the region will hold."""
         return self._computations[region]
@@ -149,7 +153,7 @@ def _said_otherwise(made: HloInstruction, instruction: HloInstruction) -> tuple[
 def _lifted(exporter: Exporter, operation: Any, instruction: HloInstruction,
             computations: Sequence[HloComputation]) -> HloInstruction | None:
     """What a lift makes of the operation; None where that is no instruction of the same opcode."""
-    lift = lift_of(operation)
+    lift = lift_of(operation, operation.name)
     if lift is None:
         return None
     reader = LiftedBack(exporter, operation, instruction, computations)

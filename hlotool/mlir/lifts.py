@@ -20,9 +20,9 @@ def lifts() -> dict[str, Lift]:
             for name in op.lowering.names}
 
 
-def lift_of(operation: Any) -> Lift | None:
-    """What reads an operation; None for one that HLO lacks."""
-    known, name = lifts(), operation.name
+def lift_of(operation: Any, name: str) -> Lift | None:
+    """What reads an operation of that name; None for one that HLO lacks."""
+    known = lifts()
     if name != CUSTOM_CALL:
         return known.get(name)
     target = string_of(operation.attributes["call_target_name"])

@@ -18,10 +18,15 @@ from hlotool.text import PhraseError, quote, read_value, unquote
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 
-#: the metadata that a location says by itself, in this order
-_PLAIN = ("op_name", "source_file", "source_line")
-#: text that is what it is written as, whoever reads it
-_WORDS = re.compile(r"[ !#-\[\]-~]*+")
+#: the metadata that a location says by itself
+_PLAIN = frozenset(("op_name", "source_file", "source_line"))
+#: the file that MLIR's parser names for a text without one
+_NO_FILE = "-"
+#: text that is what it is written as, whoever reads it: printable ASCII without escapes
+_WORDS = r"[ !#-\[\]-~]*+"
+#: metadata as most is written: fields in their order, a line only of a file; but for a frame, a location says it all
+_PLAIN_TEXT = re.compile(rf'\{{(?:op_name="({_WORDS})")? ?(?:source_file="(?!{_NO_FILE}")({_WORDS})"'
+                         r'(?: source_line=(\d{1,9}))?)? ?(?:stack_frame_id=([1-9]\d{0,8}))?\}', re.ASCII)
 _ROW = re.compile(r"(\w+)=(\d+)")
 #: a fused location with a text beside it, as MLIR prints it
 _FUSED_WITH = re.compile(r'loc\(fused<("(?:[^"\\]|\\.)*+")>')
@@ -29,9 +34,6 @@ _FUSED_WITH = re.compile(r'loc\(fused<("(?:[^"\\]|\\.)*+")>')
 _DEEPEST = 256
 #: the last line that MLIR counts to
 _LAST = 2**31 - 1
-
-#: the file that MLIR's parser names for a text without one
-_NO_FILE = "-"
 
 
 class Locations:
@@ -44,13 +46,13 @@ class Locations:
         self._tables = tables or {}
         self._frames: dict[int, Any] = {}
         self._files: dict[int, Any] = {}
-        self._rows: dict[tuple[str, int], dict[str, int]] = {}
         self._name = ir.Location.name
         self._is_name, self._is_fused = _test_for(ir, "NameLoc", "is_a_name"), _test_for(ir, "FusedLoc", "is_a_fused")
         self._is_file = _test_for(ir, "FileLineColLoc", "is_a_file")
         self._is_call = _test_for(ir, "CallSiteLoc", "is_a_callsite")
         self._known: dict[str, Any] = {}
         self._metadata: dict[tuple[str, str, int], Metadata | None] = {}
+        self._beneath: dict[Any, tuple[bool, Metadata | None]] = {}
 
     def named(self, name: str) -> Any:
         """A location that is a name."""
@@ -67,18 +69,29 @@ class Locations:
         return self._name(instruction.name, child)
 
     def _of_metadata(self, metadata: Metadata) -> Any:
-        fields = metadata.fields
-        if _is_plain(fields):
-            operation, file, line = (fields.get(name, "") for name in _PLAIN)
+        plain = _PLAIN_TEXT.fullmatch(metadata.text)
+        if plain is None:
+            return self._of_fields(metadata, metadata.fields)
+        operation, file, line, frame = plain.groups("")
+        if frame and self._tables:
+            location = self._frame(int(frame))
+        else:
             location = self._ir.Location.file(file, int(line or "0"), 0) if file else self._ir.Location.unknown()
-            return self._name(operation, location) if operation else location
+        if operation:
+            location = self._name(operation, location)
+        return self._with_text(location, metadata) if frame else location
+
+    def _of_fields(self, metadata: Metadata, fields: Mapping[str, str]) -> Any:
         location = self._place_of(fields)
         if op_name := fields.get("op_name"):
             location = self._name(_encodable(_plain(op_name)), location)
-        if not set(fields) <= set(_PLAIN) or _facts(fields) != self._facts_of(location):
-            # What is above says less than the metadata does.
-            return self._ir.Location.fused([location], string_attribute(self._ir, metadata.text))
+        if not fields.keys() <= _PLAIN or _facts(fields) != self._facts_of(location):
+            return self._with_text(location, metadata)
         return location
+
+    def _with_text(self, location: Any, metadata: Metadata) -> Any:
+        """A location that says less than the metadata does, with its text beside it."""
+        return self._ir.Location.fused([location], string_attribute(self._ir, metadata.text))
 
     def _facts_of(self, location: Any) -> dict[str, str | int]:
         """What the way back will read in a location."""
@@ -104,14 +117,15 @@ class Locations:
         found = self._frames.get(number)
         if found is not None:
             return found
-        chain: list[int] = []
-        while number and len(chain) < _DEEPEST and number not in self._frames and self._row("StackFrames", number):
-            chain.append(number)
+        chain: list[tuple[int, int]] = []
+        while number and len(chain) < _DEEPEST and number not in self._frames and (
+                row := self._row("StackFrames", number)):
+            chain.append((number, row.get("file_location_id", 0)))
             # Text counts parents from one: 1 stands for none.
-            number = self._row("StackFrames", number).get("parent_frame_id", 1) - 1
+            number = row.get("parent_frame_id", 1) - 1
         caller = self._frames.get(number) if chain else self._ir.Location.unknown()
-        for frame in reversed(chain):
-            place = self._file_location(self._row("StackFrames", frame).get("file_location_id", 0))
+        for frame, file in reversed(chain):
+            place = self._file_location(file)
             if place is not None:
                 caller = place if caller is None else self._ir.Location.callsite(place, [caller])
             self._frames[frame] = self._ir.Location.unknown() if caller is None else caller
@@ -134,13 +148,9 @@ class Locations:
         return self._name(function, location) if function else location
 
     def _row(self, table: str, number: int) -> dict[str, int]:
-        """The numbers in a row of a table, remembered; {} where there is none."""
-        found = self._rows.get((table, number))
-        if found is None:
-            rows = self._tables.get(table, ())
-            found = {k: int(v) for k, v in _ROW.findall(rows[number - 1])} if 0 < number <= len(rows) else {}
-            self._rows[table, number] = found
-        return found
+        """The numbers in a row of a table; {} where there is none."""
+        rows = self._tables.get(table, ())
+        return {k: int(v) for k, v in _ROW.findall(rows[number - 1])} if 0 < number <= len(rows) else {}
 
     def _string(self, table: str, number: int) -> str:
         rows = self._tables.get(table, ())
@@ -153,21 +163,34 @@ class Locations:
 
     def read(self, location: Any) -> tuple[str, Metadata | None]:
         """The name ('' for none) and the metadata that a location stands for."""
-        if self._is_name(location) and (whole := self._whole(location.child_loc)) is not None:
-            return location.name_str, whole
         while self._is_fused(location) and location.locations:
             location = next((x for x in location.locations if self._is_name(x)), location.locations[0])
-        name = op_name = ""
+        if not self._is_name(location):
+            return "", self._metadata_of("", location)
+        name, child = location.name_str, location.child_loc
+        # By its attribute: locations that are equal have hashes of their own.
+        key = child.attr
+        found = self._beneath.get(key)
+        if found is None:
+            found = self._beneath[key] = self._read_beneath(child)
+        is_told, metadata = found
+        if is_told or _NAME.fullmatch(name):
+            return name, metadata
+        return "", self._metadata_of(name, child)
+
+    def _read_beneath(self, location: Any) -> tuple[bool, Metadata | None]:
+        """The metadata of what stands below a name, and whether it tells the name of the operation."""
+        if (whole := self._whole(location)) is not None:
+            return True, whole
         if self._is_name(location):
-            name, location = location.name_str, location.child_loc
-            if self._is_name(location):
-                op_name, location = location.name_str, location.child_loc
-            elif not _NAME.fullmatch(name):
-                name, op_name = "", name
+            return True, self._metadata_of(location.name_str, location.child_loc)
+        return False, self._metadata_of("", location)
+
+    def _metadata_of(self, op_name: str, location: Any) -> Metadata | None:
         key = op_name, *self._place(location)
         if key not in self._metadata:
             self._metadata[key] = _metadata(*key)
-        return name, self._metadata[key]
+        return self._metadata[key]
 
     def _whole(self, location: Any) -> Metadata | None:
         """The metadata that travels beside a location, as HLO text."""
@@ -235,7 +258,8 @@ def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
     fields = [f"op_name={quote(op_name)}"] if op_name else []
     if file:
         fields += [f"source_file={quote(file)}", f"source_line={line}"]
-    return Metadata("{" + " ".join(fields) + "}") if fields else None
+    found: Metadata | None = read_value(Kind.METADATA, "{" + " ".join(fields) + "}", "metadata") if fields else None
+    return found
 
 
 def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
@@ -244,16 +268,10 @@ def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
     return {name: fact for name, fact in facts.items() if fact}
 
 
-def _is_plain(fields: Mapping[str, str]) -> bool:
-    """Whether a location surely says what fields of metadata do: printable ASCII without escapes, a line of a file."""
-    if not all(name in _PLAIN and _WORDS.fullmatch(text) for name, text in fields.items()):
-        return False
-    line, file = fields.get("source_line", "0"), fields.get("source_file", "")
-    return line.isdecimal() and int(line) <= _LAST and file != _NO_FILE and (bool(file) or int(line) == 0)
-
-
 def _encodable(text: str) -> str:
     """Text for a name or a file of a location, which is UTF-8: other bytes become question marks."""
+    if text.isascii():
+        return text
     return text.encode(errors="replace").decode()
 
 

@@ -107,6 +107,8 @@ class Restorer:
             made.attributes = Attributes({"literal": Literal.elided(made.shape.without_layout())})
         if LOST in attributes:
             self._put_back(attributes[LOST], made, computation)
+        if made.opcode != "call":
+            return
         restore_fusion(made)
         if (decomposition := restore_random_state(made)) is not None:
             self._replaced.append(decomposition)

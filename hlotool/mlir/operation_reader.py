@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
@@ -127,6 +127,17 @@ class OperationReader:
         except TypeError:
             # The bindings know neither complex numbers nor the smallest types.
             return self._array_from_text(attribute)
+
+    def once(self, attribute: str, make: Callable[[], Any]) -> Any:
+        """What `make` reads of an attribute, read once for all operations that have the same one and the same result."""
+        try:
+            key = self._get(attribute), self.shape()
+        except TypeError:
+            return make()  # of complex numbers: the bindings do not even give the attribute
+        found = self.importer.once.get(key)
+        if found is None:
+            found = self.importer.once[key] = make()
+        return found
 
     def _array_from_text(self, attribute: str) -> Any:
         text = self._operation.get_asm(print_generic_op_form=True)

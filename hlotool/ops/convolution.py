@@ -289,7 +289,7 @@ def _spelled(places: Mapping[str, int]) -> str:
 
 def _lift_convolution(r: Reader) -> HloInstruction:
     operands = r.operands()[:2]
-    labels = _labels_of(r.struct("dimension_numbers"))
+    labels = r.once("dimension_numbers", lambda: _labels_of(r.struct("dimension_numbers")))
     n, kernel = labels.spatial_rank, operands[1].shape
     ones = (1,) * n
     strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones

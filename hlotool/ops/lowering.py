@@ -115,6 +115,12 @@ class Reader(Protocol):
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
 
+    def once(self, attribute: str, make: Callable[[], Any]) -> Any:
+        """What `make` reads of an attribute, read once for all operations that have the same one and the same result.
+
+        Nobody changes it. It may refuse the operation: the next one is refused by itself.
+        """
+
     def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
         """The region as a computation with a parameter for each of its arguments.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import (
+    Attributes,
     HloInstruction,
     Literal,
     Shape,
@@ -73,16 +74,24 @@ _SPLAT = 16
 
 
 def _lift_constant(r: Reader) -> HloInstruction:
-    shape, array = r.shape(), r.array("value")
+    shape = r.shape()
+    held: Attributes = r.once("value", lambda: _held(r, shape))
+    literal = held["literal"]
+    if literal.shape.dims == shape.dims:
+        return r.add("constant", shape, (), held)
+    return r.add("broadcast", shape, (r.add("constant", literal.shape, (), held),), {"dimensions": ()})
+
+
+def _held(r: Reader, shape: Shape) -> Attributes:
+    """What a constant holds: its values, or the one that repeats."""
+    array = r.array("value")
     if array.shape != shape.dims or array.dtype != shape.dtype.numpy or not shape.is_static:
         r.refuse(f"its value holds {array.dtype} in the dimensions {list(array.shape)}, its result is "
                  f"{shape.text(False)}")
     if array.size > _SPLAT and (not any(array.strides) or array.tobytes() == array.flat[:1].tobytes() * array.size):
         # HLO writes every element of a constant, so one that repeats is better a broadcast.
-        scalar = Shape.array(shape.element_type)
-        one = r.add("constant", scalar, (), {"literal": Literal(scalar, array.flat[0])})
-        return r.add("broadcast", shape, (one,), {"dimensions": ()})
-    return r.add("constant", shape, (), {"literal": Literal(shape.without_layout(), array.copy())})
+        return Attributes(literal=Literal(Shape.array(shape.element_type), array.flat[0]))
+    return Attributes(literal=Literal(shape.without_layout(), array.copy()))
 
 
 def _draw_constant(d: Draw) -> None:

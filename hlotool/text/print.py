@@ -93,6 +93,8 @@ class _Printer:
         self._attributes: dict[int, str] = {}
         self._beside_payloads: dict[tuple[int, str], str] = {}
         self._shapes: dict[Shape | None, str] = {None: ""}
+        # So are the literals of a program that was imported, which have no text.
+        self._scalars: dict[Literal, str] = {}
         self._names: dict[int, str] = {}
         if options.canonical and module is not None:
             self._rename(module)
@@ -193,7 +195,12 @@ class _Printer:
         limit = self.options.elide_above
         if limit is None and literal.text is not None:
             return literal.text
-        return print_literal(literal, elide_above=limit)
+        text = self._scalars.get(literal)
+        if text is None:
+            text = print_literal(literal, elide_above=limit)
+            if literal.shape.is_scalar:
+                self._scalars[literal] = text
+        return text
 
     def _attribute_text(self, attributes: Attributes, opcode: str) -> str:
         payload = _PAYLOADS.get(opcode)

@@ -297,6 +297,13 @@ _PLAIN_ATTRIBUTE = pattern("lines", "plain_attribute")
 _SHORT = 2000
 
 
+def cut_plainly(text: str) -> tuple[Any, ...] | None:
+    """Name and value of a text that is one attribute in a plain spelling; None for others, though they may be one."""
+    # What no line holds is for the slow way to judge.
+    found = _PLAIN_ATTRIBUTE.fullmatch(text) if text.isprintable() else None
+    return found and found.groups()
+
+
 def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
     """Names and values of a text that holds attributes and nothing else; None when it holds other things too."""
     pieces: list[tuple[Any, ...]] = _PLAIN_ATTRIBUTE.findall(text) if len(text) < _SHORT else []

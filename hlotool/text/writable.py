@@ -28,7 +28,7 @@ from hlotool.ir import (
     kind_of,
 )
 from hlotool.text.phrases import PhraseError, print_value, read_value
-from hlotool.text.scan import Cut, cut_attributes
+from hlotool.text.scan import Cut, cut_attributes, cut_plainly
 from hlotool.text.statements import lacks_channel
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import NAME, OPCODE, TABLES, table_row
@@ -45,6 +45,8 @@ _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, K
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,
                        Kind.DIM_LABELS, Kind.PAIRS, Kind.ALIASING, Kind.DONORS, Kind.ENTRY_LAYOUT,
                        Kind.STRING, Kind.RESULT_ACCURACY, Kind.SPARSITY})
+#: names of attributes whose kind is harmless
+_HARMLESS_NAMES = frozenset(name for name, kind in KINDS.items() if kind in _HARMLESS)
 
 
 def check_writable(module: HloModule, filename: str = "<string>") -> None:
@@ -62,7 +64,7 @@ def _problems(module: HloModule) -> Iterator[str]:
     yield from _of_attributes(module.attributes, "the module", is_inside=False)
     for table, rows in module.tables.items():
         yield from (f"a row of {table} is {row!r}" for row in rows if not is_table_row(table, row))
-    known: dict[int, Attributes] = {}
+    known: set[int] = set()  # of attributes and of metadata, which instructions share
     name_fits, opcodes = _NAME.fullmatch, dict[str, bool]()
     for computation in module.computations:
         yield from _of_names(computation)
@@ -76,23 +78,22 @@ def _problems(module: HloModule) -> Iterator[str]:
                     yield f"{opcode!r} of {instruction.name} is no opcode"
             attributes = instruction.attributes
             if attributes and id(attributes) not in known:
-                known[id(attributes)] = attributes
+                known.add(id(attributes))
                 if lack := _lack_of_channel(instruction):
                     yield lack
-                yield from _of_attributes(attributes, instruction.name)
-            yield from _of_metadata(instruction)
+                if not attributes.keys() <= _HARMLESS_NAMES or Raw in map(type, attributes.values()):
+                    yield from _of_attributes(attributes, instruction.name)
+            metadata = instruction.metadata
+            if metadata is not None and id(metadata) not in known:
+                known.add(id(metadata))
+                if not is_one_value("metadata", metadata.text):
+                    yield f"the metadata of {instruction.name} is {metadata.text!r}"
 
 
 def _of_names(computation: HloComputation) -> Iterator[str]:
     if not _NAME.fullmatch(computation.name):
         yield f"the computation's name {computation.name!r} is no name"
     yield from _of_attributes(computation.attributes, computation.name)
-
-
-def _of_metadata(instruction: HloInstruction) -> Iterator[str]:
-    metadata = instruction.metadata
-    if metadata is not None and not is_one_value("metadata", metadata.text):
-        yield f"the metadata of {instruction.name} is {metadata.text!r}"
 
 
 def _of_attributes(attributes: Attributes, owner: str, *, is_inside: bool = True) -> Iterator[str]:
@@ -196,6 +197,8 @@ def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
     if not _NAME.fullmatch(name):
         return False
     line = f", {name}={text}"
+    if is_inside and cut_plainly(line) == (name, text):
+        return True
     cut = Cut(0, False, "", 0, "", 0, "call" if is_inside else "", 0, "", 0)
     try:
         cut_attributes(line, 0, cut)
