@@ -129,7 +129,7 @@ class OperationReader:
             return self._array_from_text(attribute)
 
     def once(self, attribute: str, make: Callable[[], Any]) -> Any:
-        """What `make` reads of an attribute, read once for all operations that have the same one and the same result."""
+        """What `make` reads of an attribute, read once for all operations that have the same one and such a result."""
         try:
             key = self._get(attribute), self.shape()
         except TypeError:
