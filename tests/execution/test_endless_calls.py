@@ -16,7 +16,7 @@ AROUND = {
     "reduce(none, x), dimensions={0}, to_apply=TWO": False,
     "conditional(x, x, x), branch_computations={LAST, LAST}": True,
     "conditional(x, x, x), branch_computations={LAST, c0}": False,
-    "while(x), condition=true, body=LAST": False,
+    "while(x), condition=always, body=LAST": False,
     "while(x), condition=no, body=c0": True,
 }
 
@@ -30,7 +30,7 @@ def test_calls_that_multiply_without_end_are_told_before_anything_is_run(around:
   c = f32[] call(a), to_apply=LAST
   ROOT d = f32[] add(b, c)
 }
-true { x = f32[] parameter(0)  ROOT t = pred[] constant(true) }
+always { x = f32[] parameter(0)  ROOT t = pred[] constant(true) }
 no { x = f32[] parameter(0)  y = f32[] call(x), to_apply=LAST  ROOT t = pred[] compare(x, y), direction=LT }
 """
     entry = f"""ENTRY e {{
