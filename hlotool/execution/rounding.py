@@ -14,7 +14,8 @@ and CESTAC's random rounding, Vignes, 1974.)
     backward      each operand moved by 2 ULPs
     reductions    in another order, each step an elementwise operation of the called computation; so are scatters, and
                   sorts that need not be stable
-    subnormals    flushed to zero in every second sample, as processors are told to
+    subnormals    flushed to zero in every second sample, as processors are told to: what arithmetic and comparisons
+                  read, and what they give; in a scaled-dot what its scales make of the operands, too
 
     NaN           any of them, where its bits are taken as an integer
     ends          what overflows may come out in several ways (open_ends.py)
@@ -54,6 +55,7 @@ from hlotool.execution.reduction_orders import (
     sums_in_sums,
     windows_otherwise,
 )
+from hlotool.execution.scaled_products import scaled_sides
 from hlotool.execution.scatter_orders import scattered_otherwise
 from hlotool.execution.sizes import leaves
 from hlotool.execution.sort_orders import sorted_otherwise
@@ -198,10 +200,14 @@ class RandomRounding:
             return self._library(instruction, function), keywords
         if "backward" in record.flags:
             return self._backward(instruction, function, keywords), keywords
+        if instruction.opcode == "compare":
+            return self._reading(instruction, function), keywords
         if not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
             return function, keywords
         if "sums" in record.flags:
-            return self._summed(instruction, function), keywords
+            function = self._summed(instruction, function)
+            is_scaled = instruction.opcode == "scaled-dot" and shape.dtype.is_floating
+            return self._scaled(instruction, function) if is_scaled else function, keywords
         if "elementwise" not in record.flags or "exact" in record.flags:
             return function, keywords
         if instruction.opcode == "convert":
@@ -266,6 +272,7 @@ class RandomRounding:
         is_chain = is_sum and not is_ordered and any(o.opcode in _SUMS for o in instruction.operands)
 
         def call(*values: Array, **keywords: Any) -> Array:
+            values = self._read(values, shapes)
             given = _wide_keywords(keywords, shape)
             wide = self._ends.contracted(values, shapes) if is_sum else list(map(widened, values, shapes))
             try:
@@ -343,6 +350,7 @@ class RandomRounding:
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
         def call(*values: Array, **keywords: Any) -> Array:
+            values = self._read(values, shapes)
             wide = _wide_keywords(keywords, shape)
             given = list(map(widened, values, shapes))
             if fewer:
@@ -373,6 +381,27 @@ class RandomRounding:
             found = self._overflowing(found, size, shape.dtype)
             self._ends.note_sum(found, exact, size, shape)
             return found
+
+        return call
+
+    def _scaled(self, instruction: HloInstruction, function: Function) -> Function:
+        """A scaled-dot on a processor that flushes subnormals."""
+        shapes, shape = [o.shape for o in instruction.operands], instruction.shape
+
+        def call(*values: Array, **keywords: Any) -> Array:
+            if not self._flushes:
+                return function(*values, **keywords)
+            sides = scaled_sides(self._read(values, shapes), shape, lambda value: self._flushed(value, shape.dtype),
+                                 overflows=self._turn % 4 == 1)
+            return function(*sides, **keywords)
+
+        return call
+
+    def _reading(self, instruction: HloInstruction, function: Function) -> Function:
+        shapes = [o.shape for o in instruction.operands]
+
+        def call(*values: Array, **keywords: Any) -> Any:
+            return function(*self._read(values, shapes), **keywords)
 
         return call
 
@@ -490,6 +519,12 @@ class RandomRounding:
         if np.asarray(like).dtype.kind == "c":
             return drawn + 1j * self._random.uniform(-1.0, 1.0, np.shape(like))
         return drawn
+
+    def _read(self, values: tuple[Array, ...], shapes: Sequence[Shape]) -> tuple[Array, ...]:
+        """Operands as arithmetic reads them: constants and bits may be subnormal where no result is."""
+        if not self._flushes:
+            return values
+        return tuple(self._flushed(v, s.dtype) if is_real(s) else v for v, s in zip(values, shapes, strict=True))
 
     def _flushed(self, array: Array, kind: DType) -> Array:
         import numpy as np

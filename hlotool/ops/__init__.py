@@ -47,6 +47,7 @@ from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.long_loops import checked_by
+from hlotool.ops.scaled_dot import over_blocks
 from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
 from hlotool.ops.table import OPS
 
@@ -54,6 +55,6 @@ __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS",
     "Attribute", "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable",
     "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "has_foreign", "int_limits",
-    "is_any_foreign", "lapack_targets", "limits", "literal_text", "require", "specials", "traffic", "turning_points",
-    "value_of",
+    "is_any_foreign", "lapack_targets", "limits", "literal_text", "over_blocks", "require", "specials", "traffic",
+    "turning_points", "value_of",
 ]

@@ -116,12 +116,16 @@ def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lh
     for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
         value = converted(operand, target)
         if scale.ndim:
-            spread = converted(scale, target)
-            if spread.ndim != value.ndim:  # of one element only
-                spread = spread.reshape((1,) * value.ndim)
-            for axis, (d, s) in enumerate(zip(value.shape, spread.shape, strict=True)):
-                spread = np.repeat(spread, d // s, axis=axis)
-            value = computed(np.multiply, value, spread)
+            value = computed(np.multiply, value, over_blocks(converted(scale, target), value))
         sides.append(value)
     return contract(sides[0], sides[1], (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
                     target)
+
+
+def over_blocks(scale: Array, operand: Array) -> Array:
+    """A scale with each of its elements repeated over the block of the operand that it is for."""
+    if scale.ndim != operand.ndim:  # of one element only
+        scale = scale.reshape((1,) * operand.ndim)
+    for axis, (d, s) in enumerate(zip(operand.shape, scale.shape, strict=True)):
+        scale = np.repeat(scale, d // s, axis=axis)
+    return scale
