@@ -21,7 +21,7 @@ from cases import SAMPLES
 from hlotool.cli import main_conform
 from hlotool.conformance import Case
 from hlotool.conformance.case_verdict import allowance_of
-from hlotool.conformance.changes import changes
+from hlotool.conformance.changes import changes, read_report
 from hlotool.conformance.expectations import Expectation, Verdict, judged, not_to_run, read_expectations, shipped
 from hlotool.conformance.judge import REFERENCE, VERIFIER, asked_again, executors_of, judge, judge_all
 from hlotool.conformance.model_cuts import cut_model
@@ -420,6 +420,26 @@ def test_a_run_against_another_ends_with_1_where_something_is_worse(here: pathli
     assert main_conform([*known]) == 0
     assert main_conform([*known, "--against", "old.json"]) == 1
     assert "mine/a on reference: pass, now mismatch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cases", [
+    "{}", "[1]", "[{}]", '[{"suite": "s", "case": "c"}]',
+    '[{"suite": "s", "case": "c", "executor": 1, "status": "pass"}]',
+    '[{"suite": "s", "case": "c", "executor": "e", "status": "fine"}]',
+    '[{"suite": "s", "case": "c", "executor": "e", "status": "pass", "detail": 1}]'])
+def test_a_report_that_is_none_is_a_diagnostic(tmp_path: pathlib.Path, cases: str) -> None:
+    (tmp_path / "old.json").write_text(f'{{"cases": {cases}}}')
+    with pytest.raises(HloError):
+        read_report(tmp_path / "old.json")
+
+
+@pytest.mark.parametrize(("first", "times"), [
+    (Status.TIME_OUT, 1), (Status.CRASH, 2), (Status.MISMATCH, 2), (Status.COMPILE_ERROR, 0)])
+def test_how_often_a_failure_is_asked_again(monkeypatch: pytest.MonkeyPatch, first: Status, times: int) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("hlotool.conformance.judge.judge", lambda *_: asked.append("") or Outcome(first))
+    assert asked_again(case(), REFERENCE, Outcome(first)).status is first
+    assert len(asked) == times
 
 
 # Deadlines.

@@ -8,6 +8,7 @@ import pytest
 
 from hlotool import parse
 from hlotool.execution import Program, evaluate_program, sample_program
+from hlotool.execution.open_ends import OpenEnds
 
 DOT = ("HloModule m\nENTRY e {{\n  x = {0}[2] parameter(0)\n  y = {0}[2] parameter(1)\n"
        "  ROOT d = {1}[] dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n}}\n")
@@ -61,3 +62,12 @@ def test_updates_that_may_not_be_exchanged_leave_their_element_open(reducer: tup
     assert any(f[k][1] != right[k][1] for f in found for k in range(2)) == is_open
     for at in (0, 2):  # no update, and one alone
         assert all(f[k][at] == right[k][at] for f in found for k in range(2))
+
+
+def test_each_of_several_ways_is_drawn_for_some_elements() -> None:
+    where = np.arange(200) % 2 == 0
+    ways = [np.full(200, n, np.float32) for n in range(3)]
+    drawn = OpenEnds(7, np.random.default_rng(0))._one_of(ways, where)
+    assert set(drawn[where]) == {0.0, 1.0, 2.0} and set(drawn[~where]) == {0.0}
+    for seed in range(3):
+        assert set(OpenEnds(seed, None)._one_of(ways, where)[where]) == {float(seed)}

@@ -17,6 +17,7 @@ from planted_tests import install_executors
 
 import hlotool
 from hlotool.cli import main
+from hlotool.conformance.expectations import read_expectations
 from hlotool.execution import Program, evaluate_program, is_nan
 from hlotool.folds import matches, names_in, pattern_text, rule_of_change, rules
 from hlotool.fuzzing import (
@@ -30,6 +31,7 @@ from hlotool.fuzzing import (
     campaign_text,
     programs_of,
 )
+from hlotool.fuzzing import batch as fuzzing_batch
 from hlotool.fuzzing.drawn_programs import composed_program
 from hlotool.fuzzing.finding_class import likeness
 from hlotool.fuzzing.rewritten_programs import rewriting_of
@@ -287,3 +289,14 @@ def test_what_ends_its_following_up_is_sorted_by_its_program() -> None:
     said = campaign_text(campaign.tally)
     assert {c.best.opcodes for c in campaign.tally.classes.values()} == {("sine",), ("cosine",)}
     assert said.count("2 instructions") == 2 and said.count("not reduced: ") == 2
+
+
+@pytest.mark.parametrize(("entry", "is_left_out"), [
+    ('status = "crash"', True), ('status = "mismatch"', False), ('status = "time-out"\nrun = false', True),
+    ('status = "crash"\nop = "add"', False)])
+def test_what_ends_its_process_is_left_out(monkeypatch: pytest.MonkeyPatch, entry: str, is_left_out: bool) -> None:
+    entries = read_expectations(f'[[expect]]\ncases = ["*"]\nreason = "known"\n{entry}\n', "known.toml")
+    monkeypatch.setattr(fuzzing_batch, "_entries", lambda: tuple(entries))
+    one = Subject("operation", "negate/f32", "", [], opcode="negate", element_type="f32")
+    assert fuzzing_batch._is_left_out(one, "reference") is is_left_out
+    assert not fuzzing_batch._is_left_out(Subject("rule", "a rule", "", []), "reference")

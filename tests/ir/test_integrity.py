@@ -249,3 +249,11 @@ def test_what_is_broken_inside_is_said_and_not_written(case):
 def test_metadata_of_another_type_is_not_made():
     with pytest.raises(TypeError):
         Metadata(3)
+
+
+@pytest.mark.parametrize("name", ["f32", "token"])
+def test_words_of_the_language_are_no_names(name: str) -> None:
+    module = hlotool.parse("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] negate(x) }")
+    assert is_sound(module)
+    module.entry.root.name = name
+    assert not is_sound(module)

@@ -261,3 +261,13 @@ def test_how_many_elements_are_written_out(dims: str, is_packed: bool) -> None:
     assert ("_unpacked(" in code) is is_packed
     narrow = to_jax_code(hlotool.parse("ENTRY e { ROOT c = s4[2] constant({1,2}) }"))
     assert "jnp.array([" not in narrow
+
+
+def test_only_markers_of_one_operand_are_left_out() -> None:
+    for target, operands in (("unknown", "x"), ("Sharding", "x, x")):
+        with pytest.raises(HloError):
+            to_jax_code(module_of(f"x = f32[2] parameter(0)\nROOT c = f32[2] custom-call({operands}), "
+                                  f'custom_call_target="{target}"'))
+    marked = to_jax_code(module_of('x = f32[2] parameter(0)\nROOT c = f32[2] custom-call(x), '
+                                   'custom_call_target="Sharding"'))
+    assert "custom_call" not in marked and "ffi_call" not in marked

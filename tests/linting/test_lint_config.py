@@ -386,3 +386,14 @@ def test_settings_are_plain_values() -> None:
 
     settings = Settings(select=("W1",), severity={"W1": "error"})
     assert pickle.loads(pickle.dumps(settings)) == settings
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ("[lint]\nselect = = 1\n", (2, 10)), ("[lint]\n\n  x y\n", (3, 5)), ("[lint]\nselect = [\n", (3, 1))])
+def test_a_file_that_is_no_toml_is_wrong_at_its_place(tmp_path, text, place) -> None:
+    path = tmp_path / "hlotool.toml"
+    path.write_text(text)
+    with pytest.raises(HloError) as caught:
+        read_config(path)
+    (found,) = caught.value.diagnostics
+    assert (found.line, found.column) == place

@@ -9,6 +9,7 @@ import pathlib
 import pytest
 
 import hlotool
+from hlotool.ir import Aliasing
 from hlotool.ops import OPS, Cost
 from hlotool.passes.cost import (
     GROUPINGS,
@@ -24,6 +25,7 @@ from hlotool.passes.cost import (
     transfers,
     trip_count,
 )
+from hlotool.passes.cost.overwriting import updated_in_place
 
 ROOT = pathlib.Path(__file__).parents[2]
 MODELS = sorted((ROOT / "samples" / "models").glob("*.hlo"))
@@ -90,6 +92,11 @@ def test_counters_without_sign_count_down_to_zero(limit, direction, update, star
 def test_the_counter_may_stand_on_either_side(direction, count):
     text = LOOP.format(start=0, limit=10**7, by=1, update="add", direction=direction)
     assert trip_count(the_loop(hlotool.parse(text.replace("compare(i, n)", "compare(n, i)")))) == count
+
+
+def test_a_step_may_stand_on_either_side():
+    text = LOOP.format(start=0, limit=10**7, by=1, update="add", direction="LT")
+    assert trip_count(the_loop(hlotool.parse(text.replace("add(i, by)", "add(by, i)")))) == 10**7
 
 
 def test_a_loop_of_100_counts_100_times_and_its_condition_101_times():
@@ -465,3 +472,18 @@ def test_a_module_that_calls_itself_has_an_answer():
     f { p = f32[8] parameter(0)  ROOT c = f32[8] call(p), to_apply=f }
     ENTRY e { x = f32[8] parameter(0)  ROOT y = f32[8] call(x), to_apply=f }""")
     assert peak_memory(module).arguments == 32
+
+
+@pytest.mark.parametrize(("root", "pairs"), [
+    ("ROOT u = f32[8] dynamic-update-slice(x, v, i)", [Aliasing((), 1)]),
+    ("u = f32[8] dynamic-update-slice(x, v, i)  ROOT b = f32[8] bitcast(u)", [Aliasing((), 1)]),
+    ("u = f32[8] dynamic-update-slice(x, v, i)  n = f32[8] negate(x)  ROOT t = (f32[8], f32[8]) tuple(n, u)",
+     [Aliasing((1,), 1)]),
+    ("n = f32[8] negate(x)  ROOT u = f32[8] dynamic-update-slice(n, v, i)", []), ("ROOT n = f32[8] negate(x)", [])])
+def test_what_a_fusion_updates_where_it_lies(root, pairs):
+    shape = "(f32[8], f32[8])" if "tuple" in root else "f32[8]"
+    module = hlotool.parse(
+        "inner { v = f32[2] parameter(0)  x = f32[8] parameter(1)  i = s32[] parameter(2)  " + root + " }\n"
+        "ENTRY e { v = f32[2] parameter(0)  x = f32[8] parameter(1)  i = s32[] parameter(2)  "
+        f"ROOT f = {shape} fusion(v, x, i), kind=kLoop, calls=inner }}")
+    assert list(updated_in_place(module.entry.root)) == pairs

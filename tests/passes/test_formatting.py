@@ -9,6 +9,7 @@ import re
 import pytest
 
 import hlotool
+from hlotool.cli import main
 from hlotool.diagnostics import HloError
 from hlotool.passes.formatting import format_text
 from hlotool.text import PrintOptions, comments_in
@@ -160,3 +161,13 @@ def modules(text: str) -> list[hlotool.HloModule]:
     from hlotool.text.input_files import split_modules
 
     return [hlotool.parse(source.text) for source in split_modules(text)]
+
+
+@pytest.mark.parametrize(("options", "code", "is_written"), [
+    (["--write", "--check"], 1, False), (["--write", "--diff"], 0, False), (["--write"], 0, True),
+    (["--check"], 1, False)])
+def test_what_is_to_be_checked_is_not_written(tmp_path, options, code, is_written) -> None:
+    path = tmp_path / "m.hlo"
+    path.write_text(before := "HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }\n")
+    assert main(["fmt", str(path), *options]) == code
+    assert (path.read_text() != before) is is_written

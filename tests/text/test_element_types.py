@@ -42,3 +42,8 @@ def test_narrow_types_are_floats_of_a_byte_and_what_does_not_fill_one() -> None:
     wide = {name for name, kind in DTYPES.items() if not kind.is_narrow}
     assert wide == {"pred", *(f"{sign}{bits}" for sign in "su" for bits in (8, 16, 32, 64)), "f16", "bf16", "f32",
                     "f64", "c64", "c128"}
+
+
+@pytest.mark.parametrize("kind", [d for d in DTYPES.values() if d.is_integral or d.is_floating], ids=str)
+def test_a_number_has_the_bits_of_its_type(kind) -> None:
+    assert kind.bits == (ml_dtypes.iinfo if kind.is_integral else ml_dtypes.finfo)(kind.numpy).bits

@@ -19,6 +19,8 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate, evaluate_program, executor_named
 from hlotool.ir import clone_module
 from hlotool.triage import blame, blame_pair, find_nonfinite, refused_instruction, reproduce_blame
+from hlotool.triage.compared import _is_alone
+from hlotool.triage.reasons import _why
 from hlotool.triage.trials import Bench
 from hlotool.verdict.argument_sets import ArgumentSearch
 
@@ -432,3 +434,18 @@ def test_no_instruction_is_named_around_a_region_that_is_partitioned_by_hand() -
         find_nonfinite(program, [[-x]])
     with pytest.raises(HloError, match="partitioned by hand"):
         blame(program, [[x]], Faulty(0))
+
+
+@pytest.mark.parametrize(("opcode", "calls", "together", "is_alone"), [
+    ("negate", (), (), True), ("negate", (), ("add",), False), ("reduce", ("f",), (), True),
+    ("while", ("f",), (), False), ("while", ("f",), ("add",), False)])
+def test_what_is_one_operation(opcode: str, calls: tuple[str, ...], together: tuple[str, ...], is_alone: bool) -> None:
+    instruction = SimpleNamespace(opcode=opcode, called_computations=lambda: calls)
+    assert _is_alone(SimpleNamespace(together=together, place=SimpleNamespace(instruction=instruction))) is is_alone
+
+
+@pytest.mark.parametrize(("opcode", "operands", "said"), [
+    ("divide", (0.0, 0.0), "zero divided by zero"), ("remainder", (0.0, 0.0), "division by zero"),
+    ("remainder", (2.0, 0.0), "division by zero")])
+def test_why_a_quotient_is_no_number(opcode: str, operands: tuple[float, ...], said: str) -> None:
+    assert _why(opcode, [np.float32(v) for v in operands], np.float32(np.nan)) == said

@@ -306,3 +306,11 @@ def test_initial_values_of_what_is_split_hold_the_identity() -> None:
         "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}",
         "m, num_partitions=4"))
     assert found.verdict == "agree", str(found)
+
+
+@pytest.mark.parametrize(("tolerance", "kind"), [
+    (Tolerance(atol=0.5), Kind.WITHIN), (Tolerance(rtol=0.25), Kind.WITHIN), (Tolerance(atol=0.25), Kind.WRONG),
+    (Tolerance(ulps=2.0**21), Kind.WITHIN), (Tolerance(ulps=2.0**21 - 1), Kind.WRONG)])
+def test_the_ends_of_a_tolerance_are_within_it(tolerance: Tolerance, kind: Kind) -> None:
+    found = tolerance.judge(np.float32([2.5, 2.0]), np.float32([2.0, 2.0]))
+    assert [Kind(k) for k in found.kinds] == [kind, Kind.EQUAL]

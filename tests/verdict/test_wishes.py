@@ -36,3 +36,13 @@ def test_the_order_of_indices(root: str, sorted_: bool, unique: bool) -> None:
     (GATHER, 1, 7), (SCATTER, 1, 7)])
 def test_how_far_indices_go(root: str, leaf: int, bound: int) -> None:
     assert wishes(root).bounds == {leaf: bound}
+
+
+@pytest.mark.parametrize(("reducer", "identity"), [("add", 0.0), ("multiply", 1.0), ("minimum", float("inf"))])
+def test_a_reduction_begins_with_what_changes_nothing(reducer: str, identity: float) -> None:
+    found = Wishes(Program(hlotool.parse(
+        "HloModule m, num_partitions=2\n"
+        f"f {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] {reducer}(a, b) }}\n"
+        "ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}  n = f32[] parameter(1)  "
+        "ROOT r = f32[] reduce(x, n), dimensions={0}, to_apply=f }")))
+    assert found.identities == {1: identity}

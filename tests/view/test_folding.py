@@ -105,3 +105,11 @@ def test_opened_keeps_within_what_is_asked() -> None:
         chosen = opened(tree, most)
         boxes = sum(len(f.items) for f in chosen)
         assert boxes <= max(most, len(tree.items))
+
+
+@pytest.mark.parametrize(("count", "is_gathered"), [(8, False), (9, True)])
+def test_many_parameters_are_one_box(count: int, is_gathered: bool) -> None:
+    lines = [f"p{n} = f32[2] parameter({n})" for n in range(count)]
+    lines += [f"n{n} = f32[2] negate(p{n % count})" for n in range(20)]
+    module = hlotool.parse("HloModule m\nENTRY e {\n" + "\n".join(lines) + "\nROOT r = f32[2] add(n0, n1)\n}\n")
+    assert any(f.kind == "parameters" for f in fold_computation(module.entry).folds()) is is_gathered
