@@ -26,7 +26,7 @@ from hlotool.conformance.expectations import Expectation, Verdict, judged, not_t
 from hlotool.conformance.judge import REFERENCE, VERIFIER, asked_again, executors_of, judge, judge_all
 from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import Outcome, Status
-from hlotool.conformance.report import page
+from hlotool.conformance.report import Run, page
 from hlotool.conformance.samples import read_cases, sections, written
 from hlotool.conformance.selection import Selection
 from hlotool.conformance.suites import samples_folder, suite_cases
@@ -440,6 +440,14 @@ def test_how_often_a_failure_is_asked_again(monkeypatch: pytest.MonkeyPatch, fir
     monkeypatch.setattr("hlotool.conformance.judge.judge", lambda *_: asked.append("") or Outcome(first))
     assert asked_again(case(), REFERENCE, Outcome(first)).status is first
     assert len(asked) == times
+
+
+def test_a_run_counts_each_case_once() -> None:
+    rows = [("pass", Verdict.PASSED), ("mismatch", Verdict.UNEXPLAINED), ("mismatch", Verdict.EXPLAINED)]
+    records = {str(n): {"suite": "s", "executor": "e", "status": status, "verdict": str(verdict)}
+               for n, (status, verdict) in enumerate(rows)}
+    (counts,) = Run(records=records).counts().values()
+    assert counts == {"cases": 3, "pass": 1, "mismatch": 2, "unexplained": 1, "explained": 1}
 
 
 # Deadlines.
