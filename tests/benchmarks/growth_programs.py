@@ -22,8 +22,8 @@ def instructions(n: int) -> str:
 
 
 def computations(n: int) -> str:
-    before = "".join(f"c{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] negate(a) }}\n\n" for i in range(1, n + 1))
-    return _chain(n, "v{i} = f32[8] call(v{p}), to_apply=c{i}", before=before)
+    before = "".join(f"g{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] negate(a) }}\n\n" for i in range(1, n + 1))
+    return _chain(n, "v{i} = f32[8] call(v{p}), to_apply=g{i}", before=before)
 
 
 def parameters(n: int) -> str:
@@ -98,9 +98,9 @@ def nested_loops(n: int) -> str:
 
 
 def call_chain(n: int) -> str:
-    before = "c0 { ROOT a = f32[8] parameter(0) }\n\n" + "".join(
-        f"c{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] call(a), to_apply=c{i - 1} }}\n\n" for i in range(1, n + 1))
-    return _entry(["x = f32[8] parameter(0)"], f"r = f32[8] call(x), to_apply=c{n}", before)
+    before = "g0 { ROOT a = f32[8] parameter(0) }\n\n" + "".join(
+        f"g{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] call(a), to_apply=g{i - 1} }}\n\n" for i in range(1, n + 1))
+    return _entry(["x = f32[8] parameter(0)"], f"r = f32[8] call(x), to_apply=g{n}", before)
 
 
 def conditionals(n: int) -> str:
@@ -113,9 +113,9 @@ def conditionals(n: int) -> str:
 
 
 def fusions(n: int) -> str:
-    before = "".join(f"f{i} {{ a = f32[8] parameter(0)  b = f32[8] negate(a)  ROOT s = f32[8] exponential(b) }}\n\n"
+    before = "".join(f"g{i} {{ a = f32[8] parameter(0)  b = f32[8] negate(a)  ROOT s = f32[8] exponential(b) }}\n\n"
                      for i in range(1, n + 1))
-    return _chain(n, "v{i} = f32[8] fusion(v{p}), kind=kLoop, calls=f{i}", before=before)
+    return _chain(n, "v{i} = f32[8] fusion(v{p}), kind=kLoop, calls=g{i}", before=before)
 
 
 def reducers(n: int) -> str:
@@ -183,7 +183,7 @@ def dead_chains(n: int) -> str:
 
 
 def dead_computations(n: int) -> str:
-    before = "".join(f"c{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] negate(a) }}\n\n" for i in range(1, n + 1))
+    before = "".join(f"g{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] negate(a) }}\n\n" for i in range(1, n + 1))
     return _chain(1, before=before)
 
 

@@ -59,9 +59,9 @@ def test_what_is_written_out_at_each_call_has_a_budget(monkeypatch: pytest.Monke
 
 
 def test_a_long_chain_of_calls_is_no_recursion() -> None:
-    rows = [f"c{n} {{ a = f32[] parameter(0)  ROOT s = f32[] call(a), to_apply=c{n - 1} }}" for n in range(1, 1500)]
-    text = "\n".join(["HloModule m", "c0 { ROOT a = f32[] parameter(0) }", *rows,
-                      "ENTRY e { x = f32[] parameter(0)  ROOT r = f32[] call(x), to_apply=c1499 }"])
+    rows = [f"g{n} {{ a = f32[] parameter(0)  ROOT s = f32[] call(a), to_apply=g{n - 1} }}" for n in range(1, 1500)]
+    text = "\n".join(["HloModule m", "g0 { ROOT a = f32[] parameter(0) }", *rows,
+                      "ENTRY e { x = f32[] parameter(0)  ROOT r = f32[] call(x), to_apply=g1499 }"])
     assert hlotool.lint(text) == []
     assert str(hlotool.to_stablehlo(hlotool.parse(text))).count("func.func") == 1501
 

@@ -397,12 +397,12 @@ def test_invalid_modules_cost_what_is_valid_in_them():
 
 def test_what_is_fused_twice_counts_twice_and_is_walked_once():
     """Fusions that hold one computation several times, fifty deep: 2^50 instructions, and as many flops."""
-    levels = "".join(f"f{n} {{ a = f32[8] parameter(0)  b = f32[8] fusion(a), kind=kLoop, calls=f{n - 1}\n"
-                     f"  ROOT c = f32[8] fusion(b), kind=kLoop, calls=f{n - 1} }}\n" for n in range(1, 51))
+    levels = "".join(f"g{n} {{ a = f32[8] parameter(0)  b = f32[8] fusion(a), kind=kLoop, calls=g{n - 1}\n"
+                     f"  ROOT c = f32[8] fusion(b), kind=kLoop, calls=g{n - 1} }}\n" for n in range(1, 51))
     module = hlotool.parse("HloModule m\n"
-                           "f0 { a = f32[8] parameter(0)  b = f32[8] negate(a)\n  ROOT c = f32[8] tanh(b) }\n"
+                           "g0 { a = f32[8] parameter(0)  b = f32[8] negate(a)\n  ROOT c = f32[8] tanh(b) }\n"
                            f"{levels}ENTRY e {{ x = f32[8] parameter(0)\n"
-                           "  ROOT r = f32[8] fusion(x), kind=kLoop, calls=f50 }\n")
+                           "  ROOT r = f32[8] fusion(x), kind=kLoop, calls=g50 }\n")
     cost = module_cost(module)
     assert cost.total.flops == 8 << 50 and cost.total.transcendentals == 8 << 50
     for grouping in GROUPINGS:
