@@ -224,7 +224,7 @@ def many_collectives(n: int) -> str:
 
 
 def asynchronous_pairs(n: int) -> str:
-    return _chain(n, "s{i} = (f32[8], f32[8], u32[], u32[]) copy-start(v{p})\n  v{i} = f32[8] copy-done(s{i})")
+    return _chain(n, "start{i} = (f32[8], f32[8], u32[], u32[]) copy-start(v{p})\n  v{i} = f32[8] copy-done(start{i})")
 
 
 def missing_shapes(n: int) -> str:

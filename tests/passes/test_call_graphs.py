@@ -100,10 +100,10 @@ def test_groups_without_number_are_not_written_out() -> None:
 def test_loops_may_be_nested_deeper_than_calls_of_python() -> None:
     depth = 400
     bodies = "".join(
-        f"c{n} {{ s = s32[] parameter(0)  ROOT t = pred[] constant(false) }}\n"
-        f"b{n} {{ s = s32[] parameter(0)  " + (f"w = s32[] while(s), condition=c{n - 1}, body=b{n - 1}  " if n else "")
+        f"k{n} {{ s = s32[] parameter(0)  ROOT t = pred[] constant(false) }}\n"
+        f"b{n} {{ s = s32[] parameter(0)  " + (f"w = s32[] while(s), condition=k{n - 1}, body=b{n - 1}  " if n else "")
         + f"ROOT t = s32[] negate({'w' if n else 's'}) }}\n" for n in range(depth))
     module = hlotool.parse(f"HloModule m\n{bodies}ENTRY e {{ p = s32[] parameter(0)\n"
-                           f"  ROOT w = s32[] while(p), condition=c{depth - 1}, body=b{depth - 1} }}")
+                           f"  ROOT w = s32[] while(p), condition=k{depth - 1}, body=b{depth - 1} }}")
     found = hlotool.lint(module, config=Settings(select=("ALL",)))
     assert not [d for d in found if d.severity is hlotool.Severity.ERROR]
