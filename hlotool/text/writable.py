@@ -31,7 +31,7 @@ from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.scan import Cut, cut_attributes, cut_plainly
 from hlotool.text.statements import lacks_channel
 from hlotool.text.syntax_errors import CutError
-from hlotool.text.tokens import NAME, OPCODE, TABLES, table_row
+from hlotool.text.tokens import NAME, OPCODE, STRING, TABLES, table_row
 from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
 
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
@@ -39,6 +39,7 @@ UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module 
 
 _NAME = re.compile(NAME)
 _OPCODE = re.compile(OPCODE)
+_STRING, _QUOTE = re.compile(STRING), re.compile("[\"']")
 _MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"))
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
@@ -194,8 +195,8 @@ def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
     >>> is_one_value("origin", "{a}"), is_one_value("origin", "1, evil=2"), is_one_value("origin", "1\\n b = f32[] c()")
     (True, False, False)
     """
-    if not _NAME.fullmatch(name):
-        return False
+    if not _NAME.fullmatch(name) or _QUOTE.search(_STRING.sub("", text)):
+        return False  # a string that is begun ends at the next quote, wherever that stands
     line = f", {name}={text}"
     if is_inside and cut_plainly(line) == (name, text):
         return True

@@ -30,7 +30,7 @@ def program(header: str = "", lost: str = "", opaque: str = "", target: str = "h
 KEYS = ("z=__import__('os').system('true'),w", r"a}\0AENTRY evil", r"x\0A evil = f32[] parameter(7)\0A", "b c", "1",
         "x,y", r"metadata={}, evil", "%evil", r"x\22", "ROOT evil =")
 VALUES = ("1, evil=2", r"1\0A evil = f32[] parameter(1)", "{", "}", "1)", r"\22", "", " ", "/*", "// evil",
-          r"{}\0A}\0AENTRY evil {")
+          r"{}\0A}\0AENTRY evil {", r"{a\22}", "{a'}", r"{a\0A\22\0A}")
 
 
 @pytest.mark.parametrize("key", KEYS)
