@@ -51,12 +51,13 @@ class HeaderReader:
 
     def _is_plain(self, inside: str) -> bool:
         """Whether these are parameters as printers write them, with shapes that can be read."""
-        pieces: list[tuple[str, str]] = _PLAIN_PARAMETER.findall(inside)
-        # What is found in a text may have something else in between; then it is not all of the text.
-        if sum([len(name) + len(shape) + 4 for name, shape in pieces]) - 2 != len(inside):
-            return False
-        known, read = self._phrases.shapes, self._phrases.shape_or_none
-        return all(known.get(shape) or read(shape, -1) for _, shape in pieces)
+        known, read, match = self._phrases.shapes, self._phrases.shape_or_none, _PLAIN_PARAMETER.match
+        at = 0
+        while found := match(inside, at):
+            if not (known.get(found[2]) or read(found[2], -1)):
+                return False
+            at = found.end()
+        return at == len(inside) and not inside.endswith(", ")
 
     def _check_parameter(self, start: int, end: int) -> None:
         text, report = self._text, self._reports.report

@@ -253,6 +253,10 @@ def _lines(line: str, n: int) -> str:
     return _HEAD + "".join(f"  y{i} = {line.replace('@', str(i))}\n" for i in range(n)) + "}\n"
 
 
+def _header(parameters: str) -> str:
+    return f"c ({parameters}) -> f32[] {{\n  ROOT a = f32[] parameter(0)\n}}\n"
+
+
 GROWING: dict[str, Callable[[int], str]] = {
     "open parentheses": lambda n: _statement("negate(" + "(" * n),
     "open braces": lambda n: _statement("constant(" + "{" * n),
@@ -297,6 +301,11 @@ GROWING: dict[str, Callable[[int], str]] = {
     "headers without a body": lambda n: "HloModule m\n" + "".join(f"c{i} (p: f32[])\n" for i in range(n)),
     "computations without an end": lambda n: "HloModule m\n" + "".join(
         f"c{i} (p: f32[]) -> f32[] {{\n x = f32[] parameter(0)\n\n" for i in range(n)),
+    "parameters of a header": lambda n: _header(", ".join(f"a{i}: (f32[], f32[2])" for i in range(n))),
+    "tuples of a header": lambda n: _header("a: (, " * n),
+    "commas of a header": lambda n: _header("," * n),
+    "colons of a header": lambda n: _header("a: " * n),
+    "brackets of a header": lambda n: _header("a: (" + "f32[]), (f32[]" * n),
     "old convolution labels": lambda n: _statement("negate(x)" + " dims: b0f_0io->b0f" * n),
 }
 
