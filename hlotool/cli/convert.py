@@ -22,6 +22,7 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.lifting import add_lifting, lift_options, write_losses
+from hlotool.cli.limits import whole_number
 from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import HloError
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("text")
     group.add_argument("--generic", action="store_true", help="StableHLO text in MLIR's generic form")
     group.add_argument("--locations", action="store_true", help="StableHLO text with names, files and lines")
-    group.add_argument("--elide", type=int, metavar="N",
+    group.add_argument("--elide", type=whole_number(0), metavar="N",
                        help="leave out the values of constants of more than N elements; such text cannot be read back")
     add_lifting(parser)
     add_module_records(parser)

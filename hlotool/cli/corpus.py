@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
-from hlotool.cli.limits import seconds
+from hlotool.cli.limits import seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
 from hlotool.isolation import note_progress
@@ -44,20 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=tuple(ENGINES), default="local",
                         help="; ".join(f"{name}: {what}" for name, what in ENGINES.items()))
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of --engine dask: tcp://HOST:PORT")
-    parser.add_argument("--processes", "-n", type=_number, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("--part", type=_number, default=2000, metavar="N",
+    parser.add_argument("--processes", "-n", type=whole_number(1), metavar="N",
+                        help="processes (default: one a processor)")
+    parser.add_argument("--part", type=whole_number(1), default=2000, metavar="N",
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")
     parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", dest="input_seconds",
                         help="for each file")
     add_format(parser, "corpus.json")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress, no summary")
-
-
-def _number(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is too few")
-    return value
 
 
 def tasks() -> Mapping[str, Task]:

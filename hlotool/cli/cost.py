@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths, load
+from hlotool.cli.limits import whole_number
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.whole_files import write_beside
@@ -41,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=(*GROUPINGS, *TRANSFER_GROUPINGS), default="instruction", metavar="WHAT",
                         help=f"what a row stands for: {', '.join(GROUPINGS)} (default: %(default)s); of "
                              f"--communication also {', '.join(TRANSFER_GROUPINGS)}")
-    parser.add_argument("--top", type=int, default=15, metavar="N", help="rows to show; 0: all (%(default)s)")
+    parser.add_argument("--top", type=whole_number(0), default=15, metavar="N",
+                        help="rows to show; 0: all (%(default)s)")
     parser.add_argument("--memory", action="store_true", help="the largest values that live when most memory is needed")
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
     parser.add_argument("--device", metavar="NAME", help="the least time that a device of that name takes")

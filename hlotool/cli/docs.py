@@ -14,12 +14,13 @@ import tempfile
 from collections.abc import Mapping
 
 from hlotool.cli.console import complain, report
+from hlotool.cli.limits import whole_number
 from hlotool.diagnostics import HloError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help="where the pages go")
-    parser.add_argument("--serve", nargs="?", type=int, const=8000, metavar="PORT",
+    parser.add_argument("--serve", nargs="?", type=whole_number(0, 65535), const=8000, metavar="PORT",
                         help="serve the pages on this machine alone (default port: 8000)")
     parser.add_argument("--playground", action="store_true",
                         help="put Python for the browser beside the playground: Pyodide, from npm, kept in the cache")

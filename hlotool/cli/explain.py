@@ -14,6 +14,7 @@ from typing import Any
 
 from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
+from hlotool.cli.limits import whole_number
 from hlotool.cli.ops import as_record, operands_of
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
@@ -26,7 +27,7 @@ from hlotool.passes.lints import RULES, Rule
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="opcodes, labels of constraints, or codes")
     add_format(parser, "explain.json", forms=("text", "json", "markdown"))
-    parser.add_argument("--examples", type=int, default=1, metavar="N",
+    parser.add_argument("--examples", type=whole_number(0), default=1, metavar="N",
                         help="how many examples of an operation, inputs and results with them (default %(default)s)")
 
 

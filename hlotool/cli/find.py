@@ -23,6 +23,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
+from hlotool.cli.limits import whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, format_bytes, visible
 
@@ -36,17 +37,10 @@ _WIDTH = 80
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="what to look for")
     parser.add_argument("indices", nargs="*", metavar="INDEX", help="folders that `hlotool corpus index` wrote")
-    parser.add_argument("--limit", type=_count, default=20, metavar="N",
+    parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N",
                         help="instructions to show; 0: all (%(default)s)")
     parser.add_argument("--sql", action="store_true", help="print what DuckDB is asked for, and stop")
     add_format(parser, "find.json")
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is too few")
-    return value
 
 
 def run(args: argparse.Namespace) -> int:

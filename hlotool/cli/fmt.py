@@ -16,6 +16,7 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.limits import whole_number
 from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
@@ -37,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     style.add_argument("--layouts", action=flag, default=True, help="layouts after shapes")
     style.add_argument("--metadata", action=flag, default=True, help="metadata={...}")
     style.add_argument("--backend-config", action=flag, default=True, help="backend_config=...")
-    style.add_argument("--elide", type=int, metavar="N", help="write {...} for constants of more than N elements")
+    style.add_argument("--elide", type=whole_number(0), metavar="N",
+                       help="write {...} for constants of more than N elements")
     style.add_argument("--canonical", action="store_true", help="name everything by its order")
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.limits import whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -37,7 +38,8 @@ _SUFFIXES = (".hlo", ".txt")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=float, metavar="SECONDS", default=None,
                         help="how long (default 60, where --programs says nothing)")
-    parser.add_argument("--programs", type=int, metavar="N", default=None, help="how many programs, in whole batches")
+    parser.add_argument("--programs", type=whole_number(1), metavar="N", default=None,
+                        help="how many programs, in whole batches")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="what programs follow from (default 0)")
     parser.add_argument("--executor", default="pjrt:cpu", metavar="NAME",
                         help="what is tested; it is held against the reference (default pjrt:cpu)")
@@ -46,8 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "where --dumps is given)")
     parser.add_argument("--dumps", metavar="FOLDER", action="append", default=[],
                         help="a folder (or file) of HLO text whose sections are mutated")
-    parser.add_argument("--size", type=int, default=64, metavar="N", help="programs in a batch (default 64)")
-    parser.add_argument("--jobs", "-j", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument("--size", type=whole_number(1), default=64, metavar="N",
+                        help="programs in a batch (default 64)")
+    parser.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
+                        help="processes (default 2)")
     parser.add_argument("--run-limit", type=float, default=10.0, metavar="SECONDS",
                         help="for one program on the executor (default 10)")
     parser.add_argument("--reduction-limit", type=float, default=60.0, metavar="SECONDS",
@@ -88,8 +92,6 @@ def _refused(args: argparse.Namespace) -> str:
 
     if args.resume and not args.output:
         return "--resume needs the folder of the campaign, --output"
-    if min(args.jobs, args.size) < 1 or (args.programs is not None and args.programs < 1):
-        return "--jobs, --size and --programs are at least 1"
     if any(value is not None and not value > 0 for value in (args.time, args.run_limit, args.reduction_limit)):
         return "seconds are more than 0"
     named = args.generators.split(",") if args.generators else []

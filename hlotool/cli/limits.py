@@ -75,6 +75,21 @@ def seconds(text: str) -> float:
     return value
 
 
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Reads a whole number of the command line that has bounds; it raises ArgumentTypeError for what is none."""
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text} is no whole number") from None
+        if value < least or (most is not None and value > most):
+            bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"{text} is not {bounds}")
+        return value
+
+    return read
+
+
 def _bytes(text: str) -> int:
     from hlotool.isolation import bytes_in
 

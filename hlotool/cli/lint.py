@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli import lint_fix
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths
+from hlotool.cli.limits import whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.diagnostics import HloError
 from hlotool.diagnostics.formats import ALIASES, FORMATS
@@ -37,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                          help="of a folder that --xla_dump_to wrote: what each pass introduced")
     folders.add_argument("--no-cache", action="store_true",
                          help="look at every file again, and keep no findings for the next run")
-    folders.add_argument("--jobs", "-j", type=int, default=0, metavar="N", help="processes (default: as many as pay)")
+    folders.add_argument("--jobs", "-j", type=whole_number(0), default=0, metavar="N",
+                         help="processes (default: as many as pay)")
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +72,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")
     group.add_argument("--each", action="store_true",
                        help="every finding by itself, not those of one kind as one, nor one code for a statement")
-    group.add_argument("--max-per-rule", type=int, metavar="N",
+    group.add_argument("--max-per-rule", type=whole_number(0), metavar="N",
                        help="frames of one rule in one file (default 10; 0: all); errors are always shown")
     group.add_argument("--fail-on", choices=("error", "warning", "info", "never"), help="what makes the exit code 1")
     group.add_argument("--strict", action="store_true", help="the same as --fail-on warning")

@@ -15,6 +15,7 @@ import sysconfig
 from pathlib import Path
 
 from hlotool.cli.console import complain
+from hlotool.cli.limits import whole_number
 
 #: a file for each editor: its settings, or a script that writes them where they are several files
 _CONFIGS = Path(__file__).parents[1] / "lsp" / "configs"
@@ -23,7 +24,8 @@ _CONFIGS = Path(__file__).parents[1] / "lsp" / "configs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tcp", action="store_true", help="listen on a port instead of standard input and output")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default %(default)s)")
-    parser.add_argument("--port", type=int, default=8888, help="the port to listen on (default %(default)s)")
+    parser.add_argument("--port", type=whole_number(0, 65535), default=8888,
+                        help="the port to listen on (default %(default)s)")
     parser.add_argument("--print-config", metavar="EDITOR", choices=editors(),
                         help=f"print what an editor needs to start the server: {', '.join(editors())}")
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.limits import whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, write_beside, write_whole
@@ -53,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("the search")
     work.add_argument("--time-limit", type=float, default=600.0, metavar="SECONDS",
                       help="for all of it; the best candidate until then is the result (default 600)")
-    work.add_argument("--jobs", "-j", type=int, default=2, metavar="N",
+    work.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
                       help="candidates that are asked at once (default 2)")
-    work.add_argument("--repeats", type=int, default=0, metavar="N",
+    work.add_argument("--repeats", type=whole_number(0), default=0, metavar="N",
                       help="ask the original so often; a failure that does not show each time is kept, and said with "
                            "how often it was seen (default: 3, or 1 where that takes long)")
     work.add_argument("--state", metavar="FOLDER", help="keep what was found there, and go on from it")

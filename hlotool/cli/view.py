@@ -20,6 +20,7 @@ from pathlib import Path
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.limits import whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible
@@ -38,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--values", metavar="FILE",
                         help="values to show on the page of a module, or of the first of two: an .npz file of "
                              "`run --trace`, or the JSON of `isolate`")
-    parser.add_argument("--boxes", type=int, default=None, metavar="N",
+    parser.add_argument("--boxes", type=whole_number(0), default=None, metavar="N",
                         help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all")
     parser.add_argument("--lint", action=argparse.BooleanOptionalAction, default=None,
                         help="mark findings (default: yes, but not in folders)")
     parser.add_argument("--module", metavar="NAME", help="of a folder, only modules of that name (jit_step, jit_*)")
-    parser.add_argument("--megabytes", type=int, default=None, metavar="N",
+    parser.add_argument("--megabytes", type=whole_number(0), default=None, metavar="N",
                         help="of a folder: a page of at most N MB, dumps that have no room in it are left out (default "
                              "100)")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from hlotool.corpus.reached_users import ReachedUsers
 from hlotool.corpus.result_tables import bounded, plain
 from hlotool.corpus.scope_paths import scope_path
 from hlotool.diagnostics import HloError
@@ -46,17 +47,15 @@ def instruction_rows(module: HloModule) -> Iterator[dict[str, Any]]:
     """What the table of instructions holds, but for the module's number."""
     ordinals = {instruction: n for n, instruction in enumerate(module.instructions())}
     shapes: dict[Shape, dict[str, Any]] = {}
+    reached = ReachedUsers(module)
     for computation in module.computations:
-        users: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
-        for instruction in computation.instructions:
-            for operand in dict.fromkeys(instruction.operands):
-                users[operand].append(instruction)
+        users = Counter(o for i in computation.instructions for o in dict.fromkeys(i.operands))
         for instruction in computation.instructions:
             if instruction.shape not in shapes:
                 shapes[instruction.shape] = _of_shape(instruction.shape)
             yield {**_placed(module, computation, instruction, ordinals), **shapes[instruction.shape],
-                   "fed_by": _opcodes(instruction.operands), "feeds": _opcodes(users[instruction]),
-                   "users": len(users[instruction])}
+                   "fed_by": sorted({plain(o.opcode) for o in instruction.operands}),
+                   "feeds": reached.opcodes(instruction), "users": users[instruction]}
 
 
 def _placed(module: HloModule, computation: HloComputation, instruction: HloInstruction,
@@ -80,7 +79,3 @@ def _of_shape(shape: Shape) -> dict[str, Any]:
             "rank": shape.rank if shape.is_array else None,
             "dims": [bounded(d) for d in shape.dims] if shape.is_array else None,
             "elements": bounded(shape.size) if shape.is_array and not is_open else None}
-
-
-def _opcodes(instructions: Any) -> list[str]:
-    return sorted({plain(i.opcode) for i in instructions})

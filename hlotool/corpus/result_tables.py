@@ -13,7 +13,7 @@ from typing import Any
 from hlotool.corpus.libraries import library
 
 #: of the forms below; a folder of another version is not read
-VERSION = 1
+VERSION = 2
 #: the largest number that a column holds; sizes beyond it are stored as this
 LARGEST = 2**63 - 1
 
@@ -206,6 +206,7 @@ INSTRUCTIONS = Table("instructions", "an instruction of a module of the index", 
     Column("line", "int32", "the line of the input, from 1; null where it was not read from text"),
     Column("operands", "int32[]", "the ordinals of its operands, in order"),
     Column("fed_by", "string[]", "the opcodes of its operands, each once, sorted"),
-    Column("feeds", "string[]", "the opcodes of its users, each once, sorted"),
+    Column("feeds", "string[]", "the opcodes of what its result gets to, each once, sorted: its users, and theirs "
+           "behind what moves, in tuples, and in what fusions, calls and loops run"),
     Column("users", "int32", "how many instructions use it"),
 ), order=("opcode", "bytes"))

@@ -251,9 +251,8 @@ def _thread_of(previous: HloInstruction) -> dict[str, Any]:
     return {k: v for k, v in previous.attributes.items() if k == "async_execution_thread"}
 
 
-@op(async_update_shape, lowering=Lowering(_emit_update, _lift_update, ("mhlo.async_update",)), flags=("async",),
-    source=SOURCE, draw=_draw_async,
-    cost=is_free)
+@op(async_update_shape, lowering=Lowering(_emit_update, _lift_update, ("mhlo.async_update",)),
+    flags=("async", "moves"), source=SOURCE, draw=_draw_async, cost=is_free)
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
     """A step between start and done, which may bind operands that start left out.
@@ -302,7 +301,7 @@ def _lift_done(r: Reader) -> HloInstruction:
 
 
 @op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done", "mhlo.async_done")),
-    flags=("async",), source=SOURCE, draw=_draw_async, cost=is_free)
+    flags=("async", "moves"), source=SOURCE, draw=_draw_async, cost=is_free)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:
     """Wait for what async-start started and give its result.

@@ -186,7 +186,7 @@ def all_gather_done_shape(start: Shape) -> Shape:
     return second_of("all-gather-done-c1", start)
 
 
-@op(all_gather_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
+@op(all_gather_done_shape, flags=("async", "moves"), lowering=Lowering(emit_second), source=SPECIFICATION,
     draw=_draw_all_gather, cost=is_free)
 def all_gather_done(start: Any) -> Any:
     """Wait for all-gather-start and give what it gathered.

@@ -259,8 +259,8 @@ def collective_permute_done_shape(start: Shape) -> Shape:
     return second_of("collective-permute-done-c1", start)
 
 
-@op(collective_permute_done_shape, flags=("async",), lowering=Lowering(emit_second), source=SPECIFICATION,
-    draw=_draw_collective_permute, cost=is_free)
+@op(collective_permute_done_shape, flags=("async", "moves"), lowering=Lowering(emit_second),
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=is_free)
 def collective_permute_done(start: Any) -> Any:
     """Wait for collective-permute-start and give what it brought.
 

@@ -159,7 +159,7 @@ def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
     return operands[0]
 
 
-@op(all_reduce_done_shape, flags=("async",), lowering=Lowering(_emit_first), source=SPECIFICATION,
+@op(all_reduce_done_shape, flags=("async", "moves"), lowering=Lowering(_emit_first), source=SPECIFICATION,
     draw=_draw_all_reduce, cost=is_free)
 def all_reduce_done(start: Any) -> Any:
     """Wait for all-reduce-start and give what it computed."""

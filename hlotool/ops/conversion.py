@@ -62,7 +62,7 @@ def _draw_convert(d: Draw) -> None:
 
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert)
+    flags=("elementwise", "moves"), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 
@@ -127,7 +127,7 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    draw=_draw_bitcast_convert, cost=moves)
+    flags=("moves",), draw=_draw_bitcast_convert, cost=moves)
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 

@@ -113,7 +113,7 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
                       ("dimensions",)),
-    draw=_draw_broadcast, cost=moves)
+    flags=("moves",), draw=_draw_broadcast, cost=moves)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -156,7 +156,7 @@ def _draw_transpose(d: Draw) -> None:
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves)
+    element_types=ANY, flags=("moves",), source=SPECIFICATION, draw=_draw_transpose, cost=moves)
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -180,7 +180,7 @@ def _draw_reverse(d: Draw) -> None:
 
 
 @op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reverse, cost=moves)
+    flags=("moves",), source=SPECIFICATION, draw=_draw_reverse, cost=moves)
 def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Turn the elements round along the listed dimensions.
 

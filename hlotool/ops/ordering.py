@@ -49,7 +49,7 @@ def _draw_opt_barrier(d: Draw) -> None:
 
 @op(opt_barrier_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_opt_barrier, _lift_opt_barrier, ("stablehlo.optimization_barrier",)),
-    draw=_draw_opt_barrier, cost=is_free)
+    flags=("moves",), draw=_draw_opt_barrier, cost=is_free)
 def opt_barrier(operand: Any) -> Any:
     """The operand; nothing is moved across it."""
     return operand
@@ -76,7 +76,7 @@ def _draw_tokens(d: Draw) -> None:
 
 
 @op(add_dependency_shape, lowering=Lowering(_emit_add_dependency, _lift_add_dependency, ("mhlo.add_dependency",)),
-    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free)
+    flags=("moves",), source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free)
 def add_dependency(operand: Any, token: Any) -> Any:
     """The first operand, after the token.
 
@@ -132,7 +132,7 @@ def _lift_domain(r: Reader) -> HloInstruction:
 
 
 @op(domain_shape, lowering=Lowering(passed_through, _lift_domain, ("mhlo.domain",)), draw=_draw_domain, cost=is_free,
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
+    flags=("moves",), source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
 def domain(operand: Any, *, domain: Domain) -> Any:
     """The operand; marks where the sharding of values changes.
 

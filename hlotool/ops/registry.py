@@ -113,7 +113,8 @@ class Op:
     element_types: tuple[str, ...] = ()
     #: what it is: elementwise, commutative, collective, ...; and its place in the error model: of the elementwise ones
     #: `exact` ones never round; `expanded` ones are computed in several steps of the type; `sums` add up products in
-    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded
+    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded. What `moves`
+    #: gives every element of its first operand, elsewhere, in another type, or later
     flags: frozenset[str] = frozenset()
     #: largest error of a correct implementation, in units in the last place of the result's type
     ulps: float = 0.0

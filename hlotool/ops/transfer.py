@@ -370,7 +370,7 @@ def _cost_of_copy_start(instruction: HloInstruction, inner: Inner) -> Cost:
     return Cost(bytes_read=size, bytes_written=size)
 
 
-@op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async",), source=SPECIFICATION,
+@op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async", "moves"), source=SPECIFICATION,
     draw=_draw_copy_start, cost=_cost_of_copy_start)
 def copy_start(operand: Any, *, cross_program_prefetch_index: int | None = None,
                is_cross_program_prefetch: bool = False) -> Any:
@@ -392,8 +392,8 @@ def _emit_copy_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0]
 
 
-@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async",), source=SPECIFICATION, draw=_draw_copy_start,
-    cost=is_free)
+@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async", "moves"), source=SPECIFICATION,
+    draw=_draw_copy_start, cost=is_free)
 def copy_done(start: Any) -> Any:
     """Wait for a copy and give it.
 

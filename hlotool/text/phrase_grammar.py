@@ -70,7 +70,7 @@ def parse_phrase(grammar: str, rule: str, text: str, builder: Callable[[], objec
 
 
 def _explained(parser: Any, error: Any, text: str, code: str, what: str) -> PhraseError:
-    wanted = _wanted(parser, error)
+    wanted = _wanted(parser, error, text)
     token = getattr(error, "token", None)
     start: int = len(text) if token is not None and token.type == "$END" else error.pos_in_stream or 0
     start = min(start, len(text))
@@ -86,24 +86,39 @@ def _explained(parser: Any, error: Any, text: str, code: str, what: str) -> Phra
                        found.end() if found else None)
 
 
+#: states on a parser's stack up to which it is tried what may follow
+_SHALLOW = 40
 #: (parser, its stack) to the terminals that may follow, which is slow to find out
 _accepted: dict[tuple[int, tuple[Any, ...]], set[str]] = {}
 
 
-def _wanted(parser: Any, error: Any) -> set[str]:
+def _wanted(parser: Any, error: Any, text: str) -> set[str]:
     """The terminals that may stand where an error is."""
     interactive = getattr(error, "interactive_parser", None)
     if interactive is None or not hasattr(error, "accepts"):  # a character that begins no terminal
-        return getattr(error, "allowed", None) or getattr(error, "expected", None) or set()
+        return _accepted_behind(parser, text[:error.pos_in_stream or 0]) or getattr(error, "allowed", None) or set()
     stack = interactive.parser_state.state_stack
-    key = (id(parser), tuple(stack[-40:]))
+    key = (id(parser), tuple(stack[-_SHALLOW:]))
     if key not in _accepted:
         if len(_accepted) > 2000:
             _accepted.clear()
         # Terminals of a deep stack depend on little of it, and copying it whole for each would cost its depth.
-        few: set[str] | None = getattr(error, "accepts", None) if len(stack) <= 40 else None
+        few: set[str] | None = getattr(error, "accepts", None) if len(stack) <= _SHALLOW else None
         _accepted[key] = few or getattr(error, "expected", None) or getattr(error, "allowed", None) or set()
     return _accepted[key]
+
+
+def _accepted_behind(parser: Any, text: str) -> set[str]:
+    """The terminals that may stand behind the beginning of a sentence: the lexer knows those of several states."""
+    from lark.exceptions import LarkError
+
+    interactive = parser.parse_interactive(text)
+    try:
+        interactive.exhaust_lexer()
+    except (LarkError, PhraseError):
+        return set()
+    few: set[str] = interactive.accepts() if len(interactive.parser_state.state_stack) <= _SHALLOW else set()
+    return few
 
 
 def _spelled(parser: Any, terminal: str) -> str:

@@ -286,6 +286,25 @@ def test_flags_of_one_name_that_take_files_are_written_alike() -> None:
                 assert isinstance(action, argparse._StoreAction), command
 
 
+#: whole numbers that may be any
+UNBOUNDED = {"--seed"}
+
+
+def test_whole_numbers_of_the_command_line_have_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    bounded = []
+    for command in COMMANDS:
+        for name, action in parser_of(command, command)._option_string_actions.items():
+            assert action.type is not int or name in UNBOUNDED, (command, name)
+            if getattr(action.type, "__qualname__", "").startswith("whole_number"):
+                bounded.append((command, name))
+                for word in ("-1", "x", "1.5"):
+                    with pytest.raises(argparse.ArgumentTypeError, match=word):
+                        action.type(word)
+    assert len(bounded) > 15
+    assert main(["lsp", "--tcp", "--port", "65536"]) == 2
+    assert "65536 is not from 0 to 65535" in capsys.readouterr().err
+
+
 def test_what_help_lists_without_loading_the_judge_is_what_the_judge_has() -> None:
     """Names of argument sets and presets stand twice, because help and completion need not wait for hlotool.verdict."""
     from hlotool import verdict

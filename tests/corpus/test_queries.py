@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import json
 import math
 import operator
@@ -13,6 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from fed_opcodes import fed_opcodes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +25,7 @@ from hlotool.ir import HloComputation, HloInstruction, HloModule
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "models"
 SIGNS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+fed = functools.cache(fed_opcodes)
 Fits = Callable[[HloModule, HloComputation, HloInstruction, str], bool]
 HOSTILE = """HloModule evil
 ENTRY e {
@@ -69,8 +72,8 @@ def op_name(i: HloInstruction) -> str | None:
     return (re.sub(r"\\(.)", r"\1", i.metadata.op_name) or None) if i.metadata is not None else None
 
 
-def neighbours(c: HloComputation, i: HloInstruction, side: str) -> set[str]:
-    return {o.opcode for o in i.operands} if side == "fed by" else {u.opcode for u in c.instructions if i in u.operands}
+def neighbours(m: HloModule, i: HloInstruction, side: str) -> set[str]:
+    return {o.opcode for o in i.operands} if side == "fed by" else fed(m, i)
 
 
 OPCODES = ["add", "dot", "parameter", "fusion", "while", "get-tuple-element", "broadcast", "*", "a*", "*e", "d?t"]
@@ -112,7 +115,7 @@ def conditions_on_instructions(draw: st.DrawFn) -> tuple[str, Fits]:
             (text(m, c, i, file) == word) == is_equal)
     if kind == "neighbour":
         side, opcode = draw(st.sampled_from(["feeds", "fed by"])), draw(st.sampled_from(OPCODES))
-        return f"{side} {opcode}", lambda m, c, i, file: any(glob_fits(opcode, o) for o in neighbours(c, i, side))
+        return f"{side} {opcode}", lambda m, c, i, file: any(glob_fits(opcode, o) for o in neighbours(m, i, side))
     if kind == "in":
         scope = draw(st.sampled_from(["step", "dot_general", "d*l", "100%", "a_b", "axb", "jit(f)"]))
         words = scope if re.fullmatch(r"[\w*]+", scope) else f"'{scope}'"
@@ -168,7 +171,8 @@ def test_no_word_of_a_query_is_in_the_statement() -> None:
     ("", 1, "expected a string or a word"), ("dot when rank > 1", 5, "did you mean where?"),
     ("dot where bites > 1", 11, "did you mean bytes?"), ("dot where bytes > ", 19, "expected a number"),
     ("dot where bytes > 1.5", 19, "whole number"), ("dot where rank > 3MB", 18, "are no bytes"),
-    ("dot where (rank = 1", 20, "found the end"), ("dot where name = 'a", 18, "'"),
+    ("dot where (rank = 1", 20, "found the end"), ("dot $", 5, "expected the end or 'where', found"),
+    ("dot where (in x $", 17, "expected ')', 'and' or 'or', found"), ("dot where name = 'a", 18, "'"),
     ("dot where scope ~ \"a(\"", 19, "no regular expression"), ("dot where dim[99999] = 1", 15, "no array"),
     ("dot where bytes > " + "9" * 5000, 19, "larger than anything"),
     ("dot where " + "not " * 300 + "root", 1, "nested"),
@@ -226,7 +230,7 @@ def test_what_is_no_index_is_said_to_be_none(tmp_path: Path, damage: str) -> Non
     if damage == "empty":
         index.mkdir()
     if damage == "version":
-        (index / "run.json").write_text((index / "run.json").read_text().replace('"version": 1', '"version": 0'))
+        (index / "run.json").write_text((index / "run.json").read_text().replace('"version": 2', '"version": 1'))
     if damage == "bytes":
         [part] = (index / "instructions").iterdir()
         part.write_bytes(b"PAR1 nonsense PAR1")

@@ -373,7 +373,7 @@ def test_engines_give_the_same(tmp_path: Path, engine: str) -> None:
     [bad] = [row for row in rows(tmp_path / "out") if row["status"] != "ok"]
     assert bad["modules"] == 2 and bad["line"] == 10 and bad["code"].startswith("P")
     modules = rows(tmp_path / "out", "modules")
-    assert [(m["module"], m["first_line"]) for m in modules if "several" in m["input"]] == [("s1", 1), ("s3", 13)]
+    assert [(m["module"], m["first_line"]) for m in modules if "several" in m["input"]] == [("one", 1), ("three", 13)]
     assert len({m["module_id"] for m in modules}) == 6
     assert len({m["exact"] for m in modules}) == 6 and len({m["name_blind"] for m in modules}) == 1
 
