@@ -367,7 +367,7 @@ def test_one_run_writes_to_a_folder(tmp_path: Path) -> None:
 def test_engines_give_the_same(tmp_path: Path, engine: str) -> None:
     """And several modules in a file, one of which is none."""
     folder = folder_of(tmp_path, *(f"m{n}" for n in range(4)))
-    (folder / "several.hlo").write_text(f"{text('s1')}\n{text('s2').replace('negate(', 'negate')}\n{text('s3')}")
+    (folder / "several.hlo").write_text(f"{text('one')}\n{text('two').replace('negate(', 'negate')}\n{text('three')}")
     report = run(TASKS["index"], folder, out=tmp_path / "out", engine=engine, processes=2, most=2)
     assert report.statuses == {"ok": 4, "unusable": 1}
     [bad] = [row for row in rows(tmp_path / "out") if row["status"] != "ok"]
