@@ -11,6 +11,7 @@ import glob
 import itertools
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
@@ -62,6 +63,18 @@ class CorpusInput:
         if not self.member:
             return _opened(self.protocol, self.path)
         return _archive(self.protocol, self.path, self.stamp).open(self.member, "rb")
+
+
+#: environment variables by which libraries of stores find addresses, credentials, proxies and certificates
+_OF_STORES = re.compile(r"(AWS|S3|BOTO|GOOGLE|GCLOUD|GCSFS|AZURE|FSSPEC|HF)_\w+|STORAGE_EMULATOR_HOST|"
+                        r"(HTTPS?|NO|ALL)_PROXY|(REQUESTS|CURL)_CA_BUNDLE", re.I)
+
+
+def store_environment(inputs: Iterable[CorpusInput]) -> dict[str, str]:
+    """What of the environment a child has to see to read inputs, beside what every child sees: of files, nothing."""
+    if all(given.protocol == "file" for given in inputs):
+        return {}
+    return {name: value for name, value in os.environ.items() if _OF_STORES.fullmatch(name)}
 
 
 def listed(given: Iterable[str]) -> Iterator[CorpusInput]:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hlotool.corpus.codes import NO_ENGINE
+from hlotool.corpus.corpus_inputs import store_environment
 from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
 from hlotool.corpus.result_folder import Folder, Part
@@ -40,7 +41,8 @@ _TO_REACH, _TO_CLOSE = 20, 1
 def local(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], None]) -> Iterator[PartDone]:
     """Do the parts in so many processes of this machine. `watch` is called now and then."""
     left, done = deque(parts), queue.SimpleQueue[PartDone | BaseException]()
-    children = [Child({}) for _ in range(min(processes, len(parts)))]
+    environment = store_environment(itertools.chain.from_iterable(part.inputs for part in parts))
+    children = [Child(environment) for _ in range(min(processes, len(parts)))]
     stopped = threading.Event()
 
     def go_on() -> None:
@@ -193,8 +195,12 @@ def in_worker(work: Work, part: Part, version: str) -> PartDone:
     """Do a part in a worker of Dask; each of its threads has a child of its own. Raises HloError (E174)."""
     if version != _version():
         raise _no_engine(f"a worker has hlotool {_version()}, not {version}")
-    if (known := getattr(_OF_THREAD, "child", None)) is None or known[0] != os.getpid():
-        _OF_THREAD.child = known = os.getpid(), Child({})
+    environment = store_environment(part.inputs)
+    known: tuple[int, Child] | None = getattr(_OF_THREAD, "child", None)
+    if known is None or known[0] != os.getpid() or known[1].environment != environment:
+        if known is not None and known[0] == os.getpid():
+            known[1].close()
+        _OF_THREAD.child = known = os.getpid(), Child(environment)
     return do_part(known[1], work, part)
 
 

@@ -26,6 +26,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.corpus import TASKS, RunReport, Task, ask, parse_query, run_corpus
+from hlotool.corpus.corpus_inputs import CorpusInput, store_environment
 
 SMALL = "HloModule {name}\nENTRY e {{\n  x = f32[{size}]{{0}} parameter(0)\n  ROOT n = f32[{size}]{{0}} negate(x)\n}}\n"
 
@@ -454,3 +455,34 @@ def test_tables_say_what_their_columns_hold(tmp_path: Path) -> None:
         fields = list(pq.read_schema(file))
         assert [(f.name, f.metadata[b"comment"].decode()) for f in fields] == [(c.name, c.what) for c in table.columns]
     assert json.loads((tmp_path / "out" / "run.json").read_text())["task"] == "index"
+
+
+def test_children_see_what_stores_need_where_inputs_are_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "GITHUB_TOKEN"):
+        monkeypatch.setenv(name, "secret")
+    here, there = CorpusInput("file", "/a", "a"), CorpusInput("s3", "b/a", "s3://b/a")
+    assert store_environment([here]) == {}
+    seen = store_environment([here, there])
+    assert {"AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY"} <= seen.keys() and "GITHUB_TOKEN" not in seen
+
+
+def test_a_run_reads_and_writes_a_store(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where moto plays the store, with credentials from the environment."""
+    moto, s3fs = pytest.importorskip("moto.server"), pytest.importorskip("s3fs")
+    server = moto.ThreadedMotoServer(port=0)
+    server.start()
+    try:
+        address = "http://{}:{}".format(*server.get_host_and_port())
+        for name, value in (("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_ENDPOINT_URL", address),
+                            ("AWS_DEFAULT_REGION", "us-east-1")):
+            monkeypatch.setenv(name, value)
+        store = s3fs.S3FileSystem(skip_instance_cache=True)
+        store.call_s3("create_bucket", Bucket="dumps")
+        for name in ("m0", "m1"):
+            store.pipe_file(f"dumps/hlo/{name}.hlo", text(name).encode())
+        report = run_corpus(TASKS["index"], ["s3://dumps/hlo/"], "s3://dumps/index", version="test", processes=1)
+        assert report.statuses == {"ok": 2}
+        assert main(["find", "negate", "s3://dumps/index"]) == 0
+        assert "2 instructions in 2 of 2 modules" in capsys.readouterr().out
+    finally:
+        server.stop()
