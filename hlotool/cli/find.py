@@ -9,8 +9,9 @@ An opcode or a pattern (* any characters, ? one), then `where` and conditions wi
 `bytes`, `elements`, `rank`, `operands`, `users`, `line`, `source_line` and `dim` (of some dimension), `dim[0]` or
 `dim[-1]` against a number (= != < <= > >=) with a unit (kB, MB, GiB; of others than bytes k, M, G); `name`, `opcode`,
 `dtype`, `shape`, `computation`, `scope`, `source_file`, `module`, `file` and the fingerprints `exact`, `name_blind`
-and `size_blind` against a pattern or a "text" (= !=), or a regular expression (~ "..."); `feeds` and `fed by` an
-opcode: of a user, of an operand; `in` a scope of the op_name; `entry`; `root`. `hlotool corpus index` writes indices.
+and `size_blind` against a pattern or a "text" (= !=), or a regular expression (~ "..."); `feeds` an opcode that the
+result gets to, through what only moves it, tuples, fusions, calls and loops, too; `fed by` the opcode of an operand;
+`in` a scope of the op_name; `entry`; `root`. `hlotool corpus index` writes indices.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """`feeds dot`, `fed by parameter`: the opcode of some user, of some operand."""
+    """`feeds dot`, `fed by parameter`: the opcode of something that the result gets to, of some operand."""
 
     #: feeds or fed_by
     side: str
