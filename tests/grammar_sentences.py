@@ -18,7 +18,7 @@ _OTHERS = "abz09 .,=-_"
 #: terminals that are too particular to be drawn letter by letter
 _DRAWN = {"TUPLE_SHAPE": ("(f32[2], s32[])", "(f32[2]{0}, (s32[]))"), "ENTRY": ("ENTRY ",), "GLUED_WORD": ("x",)}
 #: what tokens look ahead for
-_AFTER = ("{", "(", " {", ":", "}", ") -> ", " {\n", " add(", ", ", "[")
+_AFTER = ("{", "(", " {", ":", "}", ") -> ", " {\n", " add(", ", ", "[", "a")
 
 
 class Writer:

@@ -92,16 +92,13 @@ class HloComputation:
                  root: HloInstruction | None = None, attributes: Attributes = NO_ATTRIBUTES,
                  offset: int = -1) -> None:
         self.name = name
-        self.instructions: list[HloInstruction] = instructions if instructions is not None else []
-        self._set_root(root)
+        self.instructions: list[HloInstruction] = [] if instructions is None else instructions
+        if root is None and instructions:
+            root = instructions[-1]
+        self.root: HloInstruction = root  # type: ignore[assignment]  # a computation in the making has none
         #: what stands after the closing brace: execution_thread
         self.attributes = attributes
         self.offset = offset
-
-    def _set_root(self, root: HloInstruction | None) -> None:
-        if root is None and self.instructions:
-            root = self.instructions[-1]
-        self.root: HloInstruction = root  # type: ignore[assignment]  # a computation in the making has none
 
     def parameters(self) -> list[HloInstruction]:
         """The parameter instructions in the order of their numbers."""

@@ -40,7 +40,7 @@ class BodyReader:
         self._text = reports.text
         self._definitions = definitions
         self._last_brace = reports.text.rfind("}")
-        self._quick = QuickLines(reports.text, phrases)
+        self._quick = QuickLines(reports.text, phrases, definitions.suspects)
         #: the end of the last line that the short way refused, where statements are read one by one
         self._refused = -1
         # Weakly, for two readers that hold each other would keep the module until cyclic garbage is collected.
@@ -57,6 +57,12 @@ class BodyReader:
 
         A body inside of a statement ends at `limit` at the latest, whatever is wrong in it.
         """
+        if limit is None:
+            begin, at = at, self._quick.read(body, at)
+            if at > begin and self._text.startswith("}", at) and self._text[at - 1] == "\n":
+                computation = body.computation
+                computation.root = body.root or computation.instructions[-1]
+                return at  # all of it was read the short way, and nothing of it is wrong
         at = self._statements(body, at, limit)
         self._finish(body)
         return at

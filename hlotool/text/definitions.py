@@ -34,24 +34,23 @@ class Definitions:
     missing_operands: list[HloInstruction] | None = None
     #: how many instructions and computations are inside of each other at this place
     depth: int = 0
+    #: instructions that may be in a form of another time (hlotool.text.legacy)
+    suspects: list[HloInstruction] = field(default_factory=list)
 
 
-@dataclass(slots=True)
 class Body:
     """A body while it is read: its computation, and what its names stand for so far."""
 
-    computation: HloComputation
-    table: dict[str, HloInstruction] = field(default_factory=dict)
-    root: HloInstruction | None = None
-    #: names that were used and not defined before, with their offsets
-    undefined: list[tuple[str, int]] = field(default_factory=list)
-    #: where the statements begin that could not be read
-    failed: list[int] = field(default_factory=list)
+    __slots__ = ("computation", "failed", "root", "table", "undefined")
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether a statement could not be read."""
-        return bool(self.failed)
+    def __init__(self, computation: HloComputation) -> None:
+        self.computation = computation
+        self.table: dict[str, HloInstruction] = {}
+        self.root: HloInstruction | None = None
+        #: names that were used and not defined before, with their offsets
+        self.undefined: list[tuple[str, int]] = []
+        #: where the statements begin that could not be read
+        self.failed: list[int] = []
 
     def stand_ins(self) -> list[HloInstruction]:
         """What stands for the statements that could not be read, where they have a name, and says where they begin."""

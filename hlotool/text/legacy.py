@@ -6,7 +6,7 @@ Source: the history of XLA's printer and parser (2017 to 2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,31 +65,28 @@ _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput
 
 #: opcodes whose forms changed without a change of name
 _CHANGED = frozenset({"sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
-_SUSPECTS = _CHANGED.union(OLD_OPCODES)
+#: opcodes that have or had a form of another time
+SUSPECTS = _CHANGED.union(OLD_OPCODES, (opcode for opcode, _ in OLD_ATTRIBUTES if opcode))
+#: attributes that are of another time wherever they stand
+OLD_EVERYWHERE = frozenset(name for opcode, name in OLD_ATTRIBUTES if not opcode)
 #: advice about what the pass legalize rewrites
 LEGALIZE = "`hlotool opt --passes=legalize` writes it as today"
 
 
-def notes_of(module: HloModule) -> list[Diagnostic]:
-    """An info-level diagnostic for the first of each old form that the module holds."""
+def notes_of(module: HloModule, suspects: Iterable[HloInstruction]) -> list[Diagnostic]:
+    """An info-level diagnostic for the first of each old form among the suspects, which are instructions of a module.
+
+    Suspects are all of `SUSPECTS`, and what has an attribute of `OLD_EVERYWHERE`.
+    """
     found: dict[str, Diagnostic] = {}
     filename = module.source.filename if module.source else "<string>"
-    for instruction in _suspects(list(module.instructions())):
+    for instruction in suspects:
         for key, message in _forms(instruction):
             if key not in found:
                 at = module.position(instruction)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
                                         at.column + len(instruction.name), filename, help=LEGALIZE)
     return list(found.values())
-
-
-def _suspects(instructions: list[HloInstruction]) -> list[HloInstruction]:
-    """The instructions that may be in an old form; many share attributes, so that each of those is looked at once."""
-    distinct = {id(attributes): attributes for i in instructions if (attributes := i.attributes)}
-    old = {key for key, value in distinct.items() if not _OLD_ATTRIBUTE_NAMES.isdisjoint(value)}
-    if old:
-        return [i for i in instructions if i.opcode in _SUSPECTS or id(i.attributes) in old]
-    return [i for i in instructions if i.opcode in _SUSPECTS]
 
 
 def _forms(instruction: HloInstruction) -> Iterator[tuple[str, str]]:

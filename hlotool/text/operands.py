@@ -141,6 +141,7 @@ class OperandReader:
                                      cut.start)
         body.computation.instructions.append(instruction)
         body.table[name] = instruction
+        known.suspects.append(instruction)
         return instruction
 
     def _element(self, body: Body, operand: HloInstruction, index: int, cut: CutOperand) -> HloInstruction | None:

@@ -324,23 +324,21 @@ class ModuleReader:
         inner = Body(computation := HloComputation(name, offset=name_start))
         at = self._bodies.read(inner, body)
         self.bodies[computation] = body, at
-        if inner.has_failed:
+        if inner.failed:
             self.failed[computation] = inner.stand_ins()
         if self.text.startswith("}", at):
             at = self._behind_body(computation, at)
         self._close(computation, is_entry, name_start)
-        if result is not None and not inner.has_failed:
+        if result is not None and not inner.failed:
             self._check_result(computation, result, result_start)
         return at
 
     def _close(self, computation: HloComputation, is_entry: bool, offset: int) -> None:
-        if computation.name in self._definitions.computations:
-            first = self._definitions.computations[computation.name]
+        first = self._definitions.computations.setdefault(computation.name, computation)
+        if first is not computation:
             self.report(SAME_COMPUTATION, f"the computation {computation.name} is defined twice", offset,
                         offset + len(computation.name), second=("first defined here", first.offset,
                                                                 first.offset + len(first.name)))
-        else:
-            self._definitions.computations[computation.name] = computation
         self.module.computations.append(computation)
         if not is_entry:
             return
@@ -449,13 +447,16 @@ class ModuleReader:
             module.entry = module.computations[-1]
         if not module.name:
             module.name = f"module_{module.entry.name}"
-        module.notes = [*self.reports.notes, *notes_of(module)]
+        module.notes = [*self.reports.notes, *notes_of(module, self._definitions.suspects)]
         return module
 
     def _call_truncated(self) -> None:
         """Whatever is wrong where a text breaks off is wrong because it breaks off."""
-        text, found = self.text.rstrip(), self.reports.diagnostics
-        if not found or text.endswith("}") or any(d.code == TRUNCATED for d in found):
+        found = self.reports.diagnostics
+        if not found:
+            return
+        text = self.text.rstrip()
+        if text.endswith("}") or any(d.code == TRUNCATED for d in found):
             return
         last = max(found, key=lambda d: (d.line, d.column))
         is_begun = bool(self.module.name) or bool(self.module.computations) or MODULE_WORD.startswith(text.lstrip())

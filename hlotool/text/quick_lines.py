@@ -14,24 +14,28 @@ from hlotool.grammars import pattern, terminal
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata
 from hlotool.text.definitions import Body
 from hlotool.text.keywords import RESERVED
+from hlotool.text.legacy import OLD_EVERYWHERE, SUSPECTS
 from hlotool.text.phrases import METADATA
 from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.scan import LINE, cut_quickly
 from hlotool.text.shapes_text import has_orders
 
 _INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
+_LOOKED_AT = SUSPECTS.union(PAYLOADS)
 _TYPED_OPERAND = pattern("lines", "typed_operand")
 
 
 class QuickLines:
     """Reads lines of one text."""
 
-    def __init__(self, text: str, phrases: RememberedPhrases) -> None:
+    def __init__(self, text: str, phrases: RememberedPhrases, suspects: list[HloInstruction]) -> None:
+        """Instructions that may be in a form of another time are put in `suspects`."""
         self._text = text
         self._phrases = phrases
+        self._suspects = suspects
         #: whether names may have a `%` in front
         self._has_signs = "%" in text
-        self._attributes: dict[str | None, Attributes] = {"": NO_ATTRIBUTES, None: NO_ATTRIBUTES}
+        self._attributes: dict[str, Attributes] = {}
         self._metadata: dict[str, Metadata] = {}
 
     def read(self, body: Body, at: int, limit: int = sys.maxsize) -> int:
@@ -44,14 +48,15 @@ class QuickLines:
         parameters = phrases.parameters
         new_shape, payload_of = phrases.shape_or_none, phrases.payload_of_today
         metadata_cache, metadata_match, has_signs = self._metadata, METADATA.match, self._has_signs
+        suspects = self._suspects
         append, line, lookup = body.computation.instructions.append, LINE.match, table.__getitem__
         while at < limit and (found := line(text, at)) is not None:
-            root, name, shape_text, opcode, inside, rest = found.groups()
+            root, name, shape_text, opcode, first, second, more, inside, rest = found.groups()
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
             if shape is None or name in table or name in RESERVED:
                 return at
-            metadata = None
-            if rest:
+            attributes, metadata = NO_ATTRIBUTES, None
+            if rest is not None:
                 start = rest.find(", metadata={")
                 if start >= 0:
                     metadata = metadata_cache.get(rest[start + 11:])
@@ -68,31 +73,39 @@ class QuickLines:
                                 return at  # fields of another time, which the long way notes
                             metadata = metadata_cache[words] = ReadMetadata(words.rstrip())
                         rest = _without_metadata(rest, start, ending.end())
-            attributes = attribute_cache.get(rest)
-            if attributes is None and (attributes := self._new_attributes(rest)) is None:
-                return at
+                if rest:
+                    attributes = attribute_cache.get(rest) or self._new_attributes(rest)
+                    if attributes is None:
+                        return at
             operands: Any = ()
-            if opcode == "parameter" and not attributes and inside in parameters:
-                attributes = parameters[inside]
-            elif opcode in PAYLOADS:
-                payload = payload_of(opcode, shape, inside or "", attributes)
-                if payload is None:
+            if first is not None and more is None:
+                try:
+                    operands = (table[first],) if second is None else (table[first], table[second])
+                except KeyError:
                     return at
-                attributes = payload
-            elif inside:
+            elif opcode in PAYLOADS:
+                attributes = (parameters.get(inside) if attributes is NO_ATTRIBUTES and opcode == "parameter" else None
+                              ) or payload_of(opcode, shape, inside or "", attributes)
+                if attributes is None:
+                    return at
+            elif inside or more:
+                if more:
+                    inside = text[found.start(5) - 1:found.end(7)]
                 # Printers put a sign in front of all operands or of none.
                 bare, comma = (inside[1:], ", %") if has_signs and inside[0] == "%" else (inside, ", ")
-                if bare in table:  # one operand, as half of them have
-                    operands = (table[bare],)
-                else:
-                    try:
-                        operands = tuple(map(lookup, bare.split(comma))) if "[" not in bare and "/" not in bare \
-                            else self._operands(inside, table)
-                    except KeyError:
-                        return at
-                    if operands is None:
-                        return at
+                try:
+                    operands = tuple(map(lookup, bare.split(comma))) if "[" not in bare and "/" not in bare \
+                        else self._operands(inside, table)
+                except KeyError:
+                    return at
+                if operands is None:
+                    return at
             instruction = HloInstruction(name, opcode, shape, operands, attributes, metadata, at)
+            if opcode in _LOOKED_AT:
+                if opcode in SUSPECTS:
+                    suspects.append(instruction)
+                elif operands:  # names where a number or a value should stand
+                    return at
             if root:
                 if body.root is not None:
                     return at
@@ -118,7 +131,7 @@ class QuickLines:
             if value is None and (value := new_value(*piece)) is None:
                 return None
             values[piece[0]] = value
-        if len(values) < len(pieces):
+        if len(values) < len(pieces) or not OLD_EVERYWHERE.isdisjoint(values):
             return None
         if ("use_global_device_ids" in values and "channel_id" not in values) or "metadata" in values:
             return None

@@ -117,11 +117,11 @@ class _Reader(ModuleReader):
         self._bodies.finish(body)
         self._definitions.computations.update(all_of)
         self._resolve_pending()
-        if body.has_failed:
+        if body.failed:
             self.failed[body.computation] = body.stand_ins()
         if header[3]:
             self._headers.check_parameters(*header.span(3))
-        if header[4] and not body.has_failed:
+        if header[4] and not body.failed:
             self._check_result(body.computation, header[4], header.start(4))
         return bool(body.computation.instructions)
 

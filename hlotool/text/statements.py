@@ -84,6 +84,7 @@ class StatementReader:
             self._reports.report(CHANNEL_NEEDED, f"{cut.opcode} has use_global_device_ids=true and no channel_id",
                                  cut.opcode_start, cut.opcode_start + len(cut.opcode), help="add channel_id=1")
         self._define(body, cut, instruction)
+        self._definitions.suspects.append(instruction)
         return cut.end
 
     def _shape(self, cut: Cut) -> Shape | None:

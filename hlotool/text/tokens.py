@@ -22,7 +22,7 @@ def table_row(section: str) -> re.Pattern[str]:
 
 
 #: the end of a computation with nothing but white space or a comment behind it
-CLOSE_PLAIN = re.compile(rf"\}}[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)", re.ASCII)
+CLOSE_PLAIN = re.compile(rf"\}}(?:\n\s*|[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z))", re.ASCII)
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
 ANY_COMMENT = rf"{COMMENT}|/\*[\s\S]*"
 BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+", re.ASCII)

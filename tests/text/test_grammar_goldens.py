@@ -33,7 +33,7 @@ NIGHTLY = os.environ.get("HLOTOOL_NIGHTLY") == "1"
 #: whose rules try the definitions of a grammar: what all share is tried where it is used
 TRIED = {n: n for n in names()} | {"terminals": "attribute"}
 #: rules that try what is imported and stands in no rule of its own
-SHARED = {"piece": "array", "COMMENT": "ints", "SPACE": "ints", "QUIET": "braces", "INT": "int",
+SHARED = {"PARENTHESES": "line", "piece": "array", "COMMENT": "ints", "SPACE": "ints", "QUIET": "braces", "INT": "int",
           "inner_braces": "braces",
           **dict.fromkeys(("PLAIN_WORD", "IOTA", "BRACES", "BRACES_1", "BRACES_2", "PLAIN_STRING", "CALM"),
                           "plain_attribute")}
@@ -103,7 +103,7 @@ EXTRA = {
         *(f"{{x{c}}}" for c in "{}()\"'/"), *(f"x{c}y" for c in " ,{}()[]\"'/"),
         *(f"{{{{{{{c}}}}}}}" for c in "()\"'/"))],
     "line": ["a = b c(x(y\n))", "a = b c(x\n)", "a = b c(x(y(\n)))", "a = b c(x(y)\n)", "a = b c(x(y(z)\n))",
-             "a = (b) c(d) e(f)"],
+             "a = (b) c(d) e(f)", "a = b c(x(\n))"],
     "plain_parameter": ["a: (b), c: ", "a: (b, c: ", "a: ((b), c)", "a: b c", "a: b(c, ", "a: b,c,d, ", "a: b,,c",
                         "a: b,(c"],
     "plain_parameters": [f"a: (b), {c}: d" for c in ("c", "1", "z", "A", "Z", "_", "zq", "z-", "z.", "z9", "z_", "zQ")]
