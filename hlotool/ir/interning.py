@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -22,14 +23,17 @@ class Interned(type):
         # Pickled as the call that makes it, so that what comes back is the one instance again.
         cls.__reduce__ = _call  # type: ignore[assignment,method-assign]
         cls._instances: WeakValueDictionary[Any, Any] = WeakValueDictionary()
-        cls._names: tuple[str, ...] | None = None
+        cls._defaults: tuple[Any, ...] | None = None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
-        names = cls._names
-        if names is None:  # the fields are known once dataclass has seen the class
-            names = cls._names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
-        key = tuple([getattr(made, name) for name in names])
+        defaults = cls._defaults
+        if defaults is None:  # the fields are known once dataclass has seen the class
+            fields: Any = cls.__dataclass_fields__  # type: ignore[attr-defined]
+            defaults = cls._defaults = tuple([field.default for field in fields.values()])
+        key = args + defaults[len(args):]
+        if kwargs or len(key) != len(defaults) or MISSING in key[len(args):]:
+            made = super().__call__(*args, **kwargs)  # which says what is wrong with the arguments, if anything is
+            key = tuple([getattr(made, name) for name in cls.__dataclass_fields__])  # type: ignore[attr-defined]
         # 1, 1.0 and True are equal to Python but not to HLO, so the types belong to the key.
         whole_key = key, tuple(map(type, key))
         known = cls._instances.get(whole_key)
@@ -37,7 +41,7 @@ class Interned(type):
             return known
         # Numbers inside of tuples are equal whatever their types; they are looked at before there is one of them.
         right = well_typed(cls, key)
-        return cls(*right) if right is not key else cls._instances.setdefault(whole_key, made)
+        return cls(*right) if right is not key else cls._instances.setdefault(whole_key, super().__call__(*key))
 
 
 def _call(value: Any) -> tuple[Any, ...]:

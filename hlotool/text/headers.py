@@ -22,6 +22,7 @@ from hlotool.text.tokens import skip_blank
 BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
 
 _PLAIN_PARAMETER = pattern("lines", "plain_parameter")
+_PLAIN_NAME = re.compile(rf"{terminal('lines', 'NAME')}: ")
 _NAME = re.compile(terminal("hlo", "PARAMETER_NAME"))
 _WORD = re.compile(r"[^\s,()]+|.", re.S)
 
@@ -33,6 +34,8 @@ class HeaderReader:
         self._reports = reports
         self._phrases = phrases
         self._text = reports.text
+        #: plain parameters without their names, which are most of what tells them apart
+        self._plain: set[str] = set()
 
     def check_name(self, name: str, start: int) -> None:
         """Report a module's or computation's name that is a word of the language; behind a sign it is none."""
@@ -41,10 +44,16 @@ class HeaderReader:
 
     def check_parameters(self, start: int, end: int) -> None:
         """Report what is wrong between the parentheses of a header."""
-        if start == end or self._is_plain(self._text[start:end]):
+        if start == end:
+            return
+        inside = self._text[start:end]
+        if (nameless := _PLAIN_NAME.sub("\0", inside)) in self._plain:
+            return
+        if self._is_plain(inside):
+            self._plain.add(nameless)
             return
         try:
-            for begin, stop in split_commas(self._text[start:end], start):
+            for begin, stop in split_commas(inside, start):
                 self._check_parameter(begin, stop)
         except CutError as error:
             self._reports.report_cut(error)
