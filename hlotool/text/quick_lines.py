@@ -55,7 +55,8 @@ class QuickLines:
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
             if shape is None or name in table or name in RESERVED:
                 return at
-            attributes, metadata = NO_ATTRIBUTES, None
+            attributes: Attributes | None = NO_ATTRIBUTES
+            metadata = None
             if rest is not None:
                 start = rest.find(", metadata={")
                 if start >= 0:
