@@ -37,8 +37,9 @@ class _Spelled(NamedTuple):
 
     #: instructions, computations and attributes
     name: re.Pattern[str]
-    #: many of them in a row, each with a line feed behind it, which is quicker
-    names: re.Pattern[str]
+    #: the bytes that a name may hold, and what finds one of them, behind a line feed, that cannot be its first
+    inside: bytes
+    misbegun: re.Pattern[bytes]
     opcode: re.Pattern[str]
     module: re.Pattern[str]
 
@@ -49,8 +50,11 @@ def _spelled() -> _Spelled:
     from hlotool.grammars import terminal
 
     name = terminal("lines", "NAME")
-    return _Spelled(re.compile(name), re.compile(f"(?:{name}\n)*+"), re.compile(terminal("lines", "OPCODE")),
-                    re.compile(terminal("hlo", "MODULE_NAME")))
+    fits = re.compile(name).fullmatch
+    first = "".join([sign for sign in map(chr, range(128)) if fits(sign)]).encode()
+    inside = "".join([sign for sign in map(chr, range(128)) if fits(f"{first.decode()[0]}{sign}")]).encode()
+    return _Spelled(re.compile(name), inside, re.compile(rb"\n(?![%s])" % re.escape(first)),
+                    re.compile(terminal("lines", "OPCODE")), re.compile(terminal("hlo", "MODULE_NAME")))
 
 
 #: words that instructions cannot be called: as operands they would be types
@@ -246,7 +250,11 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
 
 def _are_names(names: list[Any]) -> bool:
     """Whether all of them can be names in HLO text."""
-    return set(map(type, names)) <= {str} and _spelled().names.fullmatch("\n".join([*names, ""])) is not None
+    if not set(map(type, names)) <= {str}:
+        return False
+    # All at once, as there are many: what is left when all that names hold is taken away are the line feeds.
+    lines = "\n".join(["", *names]).encode(errors="surrogatepass")
+    return len(lines.translate(None, _spelled().inside)) == len(names) and _spelled().misbegun.search(lines) is None
 
 
 def _is_module_name(name: Any) -> bool:

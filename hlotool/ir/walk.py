@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from hlotool.ir.attributes import Attributes
@@ -87,11 +87,29 @@ def callees_first(module: HloModule) -> list[HloComputation]:
     return callees_before_callers(module.computations)
 
 
+def called_by(computation: HloComputation) -> list[HloComputation]:
+    """The computations that a computation's instructions call, each once, in order."""
+    found: dict[HloComputation, None] = {}
+    for instruction in computation.instructions:
+        attributes = instruction.attributes
+        if attributes:
+            # What most instructions have at hand is asked for here, as every order of computations asks all of them.
+            called = attributes.called if type(attributes) is Attributes else None
+            if called is None:
+                called = instruction.called_computations()
+            if called:
+                found.update(dict.fromkeys(called))
+    return list(found)
+
+
 def callees_before_callers(starts: Iterable[HloComputation],
-                           circles: list[tuple[HloComputation, HloComputation]] | None = None) -> list[HloComputation]:
+                           circles: list[tuple[HloComputation, HloComputation]] | None = None,
+                           called_by: Callable[[HloComputation], list[HloComputation]] = called_by
+                           ) -> list[HloComputation]:
     """Computations and all that they call, directly or not, each once and behind what it calls.
 
-    Those that call one which calls them in turn are added to `circles`, with that one.
+    Those that call one which calls them in turn are added to `circles`, with that one. What a computation calls is
+    what `called_by` says, for who knows it already.
     """
     done: set[int] = set()
     opened: set[int] = set()
@@ -127,21 +145,6 @@ def recursions(module: HloModule) -> list[tuple[HloComputation, HloComputation]]
     found: list[tuple[HloComputation, HloComputation]] = []
     callees_before_callers(module.computations, found)
     return found
-
-
-def called_by(computation: HloComputation) -> list[HloComputation]:
-    """The computations that a computation's instructions call, each once, in order."""
-    found: dict[HloComputation, None] = {}
-    for instruction in computation.instructions:
-        attributes = instruction.attributes
-        if attributes:
-            # What most instructions have at hand is asked for here, as every order of computations asks all of them.
-            called = attributes.called if type(attributes) is Attributes else None
-            if called is None:
-                called = instruction.called_computations()
-            if called:
-                found.update(dict.fromkeys(called))
-    return list(found)
 
 
 def reachable(starts: Iterable[HloComputation]) -> set[HloComputation]:

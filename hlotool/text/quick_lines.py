@@ -55,7 +55,7 @@ class QuickLines:
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
             if shape is None or name in table or name in RESERVED:
                 return at
-            attributes: Attributes | None = NO_ATTRIBUTES
+            attributes: Any = NO_ATTRIBUTES
             metadata = None
             if rest is not None:
                 start = rest.find(", metadata={")

@@ -8,6 +8,7 @@ come back as the one thing that it is makes the module one that text cannot hold
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -115,7 +116,7 @@ def broken_values(module: HloModule) -> Iterator[str]:
     This is the part of `check_writable` that no type tells, asked of every module that is written.
     """
     every = [i for c in module.computations for i in c.instructions]
-    sets = {id(i.attributes): i for i in every}.values()
+    sets = {id(i.attributes): i for i in every if i.attributes}.values()
     # Most values are of many instructions, and of types that hold no words.
     inside = {(name, id(value)): (name, value, i) for i in sets for name, value in i.attributes.items()
               if type(value) in _KEPT or name in _WORDED}
@@ -127,8 +128,9 @@ def broken_values(module: HloModule) -> Iterator[str]:
         if value not in was_read and not _is_kept(name, value, is_inside=isinstance(owner, HloInstruction)):
             yield f"{name} of {owner.name} is {shortened(repr(value))}, which would read back as something else"
     yield from filter(None, map(_lack_of_channel, sets))
-    yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in every
-                if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
+    if Metadata in set(map(type, map(_metadata_of, every))):  # and not only such as was read
+        yield from (f"the metadata of {i.name} is {i.metadata.text!r}, which is none" for i in every
+                    if type(i.metadata) is Metadata and not _is_metadata(i.metadata.text))
     if module.tables and tuple(module.tables) != tuple(TABLES):
         yield f"the tables are {', '.join(map(shortened, module.tables))}; {', '.join(TABLES)} go together"
     for table, rows in module.tables.items():
@@ -146,6 +148,7 @@ def is_table_row(table: str, row: Any) -> bool:
     return type(row) is str and table in TABLES and table_row(table).fullmatch(row) is not None
 
 
+_metadata_of = operator.attrgetter("metadata")
 #: types of values that hold words, or text that is kept as it stands
 _KEPT = frozenset({str, Metadata, *(t for kind in KEPT_KINDS if isinstance(t := TYPES[kind], type))})
 #: attributes whose values are tuples that hold words

@@ -22,14 +22,13 @@ _HANDING_ON = frozenset({"tuple", "get-tuple-element", "opt-barrier"})
 
 def verify_buffers(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """What is wrong with buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
-    held = {shape for shape in {i.shape for i in contents.instructions} if _holds(shape)}
-    if not held and "custom-call" not in contents.opcodes:
+    held = set(filter(_holds, contents.shapes()))
+    calling = set() if held else set(contents.of(("custom-call",)))
+    if not held and not calling:
         return
     for computation in module.computations:
         has_buffers = False
-        for instruction in computation.instructions:
-            if not held and instruction.opcode != "custom-call":
-                continue
+        for instruction in computation.instructions if held else filter(calling.__contains__, computation.instructions):
             target = instruction.attributes.get("custom_call_target") if instruction.attributes else None
             touched = (instruction.shape, *(o.shape for o in instruction.operands))
             if instruction.shape is None or not (target in _RULES or not held.isdisjoint(touched)):

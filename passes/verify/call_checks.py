@@ -43,17 +43,15 @@ def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     started = started_threads(contents)
     for instruction in contents.of(("custom-call",)):
         yield from _seed(module, instruction)
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            callees = instruction.called_computations() if instruction.attributes else ()
-            if not callees:
-                continue
-            if not instruction.opcode.endswith(ASYNC_STEPS):
+    are_threads = bool(started) or any("execution_thread" in c.attributes for c in module.computations)
+    for computation, calls in contents.calls.items():
+        for instruction in calls:
+            if are_threads and not instruction.opcode.endswith(ASYNC_STEPS):
                 yield from _threads(module, computation, instruction, started)
             if instruction.opcode == "call":
                 yield from _call(module, instruction)
             elif instruction.opcode == "fusion":
-                yield from _fusion(module, instruction, callees[0], fused)
+                yield from _fusion(module, instruction, instruction.called_computations()[0], fused)
 
 
 def _threads(module: HloModule, caller: HloComputation, instruction: HloInstruction,

@@ -23,10 +23,9 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
     replicas = int(module.attributes.get("replica_count", 1))
     partitions = int(module.attributes.get("num_partitions", 1))
     constrained: dict[bool, HloInstruction] = {}
-    for instruction in contents.instructions:
+    found = {*contents.having("replica_groups"), *contents.of(_WITHOUT_GROUPS)}
+    for instruction in sorted(found, key=lambda i: i.offset):
         attributes = instruction.attributes
-        if "replica_groups" not in attributes and instruction.opcode not in _WITHOUT_GROUPS:
-            continue
         groups = attributes.get("replica_groups")
         if isinstance(groups, ReplicaGroups):
             message = groups_message(groups, instruction, replicas, partitions)

@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 import itertools
+import operator
+from collections import defaultdict
 from collections.abc import Iterable
 
-from hlotool.ir import Attributes, HloInstruction, HloModule
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape
+
+
+_shape = operator.attrgetter("shape")
 
 
 class Contents:
     """The instructions of a module by opcode and attribute. The module must stay unchanged as long as it is used."""
 
     def __init__(self, module: HloModule) -> None:
-        #: all of them, in the order of the text
-        self.instructions: list[HloInstruction] = list(module.instructions())
-        self.opcodes: frozenset[str] = frozenset([i.opcode for i in self.instructions])
-        distinct: dict[int, Attributes] = {id(a): a for a in [i.attributes for i in self.instructions] if a}
+        #: the instructions that call others, by the computation that they are in, in the order of the text
+        self.calls: dict[HloComputation, list[HloInstruction]] = {}
+        #: the parameters of each computation, in the order of the text
+        self.parameters: dict[HloComputation, list[HloInstruction]] = {}
+        by_opcode: defaultdict[str, list[HloInstruction]] = defaultdict(list)
+        by_attributes: defaultdict[int, list[HloInstruction]] = defaultdict(list)
+        parameters = by_opcode["parameter"]
+        for computation in module.computations:
+            calling, begin = [], len(parameters)
+            for instruction in computation.instructions:
+                by_opcode[instruction.opcode].append(instruction)
+                attributes = instruction.attributes
+                if attributes:
+                    by_attributes[id(attributes)].append(instruction)
+                    called = attributes.called if type(attributes) is Attributes else None
+                    if instruction.called_computations() if called is None else called:
+                        calling.append(instruction)
+            self.parameters[computation] = parameters[begin:]
+            if calling:
+                self.calls[computation] = calling
+        self._computations = module.computations
+        self._by_opcode = {opcode: found for opcode, found in by_opcode.items() if found}
+        self._by_attributes = list(by_attributes.values())
+        self.opcodes = frozenset(self._by_opcode)
         #: the names of attributes that any instruction has
-        self.attributes: frozenset[str] = frozenset(itertools.chain.from_iterable(distinct.values()))
+        self.attributes = frozenset(itertools.chain.from_iterable([i[0].attributes for i in self._by_attributes]))
+
+    def called_by(self, computation: HloComputation) -> list[HloComputation]:
+        """The computations that one calls, each once, in order."""
+        calls = self.calls.get(computation)
+        return list(dict.fromkeys([c for i in calls for c in i.called_computations()])) if calls else []
 
     def of(self, opcodes: Iterable[str]) -> list[HloInstruction]:
-        """The instructions with one of these opcodes, in the order of the text."""
-        wanted = self.opcodes.intersection(opcodes)
-        return [i for i in self.instructions if i.opcode in wanted] if wanted else []
+        """The instructions with one of these opcodes, those of one opcode in the order of the text."""
+        return [i for opcode in opcodes for i in self._by_opcode.get(opcode, ())]
 
     def having(self, attribute: str) -> list[HloInstruction]:
-        """The instructions with an attribute of that name, in the order of the text."""
+        """The instructions with an attribute of that name, those that share their attributes in the order of the text.
+        """
         if attribute not in self.attributes:
             return []
-        return [i for i in self.instructions if i.attributes and attribute in i.attributes]
+        return [i for found in self._by_attributes if attribute in found[0].attributes for i in found]
+
+    def shapes(self) -> set[Shape | None]:
+        """The shapes of all instructions, each once."""
+        return set(map(_shape, itertools.chain.from_iterable(self._by_opcode.values())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from hlotool.diagnostics import Diagnostic
@@ -57,17 +57,18 @@ def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: 
         if computation.root is None or not computation.instructions:
             found.append(report(module, computation, MISSING_ROOT, f"{computation.name} has no instructions"))
             continue
-        found.extend(_parameters(module, computation))
+        found.extend(_parameters(module, computation, contents.parameters[computation]))
         if not is_whole:
             found.extend(_operands(module, computation))
     circles: list[tuple[HloComputation, HloComputation]] = []
-    order += callees_before_callers(module.computations, circles)
+    order += callees_before_callers(module.computations, circles, contents.called_by)
     found.extend(report(module, caller, RECURSION, f"{caller.name} calls {callee.name}, which calls it in turn")
                  for caller, callee in circles)
     if module.entry is not None and module.entry.root is not None:
         found.extend(_fused_entry(module, contents))
-        found.extend(_entry_layout(module))
-        found.extend(_aliases(module))
+        parameters = dict(_numbered(contents.parameters.get(module.entry, ())))
+        found.extend(_entry_layout(module, parameters))
+        found.extend(_aliases(module, parameters))
     return found
 
 
@@ -84,14 +85,17 @@ def _code(module: HloModule, flaw: Flaw) -> str:
     return FOREIGN_CALLEE if flaw.about == "callee" else FLAW
 
 
-def numbers_of(computation: HloComputation) -> list[tuple[int, HloInstruction]]:
-    """Parameter numbers with their instructions; a parameter without a number counts as -1."""
-    return [(i.attributes.get("parameter_number", -1), i) for i in computation.instructions if i.opcode == "parameter"]
+def _numbered(parameters: Iterable[HloInstruction]) -> list[tuple[int, HloInstruction]]:
+    """Parameters with their numbers; one without a number counts as -1."""
+    return [(p.attributes.get("parameter_number", -1), p) for p in parameters]
 
 
-def _parameters(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
+def _parameters(module: HloModule, computation: HloComputation, parameters: list[HloInstruction]
+                ) -> Iterator[Diagnostic]:
     seen: set[int] = set()
-    pairs = numbers_of(computation)
+    pairs = _numbered(parameters)
+    if all([number == place for place, (number, _) in enumerate(pairs)]):  # as printers number them
+        return
     for number, parameter in pairs:
         if number in seen:
             yield report(module, parameter, PARAMETER_NUMBERS, f"{computation.name} has parameter {number} twice")
@@ -128,11 +132,10 @@ def _fused_entry(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
             yield report(module, instruction, FUSED_ENTRY, f"the entry computation {module.entry.name} is fused here")
 
 
-def _entry_layout(module: HloModule) -> Iterator[Diagnostic]:
+def _entry_layout(module: HloModule, parameters: dict[int, HloInstruction]) -> Iterator[Diagnostic]:
     layout = module.attributes.get("entry_computation_layout")
     if not isinstance(layout, EntryLayout):
         return
-    parameters = dict(numbers_of(module.entry))
     if len(layout.parameters) != len(parameters):
         yield report(module, None, ENTRY_LAYOUT,
                      f"entry_computation_layout lists {len(layout.parameters)} parameters, "
@@ -150,8 +153,7 @@ def _entry_layout(module: HloModule) -> Iterator[Diagnostic]:
                                                  f"entry_computation_layout says {layout.result.text(False)}")
 
 
-def _aliases(module: HloModule) -> Iterator[Diagnostic]:
-    parameters = {n: p.shape for n, p in numbers_of(module.entry)}
+def _aliases(module: HloModule, parameters: dict[int, HloInstruction]) -> Iterator[Diagnostic]:
     taken: set[tuple[int, Index]] = set()
     for entry in _entries(module, "input_output_alias", Aliasing):
         place = (entry.parameter, entry.parameter_index)
@@ -177,10 +179,10 @@ def _entries(module: HloModule, name: str, kind: type[Entry]) -> list[Entry]:
     return [entry for entry in value if isinstance(entry, kind)] if isinstance(value, tuple) else []
 
 
-def _no_leaf(parameters: dict[int, Shape], number: int, index: Index) -> str:
+def _no_leaf(parameters: dict[int, HloInstruction], number: int, index: Index) -> str:
     if number not in parameters:
         return f"there is no parameter {number}"
-    if _leaf(parameters[number], index) is None:
+    if _leaf(parameters[number].shape, index) is None:
         return f"parameter {number} has no array at {{{_listed(index)}}}"
     return ""
 

@@ -93,7 +93,7 @@ def verify_as_read(module: HloModule, profile: str = "unoptimized") -> list[Diag
     Reading makes none whose objects do not hang together, or whose values text cannot hold: that is not asked again.
     """
     _check_profile(profile)
-    return _verify(module, profile, not any("control-predecessors" in i.attributes for i in module.instructions()), ())
+    return _verify(module, profile, None, ())
 
 
 def _check_profile(profile: str) -> None:
@@ -101,9 +101,15 @@ def _check_profile(profile: str) -> None:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
 
 
-def _verify(module: HloModule, profile: str, is_whole: bool, broken: Iterable[str]) -> list[Diagnostic]:
-    """Every finding about a module whose objects hang together, and of which `broken` says what text cannot hold."""
+def _verify(module: HloModule, profile: str, is_whole: bool | None, broken: Iterable[str]) -> list[Diagnostic]:
+    """Every finding about a module whose objects hang together, and of which `broken` says what text cannot hold.
+
+    `is_whole` is what `is_sound` says of it; None for a module read just now, in which only control predecessors can
+    ask for another order.
+    """
     contents = Contents(module)
+    if is_whole is None:
+        is_whole = "control-predecessors" not in contents.attributes
     order: list[HloComputation] = []
     found = verify_module(module, contents, is_whole, order)
     if any(d.code in (CYCLE, FOREIGN_OPERAND) for d in found):
@@ -170,8 +176,15 @@ class Checker:
         failed, known = self._failed, self._known
         for instruction in order:
             # Attributes are shared and stay alive with the module, so their identity stands for their value.
-            key = (instruction.opcode, instruction.shape, id(instruction.attributes),
-                   *map(_shape, instruction.operands))
+            key: tuple[Any, ...]
+            operands = instruction.operands
+            if len(operands) == 1:
+                key = (instruction.opcode, instruction.shape, id(instruction.attributes), operands[0].shape)
+            elif len(operands) == 2:
+                key = (instruction.opcode, instruction.shape, id(instruction.attributes), operands[0].shape,
+                       operands[1].shape)
+            else:
+                key = (instruction.opcode, instruction.shape, id(instruction.attributes), *map(_shape, operands))
             try:
                 finding = known[key]
             except KeyError:
