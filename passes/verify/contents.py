@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape
 
-
 _shape = operator.attrgetter("shape")
 
 

@@ -94,7 +94,7 @@ def _parameters(module: HloModule, computation: HloComputation, parameters: list
                 ) -> Iterator[Diagnostic]:
     seen: set[int] = set()
     pairs = _numbered(parameters)
-    if all([number == place for place, (number, _) in enumerate(pairs)]):  # as printers number them
+    if [number for number, _ in pairs] == list(range(len(pairs))):  # as printers number them
         return
     for number, parameter in pairs:
         if number in seen:
