@@ -128,6 +128,13 @@ def forms_of(grammar: Grammar, name: str) -> Iterable[Form]:
                    rule.keeps_all)
 
 
+@functools.cache
+def _written(grammar: Grammar, blank: str, is_exact: bool, spaced: frozenset[str]
+             ) -> dict[tuple[str, frozenset[str], frozenset[str]], str]:
+    """Rules inside of others as they have been written: by rule, what may follow, and rules around it."""
+    return {}
+
+
 class _Writer:
     """Writes parts of rules as regular expressions; what is written includes the white space behind it."""
 
@@ -145,6 +152,7 @@ class _Writer:
         self.blank = r"\s*+" if grammar.ignored else ""
         if comments:
             self.blank = f"(?:{'|'.join(grammar.terminals[name] for name in grammar.ignored)})*+"
+        self._written = _written(grammar, self.blank, is_exact, spaced)
 
     def rule(self, rule: Rule, *, captures: bool) -> str:
         self.around.append(rule.name)
@@ -189,9 +197,13 @@ class _Writer:
             if self._is_exact:
                 raise ValueError(f"no expression is exactly the rule {rule.name}, which may hold itself")
             return self._any_balanced(rule)
-        self.around.append(rule.name)
-        written = self.part(rule.part, follow, captures=False)
-        self.around.pop()
+        # Where rules stand in many places, what is around them matters for those that hold themselves alone.
+        place = rule.name, follow, frozenset(_recursive(self._grammar).intersection(self.around))
+        written = self._written.get(place)
+        if written is None:
+            self.around.append(rule.name)
+            written = self._written[place] = self.part(rule.part, follow, captures=False)
+            self.around.pop()
         if self._is_exact or len(written) < _LARGE or _is_empty(self._grammar, rule.part):
             return written
         is_delimited = all(token == _END or token.strip('"') in _DELIMITERS for token in follow)
@@ -354,7 +366,7 @@ def _is_one_group(written: str) -> bool:
     return False
 
 
-_CLASS_OR_BRACKET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|.", re.S)
+_CLASS_OR_BRACKET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|[^()\\\[]++", re.S)
 
 
 _POSSESSIVE = re.compile(r"(?<!\\)[*+?}]\+")

@@ -25,7 +25,7 @@ class Position:
 
 def line_starts(text: str) -> list[int]:
     """The offset at which each line of a text begins; only a line feed ends one."""
-    *starts, _ = itertools.accumulate(map(len, text.split("\n")), lambda start, length: start + length + 1, initial=0)
+    *starts, _ = itertools.accumulate(map((1).__add__, map(len, text.split("\n"))), initial=0)
     return starts
 
 

@@ -64,9 +64,12 @@ def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = F
 
     `is_just_read` is for one that comes from a text and that nobody can have changed since.
     """
+    from hlotool.passes.contents import Contents
     from hlotool.passes.verify import verify, verify_as_read
 
-    checked = (verify_as_read if is_just_read else verify)(module, settings.profile)
+    contents = Contents(module) if is_just_read else None
+    checked = verify(module, settings.profile) if contents is None else \
+        verify_as_read(module, settings.profile, contents)
     # What is wrong with a place says more than that its form is of another time.
     wrong = {(d.line, d.column) for d in checked if d.line}
     found = [*(n for n in module.notes if (n.line, n.column) not in wrong), *checked]
@@ -75,7 +78,8 @@ def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = F
     if is_sound:
         from hlotool.passes.lints import run
 
-        found += run(module, select=settings.selects, named=settings.names, options=settings.rules)
+        found += run(module, select=settings.selects, named=settings.names, options=settings.rules,
+                     contents=contents)
     kept, suppressed = left(found, module, settings, is_sound)
     return sorted(dict.fromkeys(kept), key=lambda d: (d.line, d.column)), suppressed
 

@@ -85,16 +85,14 @@ def _proven(view: View, instruction: HloInstruction) -> tuple[frozenset[str], st
     if not indices.shape.is_static:
         return frozenset(), ""
     axis = instruction.attributes["index_vector_dim"]
+    width = indices.shape.dims[axis] if axis < indices.shape.rank else 1
+    if indices.shape.size <= width:
+        return frozenset(), ""  # one index: nothing to put in order, and compilers make a slice of it
     order = value_of(instruction, "scatter_dims_to_operand_dims" if is_scatter else "start_index_map")
     if (vectors := _vectors(view, indices, axis, order)) is not None:
-        if len(vectors) < 2:
-            return frozenset(), ""  # compilers make a slice of it
         found = {SORTED} if vectors == sorted(vectors) else set()
         return frozenset(found | ({UNIQUE} if is_scatter and _apart(instruction, vectors, order) else set())), \
             "the indices are known"
-    width = indices.shape.dims[axis] if axis < indices.shape.rank else 1
-    if indices.shape.size == width:
-        return frozenset(), ""  # one index: nothing to put in order
     if indices.shape.size != max(indices.shape.dims, default=1) or width != 1:
         return frozenset(), ""  # more than one row of indices, or of several numbers each
     facts = _facts(view, indices, 0)
@@ -106,15 +104,14 @@ def _proven(view: View, instruction: HloInstruction) -> tuple[frozenset[str], st
 def _vectors(view: View, indices: HloInstruction, axis: int, order: Sequence[int]) -> list[tuple[int, ...]] | None:
     """Known index vectors, in the order in which they are used, their numbers in the order of the dimensions."""
     try:
-        import numpy as np
-    except ModuleNotFoundError:  # in a browser: then nothing is known of them
+        array = known_array(view, indices)
+    except ModuleNotFoundError:  # without NumPy, in a browser: then nothing is known of them
         return None
-    array = known_array(view, indices)
     if array is None:
         return None
     width = array.shape[axis] if axis < array.ndim else 1
     if axis < array.ndim:
-        array = np.moveaxis(array, axis, -1)
+        array = array.transpose(*(d for d in range(array.ndim) if d != axis), axis)
     places = sorted(range(width), key=lambda n: order[n])
     return [tuple(row[n] for n in places) for row in array.reshape(-1, width).tolist()]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction
@@ -21,39 +21,58 @@ _FOLLOWED = frozenset({
 
 def known_array(view: View, instruction: HloInstruction) -> Any:
     """The elements of an integer array, as NumPy holds them; None where they are not known, or too many."""
-    known = view.memory.setdefault("arrays", {})
-    assert isinstance(known, dict)
-    return _known(view, instruction, known, 0)
+    known, knowable = view.memory.setdefault("arrays", {}), view.memory.setdefault("knowable", {})
+    assert isinstance(known, dict) and isinstance(knowable, dict)
+    # NumPy takes longer to import than most modules to lint, and most arrays are not known.
+    return _computed(view, instruction, known) if _is_knowable(view, instruction, knowable, 0) else None
 
 
-def _known(view: View, i: HloInstruction, known: dict[HloInstruction, Any], depth: int) -> Any:
+def _is_knowable(view: View, i: HloInstruction, known: dict[HloInstruction, bool], depth: int) -> bool:
+    """Whether an array comes from constants and iotas by operations that are followed."""
     if i not in known:
-        known[i] = None
+        known[i] = False
         if i.shape.is_array and i.shape.is_static and i.shape.size <= _MOST and depth < _DEEPEST and (
                 i.shape.dtype.is_integral or i.shape.element_type == "pred") and i.shape.dtype.bits in (8, 16, 32, 64):
-            known[i] = _computed(view, i, known, depth)
+            sources = _sources(view, i)
+            known[i] = sources is not None and all(_is_knowable(view, o, known, depth + 1) for o in sources)
     return known[i]
 
 
-def _computed(view: View, i: HloInstruction, known: dict[HloInstruction, Any], depth: int) -> Any:
+def _sources(view: View, i: HloInstruction) -> Sequence[HloInstruction] | None:
+    """What an array is computed from; None where that is not known."""
+    if i.opcode == "constant":
+        literal = i.attributes.get("literal")
+        return None if literal is None or literal.has_elided else ()
+    if i.opcode == "parameter":
+        outer = view.outer(i)
+        return None if outer is None else (outer,)
+    if i.opcode not in _FOLLOWED or i.opcode not in OPS or (i.opcode == "bitcast" and not _is_reshape(i)):
+        return None
+    return i.operands
+
+
+def _computed(view: View, i: HloInstruction, known: dict[HloInstruction, Any]) -> Any:
+    """The elements of an array that is knowable; None where computing gives another type or shape than is written."""
+    if i not in known:
+        known[i] = _evaluated(view, i, known)
+    return known[i]
+
+
+def _evaluated(view: View, i: HloInstruction, known: dict[HloInstruction, Any]) -> Any:
     import numpy as np
 
     if i.opcode == "constant":
-        literal = i.attributes.get("literal")
-        return None if literal is None or literal.has_elided else np.asarray(literal.array).reshape(i.shape.dims)
+        return np.asarray(i.attributes["literal"].array).reshape(i.shape.dims)
+    arrays = [_computed(view, o, known) for o in _sources(view, i) or ()]
+    if any(a is None for a in arrays):
+        return None
     if i.opcode == "parameter":
-        outer = view.outer(i)
-        return _known(view, outer, known, depth + 1) if outer is not None else None
-    record = OPS.get(i.opcode)
-    if i.opcode not in _FOLLOWED or record is None:
-        return None
-    arrays = [_known(view, o, known, depth + 1) for o in i.operands]
-    if any(a is None for a in arrays) or (i.opcode == "bitcast" and not _is_reshape(i)):
-        return None
+        return arrays[0]
     if i.opcode in ("bitcast", "copy"):
         return arrays[0].reshape(i.shape.dims)
+    evaluate = OPS[i.opcode].evaluate
     with np.errstate(all="ignore"):
-        value = np.asarray(record.evaluate(*arrays, **_keywords(record.evaluate, i)))
+        value = np.asarray(evaluate(*arrays, **_keywords(evaluate, i)))
     return value if value.shape == i.shape.dims and value.dtype == i.shape.dtype.numpy else None
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Note
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable, uses
 from hlotool.ops import OPS, Op
+from hlotool.passes.contents import Contents, Rows
 
 #: operations that hand elements on as they are
 FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "opt-barrier", "reverse", "domain",
@@ -21,15 +23,18 @@ _TRACED = 20
 _LOOKED_INTO = 4096
 
 
-_Rows = list[tuple[HloInstruction, HloComputation]]
-_ByOpcode = dict[str, _Rows]
+#: how a name ends that a frontend made, one of many a line each
+_NUMBERED = re.compile(r"\.\d+\n")
+
 
 
 class View:
-    """A module under the eyes of rules."""
+    """A module under the eyes of rules; `contents` are its, for who has them already."""
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, contents: Contents | None = None) -> None:
         self.module = module
+        self._contents = Contents(module) if contents is None else contents
+        self._rows: dict[tuple[str, bool], Rows] = {}
         self._users: dict[HloComputation, dict[HloInstruction, list[HloInstruction]]] = {}
         self._homes: dict[HloInstruction, HloComputation] = {}
         #: what rules compute once for the whole module
@@ -53,8 +58,10 @@ class View:
         if self.is_optimized:
             return False
         rows = list(self.module.instructions())
-        return len(rows) >= _TRACED and len(
-            [None for i in rows if i.metadata is not None or i.name.rpartition(".")[2].isdigit()]) > 0.9 * len(rows)
+        if len(rows) < _TRACED:
+            return False
+        plain = [i.name for i in rows if i.metadata is None]
+        return len(rows) - len(plain) + len(_NUMBERED.findall("\n".join([*plain, ""]))) > 0.9 * len(rows)
 
     def uses_in(self, computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
         """Users of each instruction of a computation, one entry a use; what is unused is missing."""
@@ -77,37 +84,30 @@ class View:
         return instruction in found
 
     @functools.cached_property
-    def callers(self) -> dict[HloComputation, list[tuple[HloInstruction, HloComputation]]]:
+    def callers(self) -> dict[HloComputation, Rows]:
         """The calls of each computation: the calling instruction and the computation that it stands in."""
-        found: dict[HloComputation, list[tuple[HloInstruction, HloComputation]]] = {}
-        called: dict[int, tuple[HloComputation, ...]] = {}  # many instructions share their attributes
-        for computation in self.module.computations:
-            for instruction in computation.instructions:
-                if attributes := instruction.attributes:
-                    callees = called.get(id(attributes))
-                    if callees is None:
-                        callees = called[id(attributes)] = instruction.called_computations()
-                    for callee in callees:
-                        found.setdefault(callee, []).append((instruction, computation))
+        found: dict[HloComputation, Rows] = {}
+        for computation, calls in self._contents.calls.items():
+            for instruction in calls:
+                for callee in instruction.called_computations():
+                    found.setdefault(callee, []).append((instruction, computation))
         return found
 
-    @functools.cached_property
-    def _index(self) -> tuple[_ByOpcode, _ByOpcode]:
-        """The instructions by opcode with their computations: outside of fusions, and inside."""
-        both: tuple[_ByOpcode, _ByOpcode] = {}, {}
-        for computation in self.module.computations:
-            index = both[computation in self.fused]
-            for instruction in computation.instructions:
-                rows = index.get(instruction.opcode)
-                if rows is None:
-                    index[instruction.opcode] = [(instruction, computation)]
-                else:
-                    rows.append((instruction, computation))
-        return both
+    def rows(self, opcodes: Iterable[str], in_fusions: bool = True) -> list[Rows]:
+        """The instructions of those opcodes, each with its computation, an opcode at a time: fused ones at the end."""
+        present = [o for o in opcodes if o in self._contents.by_opcode]
+        return [rows for inside in (False, True)[:1 + in_fusions] for o in present if (rows := self._part(o, inside))]
 
-    def rows(self, opcodes: Iterable[str], in_fusions: bool = True) -> list[_Rows]:
-        """The instructions of those opcodes, each with its computation, an opcode at a time."""
-        return [index[o] for index in self._index[:1 + in_fusions] for o in opcodes if o in index]
+    def _part(self, opcode: str, is_fused: bool) -> Rows:
+        """The instructions of an opcode that are fused, or those that are not."""
+        if not self.fused:
+            return [] if is_fused else self._contents.by_opcode[opcode]
+        found = self._rows.get((opcode, is_fused))
+        if found is None:
+            fused = self.fused
+            found = self._rows[opcode, is_fused] = [
+                row for row in self._contents.by_opcode[opcode] if (row[1] in fused) is is_fused]
+        return found
 
     def with_opcode(self, *opcodes: str) -> Iterator[tuple[HloInstruction, HloComputation]]:
         """The instructions of those opcodes, each with its computation."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, no_collection
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import RULES, Finding, Rule, Scope
@@ -23,24 +24,24 @@ def is_default(rule: Rule) -> bool:
 
 def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
         options: Mapping[str, Mapping[str, Any]] | None = None,
-        named: Callable[[Rule], bool] = lambda _: False) -> list[Diagnostic]:
+        named: Callable[[Rule], bool] = lambda _: False, contents: Contents | None = None) -> list[Diagnostic]:
     """What the selected rules find in a module that verifies, in the order of the text.
 
     `named` says which rules were asked for by name: those that are tidied speak about traced modules, too.
 
-    `options` maps names of rules to their options. Raises TypeError for an option that the rule does not have.
+    `options` maps names of rules to their options; `contents` are the module's, for who has them already. Raises
+    TypeError for an option that the rule does not have.
     """
     given = options or {}
     chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
               for r in RULES.values() if select(r)]
     with no_collection():
-        found = _findings(module, chosen, named)
+        found = _findings(View(module, contents), chosen, named)
     return sorted(found, key=lambda d: (d.line, d.column, d.code))
 
 
-def _findings(module: HloModule, chosen: Iterable[tuple[Rule, Check]],
-              named: Callable[[Rule], bool]) -> list[Diagnostic]:
-    view = View(module)
+def _findings(view: View, chosen: Iterable[tuple[Rule, Check]], named: Callable[[Rule], bool]) -> list[Diagnostic]:
+    module = view.module
     found: list[Diagnostic] = []
     for rule, check in chosen:
         if ((rule.tidied and view.is_traced) or (rule.authored and view.is_optimized)) and not named(rule):

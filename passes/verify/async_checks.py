@@ -16,10 +16,10 @@ from hlotool.passes.codes import (
     THREAD,
     WRONG_SHAPE,
 )
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import SHAPE_PART, report
 from hlotool.passes.verify.async_chains import Chains
 from hlotool.passes.verify.call_checks import MAIN, thread_of
-from hlotool.passes.verify.contents import Contents
 from hlotool.passes.verify.shape_checks import agrees
 
 #: starts that have exactly one user, their own done

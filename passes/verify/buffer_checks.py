@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
 from hlotool.passes.codes import BUFFER_ALIASING, BUFFER_PLACE, BUFFER_WRITERS, PIN
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.verify.async_checks import step_of
-from hlotool.passes.verify.contents import Contents
 
 #: what buffers pass through
 _CARRIERS = frozenset({

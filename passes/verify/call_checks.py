@@ -16,8 +16,8 @@ from hlotool.passes.codes import (
     SHARED_FUSION,
     THREAD,
 )
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 
 MAIN = "main"
 

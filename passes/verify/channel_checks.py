@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 
 _OPENING = frozenset({"send", "recv"})
 _CLOSING = frozenset({"send-done", "recv-done"})

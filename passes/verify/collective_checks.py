@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 
 #: collectives whose groups may be left out, or that have none
 _WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})

@@ -19,8 +19,8 @@ from hlotool.passes.codes import (
     RECOVERY,
     SHARED_NAME,
 )
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 from hlotool.text import parse, unquote
 
 _WARNING = Severity.WARNING

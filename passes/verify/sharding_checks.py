@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import AxisRef, HloInstruction, HloModule, Sharding
 from hlotool.passes.codes import AXES, SHARDING_DIFFERS
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 
 
 def verify_shardings(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:

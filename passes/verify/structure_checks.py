@@ -34,8 +34,8 @@ from hlotool.passes.codes import (
     RECURSION,
     SCHEDULE,
 )
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.contents import Contents
 
 Index = tuple[int, ...]
 Entry = TypeVar("Entry")

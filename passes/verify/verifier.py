@@ -34,6 +34,7 @@ from hlotool.passes.codes import (
     WARNINGS,
     WRONG_SHAPE,
 )
+from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import (
     SHAPE_PART,
     Finding,
@@ -47,7 +48,6 @@ from hlotool.passes.verify.buffer_checks import verify_buffers
 from hlotool.passes.verify.call_checks import verify_calls
 from hlotool.passes.verify.channel_checks import verify_channels
 from hlotool.passes.verify.collective_checks import verify_collectives
-from hlotool.passes.verify.contents import Contents
 from hlotool.passes.verify.entry_checks import verify_entry
 from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
@@ -87,13 +87,14 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 
 
 @no_collection()
-def verify_as_read(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
+def verify_as_read(module: HloModule, profile: str = "unoptimized", contents: Contents | None = None
+                   ) -> list[Diagnostic]:
     """The same about a module that was read from a text just now, so that nobody can have changed it.
 
     Reading makes none whose objects do not hang together, or whose values text cannot hold: that is not asked again.
     """
     _check_profile(profile)
-    return _verify(module, profile, None, ())
+    return _verify(module, profile, None, (), contents)
 
 
 def _check_profile(profile: str) -> None:
@@ -101,13 +102,14 @@ def _check_profile(profile: str) -> None:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
 
 
-def _verify(module: HloModule, profile: str, is_whole: bool | None, broken: Iterable[str]) -> list[Diagnostic]:
+def _verify(module: HloModule, profile: str, is_whole: bool | None, broken: Iterable[str],
+            contents: Contents | None = None) -> list[Diagnostic]:
     """Every finding about a module whose objects hang together, and of which `broken` says what text cannot hold.
 
     `is_whole` is what `is_sound` says of it; None for a module read just now, in which only control predecessors can
     ask for another order.
     """
-    contents = Contents(module)
+    contents = Contents(module) if contents is None else contents
     if is_whole is None:
         is_whole = "control-predecessors" not in contents.attributes
     order: list[HloComputation] = []

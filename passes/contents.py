@@ -1,4 +1,4 @@
-"""What a module holds, found in one walk for all groups of checks: most modules lack most of what is checked."""
+"""What a module holds, found in one walk for all groups of checks and all rules: most modules lack most of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape
 
+#: instructions with the computations that they are in
+Rows = list[tuple[HloInstruction, HloComputation]]
 _shape = operator.attrgetter("shape")
 
 
@@ -20,26 +22,27 @@ class Contents:
         self.calls: dict[HloComputation, list[HloInstruction]] = {}
         #: the parameters of each computation, in the order of the text
         self.parameters: dict[HloComputation, list[HloInstruction]] = {}
-        by_opcode: defaultdict[str, list[HloInstruction]] = defaultdict(list)
+        by_opcode: defaultdict[str, Rows] = defaultdict(list)
         by_attributes: defaultdict[int, list[HloInstruction]] = defaultdict(list)
         parameters = by_opcode["parameter"]
         for computation in module.computations:
             calling, begin = [], len(parameters)
             for instruction in computation.instructions:
-                by_opcode[instruction.opcode].append(instruction)
+                by_opcode[instruction.opcode].append((instruction, computation))
                 attributes = instruction.attributes
                 if attributes:
                     by_attributes[id(attributes)].append(instruction)
                     called = attributes.called if type(attributes) is Attributes else None
                     if instruction.called_computations() if called is None else called:
                         calling.append(instruction)
-            self.parameters[computation] = parameters[begin:]
+            self.parameters[computation] = [p for p, _ in parameters[begin:]]
             if calling:
                 self.calls[computation] = calling
         self._computations = module.computations
-        self._by_opcode = {opcode: found for opcode, found in by_opcode.items() if found}
+        #: the instructions of each opcode with their computations, in the order of the text
+        self.by_opcode: dict[str, Rows] = {opcode: rows for opcode, rows in by_opcode.items() if rows}
         self._by_attributes = list(by_attributes.values())
-        self.opcodes = frozenset(self._by_opcode)
+        self.opcodes = frozenset(self.by_opcode)
         #: the names of attributes that any instruction has
         self.attributes = frozenset(itertools.chain.from_iterable([i[0].attributes for i in self._by_attributes]))
 
@@ -50,7 +53,7 @@ class Contents:
 
     def of(self, opcodes: Iterable[str]) -> list[HloInstruction]:
         """The instructions with one of these opcodes, those of one opcode in the order of the text."""
-        return [i for opcode in opcodes for i in self._by_opcode.get(opcode, ())]
+        return [i for opcode in opcodes for i, _ in self.by_opcode.get(opcode, ())]
 
     def having(self, attribute: str) -> list[HloInstruction]:
         """The instructions with an attribute of that name, those that share their attributes in the order of the text.
@@ -61,4 +64,4 @@ class Contents:
 
     def shapes(self) -> set[Shape | None]:
         """The shapes of all instructions, each once."""
-        return set(map(_shape, itertools.chain.from_iterable(self._by_opcode.values())))
+        return set(map(_shape, itertools.chain.from_iterable([c.instructions for c in self._computations])))
