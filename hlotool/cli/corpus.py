@@ -57,10 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def tasks() -> Mapping[str, Task]:
     """The tasks by name: those of the room, and those that need a command's code."""
     from hlotool.cli.corpus_conform import CONFORM_TASK
+    from hlotool.cli.corpus_fuzz import FUZZ_TASK
     from hlotool.cli.corpus_roundtrip import JOURNEY_TASKS
     from hlotool.corpus import TASKS
 
-    return {**TASKS, **{task.name: task for task in (*JOURNEY_TASKS, CONFORM_TASK)}}
+    return {**TASKS, **{task.name: task for task in (*JOURNEY_TASKS, CONFORM_TASK, FUZZ_TASK)}}
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,9 +5,10 @@ from hlotool.conformance.expectations import Expectation, expectation_of, not_to
 from hlotool.conformance.judge import executors_of
 from hlotool.conformance.judge import judge as judge_case
 from hlotool.conformance.outcome import Outcome, Status
-from hlotool.conformance.samples import Section, cases_of, sections
+from hlotool.conformance.samples import Section, cases_of, sections, written
 from hlotool.conformance.selection import executor_words
 from hlotool.conformance.suites import samples_folder
 
 __all__ = ["Case", "Expectation", "Outcome", "Section", "Status", "cases_of", "executor_words", "executors_of",
-           "expectation_of", "judge_case", "not_to_run", "samples_folder", "sections", "shipped"]
+           "expectation_of", "judge_case", "not_to_run", "samples_folder", "sections", "shipped",
+           "written"]

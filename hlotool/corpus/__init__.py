@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from hlotool.corpus.index_search import Answer, FoundInstruction, IndexSql, ask, merged, statements
     from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
     from hlotool.corpus.query_sql import Statement
-    from hlotool.corpus.result_tables import COSTS, INPUTS, JOURNEYS, STATUSES, VERDICTS, Column, Table, bounded, plain
+    from hlotool.corpus.result_tables import (
+        CAMPAIGNS,
+        COSTS,
+        INPUTS,
+        JOURNEYS,
+        SIGHTINGS,
+        STATUSES,
+        VERDICTS,
+        Column,
+        Table,
+        bounded,
+        plain,
+    )
 
 #: what is imported when it is first used, for who asks an index needs nothing of runs: file of this room -> names
 _LATER = {
@@ -27,14 +39,16 @@ _LATER = {
     "index_search": ("Answer", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
     "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query"),
     "query_sql": ("Statement",),
-    "result_tables": ("COSTS", "INPUTS", "JOURNEYS", "STATUSES", "VERDICTS", "Column", "Table", "bounded", "plain"),
+    "result_tables": ("CAMPAIGNS", "COSTS", "INPUTS", "JOURNEYS", "SIGHTINGS", "STATUSES", "VERDICTS", "Column",
+                      "Table", "bounded", "plain"),
 }
 _FILES = {name: file for file, names in _LATER.items() for name in names}
 
 __all__ = [
-    "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "STATUSES", "TASKS", "TEXT_FIELDS",
-    "VERDICTS", "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement", "Table",
-    "Task", "ask", "bounded", "default_processes", "merged", "parse_query", "plain", "run_corpus", "statements",
+    "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
+    "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement",
+    "Table", "Task", "ask", "bounded", "default_processes", "merged", "parse_query", "plain", "run_corpus",
+    "statements",
 ]
 
 

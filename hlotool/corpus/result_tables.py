@@ -170,6 +170,21 @@ VERDICTS = Table("verdicts", "a case that an executor was asked: what a module's
     Column("seconds", "float64", "how long it took"),
 ), order=("status",))
 
+CAMPAIGNS = Table("campaigns", "a module, and what became of the programs that were made of it", (
+    *PLACE,
+    Column("executor", "string", "who ran them"),
+    Column("programs", "int32", "mutated sections of the module that were run"),
+    Column("outcomes", "int32{}", "agrees, undecided, unsupported, no value, left out, known or seen -> how many"),
+))
+
+SIGHTINGS = Table("sightings", "a program on which an executor does what it must not, or hlotool itself does", (
+    *PLACE,
+    Column("executor", "string", "who ran it"),
+    Column("kind", "string", "wrong, non-finite fold, crash, refused, time-out, ...; reference: hlotool's own mistake"),
+    Column("said", "string", "what was seen"),
+    Column("case", "string", "the program with its arguments, as `hlotool conform` reads it"),
+), order=("kind",))
+
 _MODULE_ID = Column("module_id", "int64", "the module's number in this index")
 
 MODULES = Table("modules", "a module of the index", (

@@ -1,15 +1,15 @@
 """Looking for the next bug: programs drawn at random, run on an executor, judged, sorted and made small."""
 
-from hlotool.fuzzing.batch import BatchReport, Sighting, run_batch
+from hlotool.fuzzing.batch import BatchReport, Sighting, judge_programs, run_batch
 from hlotool.fuzzing.campaign import Campaign, Limits, Tally
 from hlotool.fuzzing.campaign_folder import Folder
 from hlotool.fuzzing.campaign_report import campaign_record, campaign_schema, campaign_text, progress_text
 from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass
 from hlotool.fuzzing.following_up import Followed, follow_up
-from hlotool.fuzzing.programs import GENERATORS, programs_of
+from hlotool.fuzzing.programs import GENERATORS, programs_of, programs_of_module
 from hlotool.fuzzing.subject import Plan, Subject
 
 __all__ = ["GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "FindingClass", "Folder", "Followed",
            "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_schema", "campaign_text",
-           "follow_up", "programs_of", "progress_text", "run_batch"]
+           "follow_up", "judge_programs", "programs_of", "programs_of_module", "progress_text", "run_batch"]

@@ -9,7 +9,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,10 +75,15 @@ def _facts(executor: str) -> dict[str, str]:
 
 def run_batch(plan: Plan, batch: int) -> BatchReport:
     """Draw, run and judge the programs of a batch."""
+    return judge_programs(plan, batch, programs_of(plan, batch))
+
+
+def judge_programs(plan: Plan, batch: int, programs: Iterable[Subject]) -> BatchReport:
+    """Run and judge programs."""
     started = time.monotonic()
     found = BatchReport(batch)
     subjects: dict[int, Subject] = {}
-    for number, subject in enumerate(programs_of(plan, batch)):
+    for number, subject in enumerate(programs):
         found.drawn[subject.generator] += 1
         if not plan.with_known and _is_left_out(subject, plan.executor):
             found.outcomes["left out"] += 1

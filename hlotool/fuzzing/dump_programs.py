@@ -51,11 +51,16 @@ def dump_program(dice: random.Random, dumps: tuple[str, ...]) -> Subject | None:
         return None
     path = dice.choice(dumps)
     module = _module(path)
-    cut = _section(module, dice) if module is not None else None
+    return section_program(dice, module, Path(path).name) if module is not None else None
+
+
+def section_program(dice: random.Random, module: HloModule, name: str) -> Subject | None:
+    """A section of a module that runs (hlotool.execution.Program), mutated; `name` is what the module is called."""
+    cut = _section(module, dice)
     if cut is None:
         return None
     try:
-        found = parse(str(cut), Path(path).name)
+        found = parse(str(cut), name)
         for _ in range(dice.randint(0, 2)):
             _mutate(found, dice)
         program, seed = Program(found), dice.randrange(1 << 30)
@@ -68,7 +73,7 @@ def dump_program(dice: random.Random, dumps: tuple[str, ...]) -> Subject | None:
             return None
     except HloError:
         return None
-    return Subject("dump", Path(path).name, str(found), rows)
+    return Subject("dump", name, str(found), rows)
 
 
 def _section(module: HloModule, dice: random.Random) -> HloModule | None:

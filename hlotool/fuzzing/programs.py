@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from hlotool.diagnostics import HloError
 from hlotool.fuzzing.drawn_programs import composed_program, operation_program
-from hlotool.fuzzing.dump_programs import dump_program
+from hlotool.fuzzing.dump_programs import dump_program, section_program
 from hlotool.fuzzing.open_values import normal_rows
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import rule_program
 from hlotool.fuzzing.subject import Plan, Subject, dice_of
+from hlotool.ir import HloModule
 
 #: element types that executors lack: StableHLO has no integers of one bit, XLA no floats of six
 _ABSENT = re.compile(r"\b(f6e2m3fn|f6e3m2fn|s1|u1)\[")
@@ -40,13 +41,22 @@ GENERATORS: Mapping[str, Callable[[random.Random, Plan], Subject | None]] = {
 
 def programs_of(plan: Plan, batch: int) -> list[Subject]:
     """The programs of a batch: some of each generator."""
+    draws = [GENERATORS[name] for name in plan.generators]
+    return _drawn(plan, batch, lambda dice, number: draws[number % len(draws)](dice, plan))
+
+
+def programs_of_module(plan: Plan, module: HloModule, name: str) -> list[Subject]:
+    """As many programs as a batch has, or fewer: mutated sections of a module that runs (execution.Program)."""
+    return _drawn(plan, 0, lambda dice, _: section_program(dice, module, name))
+
+
+def _drawn(plan: Plan, batch: int, draw: Callable[[random.Random, int], Subject | None]) -> list[Subject]:
     found = []
     for number in range(plan.size):
         dice = dice_of(plan, batch, number)
-        draw = GENERATORS[plan.generators[number % len(plan.generators)]]
         for _ in range(_TRIES):
             try:
-                made = draw(dice, plan)
+                made = draw(dice, number)
             except HloError:  # a recipe drew what is no module
                 continue
             if made is not None and not _ABSENT.search(made.text):

@@ -7,11 +7,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from planted_tests import install_executors
 
 import hlotool
+from hlotool.cli import corpus_fuzz
 from hlotool.cli.corpus import tasks
+from hlotool.conformance import cases_of, sections
 from hlotool.corpus import run_corpus
+from hlotool.isolation import close_children
 from hlotool.mlir import program_text
+from hlotool.text.input_files import inputs_of
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 MODEL = SAMPLES / "models" / "fft_complex.hlo"
@@ -19,12 +24,13 @@ LARGE = "HloModule big\nENTRY e { x = f64[4294967296,4294967296] parameter(0)  R
         "negate(x) }\n"
 
 
-def results(name: str, path: Path, out: Path, status: str = "ok") -> list[dict[str, Any]]:
-    """The rows of a task's table."""
+def results(name: str, path: Path, out: Path, status: str = "ok", table: str = "") -> list[dict[str, Any]]:
+    """The rows of a task's table, the last one where none is named."""
     task = tasks()[name]
     report = run_corpus(task, [str(path)], str(out), version="test")
     assert report.statuses == {status: 1}
-    return [row for file in (out / task.tables[-1].name).iterdir() for row in pq.read_table(file).to_pylist()]
+    folder = out / (table or task.tables[-1].name)
+    return [row for file in folder.iterdir() for row in pq.read_table(file).to_pylist()] if folder.exists() else []
 
 
 def test_lint_gives_findings_of_what_is_wrong_and_what_cannot_be_read(tmp_path: Path) -> None:
@@ -75,6 +81,33 @@ def test_what_runs_modules_says_what_came_of_them(tmp_path: Path, name: str) -> 
         assert row["ulps"] > 1 and "expected 2" in row["detail"]
     else:
         assert dict(row["stages"])["run"] == "ok" and row["worst_ulps"] == 0
+
+
+def test_fuzz_keeps_what_it_sees_as_a_case_with_its_arguments(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_executors(tmp_path, monkeypatch)
+    monkeypatch.setattr(corpus_fuzz, "_EXECUTOR", "wrong")
+    text = "HloModule roots\nENTRY e { x = f32[4] parameter(0)  y = f32[4] multiply(x, x)  ROOT r = f32[4] sqrt(y) }\n"
+    [given] = inputs_of(text.encode(), "roots.hlo")
+    try:
+        rows, again = list(corpus_fuzz.sightings(given)), list(corpus_fuzz.sightings(given))
+    finally:
+        close_children()
+    assert rows == again
+    (table, campaign), *found = rows
+    outcomes = dict(campaign["outcomes"])
+    assert table == "campaigns" and 0 < outcomes["seen"] == len(found) < campaign["programs"] == sum(outcomes.values())
+    for table, row in found:
+        assert table == "sightings" and row["module"] == "roots" and row["kind"] in ("wrong", "non-finite fold")
+        [section] = sections(row["case"], "case.hlo")
+        [case] = cases_of(section, "corpus", "case", "")
+        assert case.arguments and "sqrt" in case.text
+
+
+def test_fuzz_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
+    assert results("fuzz", MODEL, tmp_path / "out", table="sightings") == []
+    [row] = results("fuzz", MODEL, tmp_path / "again", table="campaigns")
+    assert row["programs"] == dict(row["outcomes"])["agrees"] + dict(row["outcomes"]).get("undecided", 0) > 4
 
 
 def test_index_rows_are_of_the_module(tmp_path: Path) -> None:
