@@ -102,3 +102,17 @@ def test_remembered_values_are_those_of_the_reference(path):
         for given, wanted in zip(found, direct, strict=True):
             np.testing.assert_allclose(np.asarray(given).astype("c16"), np.asarray(wanted).astype("c16"), rtol=1e-4,
                                        atol=1e-5)
+
+
+def test_a_value_is_computed_apart_from_where_it_stops():
+    """In double precision from the stops on, which keep the single precision of their own values."""
+    program = Program(hlotool.parse(entry(
+        "x = f32[] parameter(0)\na = f32[] exponential(x)\nb = f32[] exponential(a)\n"
+        "ROOT t = (f32[], f32[], f32[]) tuple(x, a, b)")))
+    form = CanonicalForm()
+    x, a, b = form.results(program)[:3]
+    values = RememberedValues(form, [np.float32(0.3)], time.monotonic() + 60)
+    own = dict(zip((x, a, b), map(np.float64, values.of(program, [x, a, b])), strict=True))
+    assert values.apart(b, "shadow", {x}) == np.exp(np.exp(own[x]))
+    assert values.apart(b, "shadow", {a}) == values.apart(b, "shadow", {a, b}) == np.exp(own[a])
+    assert len({float(v) for v in (np.exp(np.exp(own[x])), np.exp(own[a]), own[b])}) == 3

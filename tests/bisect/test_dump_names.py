@@ -6,6 +6,9 @@ import pathlib
 import pytest
 
 from hlotool.bisect import Reader, dump_name, read_folder
+from hlotool.bisect.dump_folder import Dump
+from hlotool.bisect.pass_report import pass_record
+from hlotool.bisect.pass_verdicts import PassVerdict
 from hlotool.diagnostics import HloError
 
 NAMES = {
@@ -99,3 +102,8 @@ def test_the_first_module_of_a_log_is_what_the_first_pass_is_given(tmp_path: pat
     chain, = read_folder(tmp_path).chains
     assert [(d.label, d.part.first_line if d.part else 0) for d in chain.dumps] == [
         ("input", 1), ("One (one)", 3), ("Two (two)", 7)]
+
+
+def test_the_seconds_of_a_pass_have_three_decimals() -> None:
+    before, after = (Dump(name, path) for path in list(NAMES)[:2] if (name := dump_name(path)) is not None)
+    assert pass_record(PassVerdict(before, after, seconds=1.23456))["seconds"] == 1.235

@@ -728,3 +728,12 @@ def test_samples_are_found_and_shipped() -> None:
     folder = ROOT / "hlotool" / "conformance"
     data = [p for p in folder.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
     assert data and all(any(p.relative_to(folder).match(pattern) for pattern in patterns) for p in data)
+
+
+def test_cases_are_counted_by_suite_and_executor() -> None:
+    run = Run(records={str(n): {"suite": suite, "executor": "e", "status": status, "verdict": verdict}
+                       for n, (suite, status, verdict) in enumerate([
+                           ("a", Status.PASS, Verdict.PASSED), ("a", Status.CRASH, Verdict.EXPLAINED),
+                           ("a", Status.CRASH, Verdict.UNEXPLAINED), ("b", Status.PASS, Verdict.PASSED)])})
+    assert run.counts() == {("a", "e"): {"cases": 3, "pass": 1, "crash": 2, "explained": 1, "unexplained": 1},
+                            ("b", "e"): {"cases": 1, "pass": 1}}

@@ -5,7 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hlotool import pytest_fixtures
 
 TESTS = """
 import jax
@@ -30,6 +37,10 @@ def test_nan(hlo_check):
 def test_golden(hlo_golden, n):
     hlo_golden(jax.jit(lambda x: jnp.tanh(x) * FACTOR).lower(np.ones(n, np.float32)))
 """
+
+
+#: found here whether or not the plugin is installed
+hlo_check = pytest_fixtures.hlo_check
 
 
 def run(folder: Path, *options: str, factor: str = "n") -> str:
@@ -63,3 +74,15 @@ def test_the_plugin_is_declared_and_light() -> None:
     asked = "import sys, hlotool.pytest_fixtures; print(sorted({'jax', 'numpy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_failure_is_shown_at_the_projects_own_line(monkeypatch: pytest.MonkeyPatch,
+                                                     hlo_check: Callable[..., Any]) -> None:
+    def refuses(*_: Any) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setitem(sys.modules, "hlotool.jax", SimpleNamespace(check=refuses))
+    with pytest.raises(ValueError, match="no") as caught:
+        hlo_check(len)
+    assert "pytest_fixtures.py" in [Path(e.path).name for e in caught.traceback]
+    assert "pytest_fixtures.py" not in [Path(e.path).name for e in caught.traceback.filter(caught)]

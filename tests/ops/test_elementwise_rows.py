@@ -52,3 +52,12 @@ def test_rows_agree_with_pjrt(element: str) -> None:
             check_close(np.asarray(other), np.asarray(mine), record.ulps)
         except AssertionError as error:
             raise AssertionError(f"{record.opcode} of {element}: {error}") from error
+
+
+@pytest.mark.parametrize(("ulps", "opcodes"), [
+    (1, "abs divide"), (2, "sqrt"),
+    (4, "acos acosh asin asinh cbrt cosine exponential exponential-minus-one log log-plus-one rsqrt sign sine"),
+    (8, "atan2 erf logistic power tan tanh"), (32, "cosh sinh"), (128, "atanh")])
+def test_how_far_an_executor_may_be_off(ulps: int, opcodes: str) -> None:
+    """Units in the last place that verdicts allow one operation: more would hide faults, fewer would make some up."""
+    assert {name: OPS[name].ulps for name in opcodes.split()} == dict.fromkeys(opcodes.split(), ulps)

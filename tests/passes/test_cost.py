@@ -487,3 +487,17 @@ def test_what_a_fusion_updates_where_it_lies(root, pairs):
         "ENTRY e { v = f32[2] parameter(0)  x = f32[8] parameter(1)  i = s32[] parameter(2)  "
         f"ROOT f = {shape} fusion(v, x, i), kind=kLoop, calls=inner }}")
     assert list(updated_in_place(module.entry.root)) == pairs
+
+
+def test_the_state_of_a_loop_may_lie_where_the_caller_laid_it():
+    """A parameter's table of addresses is not the program's own: the body's is not one with it."""
+    module = hlotool.parse("""HloModule m, is_scheduled=true
+    cond { s = (s32[], f32[64]) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)
+      ROOT c = pred[] compare(i, n), direction=LT }
+    body { s = (s32[], f32[64]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+      x = f32[64] get-tuple-element(s), index=1  o = s32[] constant(1)  j = s32[] add(i, o)  y = f32[64] negate(x)
+      ROOT t = (s32[], f32[64]) tuple(j, y) }
+    ENTRY e { p = (s32[], f32[64]) parameter(0)
+      ROOT w = (s32[], f32[64]) while(p), condition=cond, body=body }""")
+    found = peak_memory(module)
+    assert found.total >= 2 * 256

@@ -18,7 +18,15 @@ from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate, evaluate_program, executor_named
 from hlotool.ir import clone_module
-from hlotool.triage import blame, blame_pair, find_nonfinite, refused_instruction, reproduce_blame
+from hlotool.triage import (
+    blame,
+    blame_pair,
+    compare_unnamed,
+    find_nonfinite,
+    name_instruction,
+    refused_instruction,
+    reproduce_blame,
+)
 from hlotool.triage.compared import _is_alone
 from hlotool.triage.reasons import _why
 from hlotool.triage.trials import Bench
@@ -449,3 +457,16 @@ def test_what_is_one_operation(opcode: str, calls: tuple[str, ...], together: tu
     ("remainder", (2.0, 0.0), "division by zero")])
 def test_why_a_quotient_is_no_number(opcode: str, operands: tuple[float, ...], said: str) -> None:
     assert _why(opcode, [np.float32(v) for v in operands], np.float32(np.nan)) == said
+
+
+def test_a_difference_without_its_arguments_names_no_instruction() -> None:
+    texts = [f"ENTRY e {{ x = f32[4] parameter(0)  ROOT y = f32[4] {op}(x) }}" for op in ("negate", "abs")]
+    one, other = (Program(hlotool.parse(text)) for text in texts)
+    found = compare_unnamed(*texts, executors=("reference",), inputs=("plain",))
+    witness, found.witness = found.witness, None
+    assert found.worst is not None and witness is not None
+    name_instruction(found, one, other)
+    assert found.instruction == ""
+    found.witness = witness
+    name_instruction(found, one, other)
+    assert found.instruction == "y"

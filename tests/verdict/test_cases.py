@@ -8,7 +8,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, Program, evaluate_program, run_limit
-from hlotool.verdict import cases, compare
+from hlotool.verdict import Watch, cases, compare
 from hlotool.verdict.argument_sets import ArgumentSet
 from hlotool.verdict.cases import FEWEST, SAMPLES, Case
 
@@ -95,3 +95,11 @@ def test_no_time_is_no_negative_time() -> None:
     values = case().arguments.values
     with run_limit(0), pytest.raises(HloError, match="no time is left"):
         evaluate_program(program, values)
+
+
+@pytest.mark.parametrize("is_after_origins", [False, True])
+def test_origins_are_noted_where_they_are_asked_for(is_after_origins: bool) -> None:
+    watch = Watch(is_after_origins=is_after_origins)
+    watch.run(Program(hlotool.parse("""ENTRY e { x = f32[2] parameter(0)  l = f32[2] log(x)  a = f32[2] abs(l)
+        c = f32[] constant(inf)  ROOT t = (f32[2], f32[], f32[2]) tuple(a, c, l) }""")), [[np.float32([-1, 1])]])
+    assert [i.name for i in watch.origins] == ["l"] * is_after_origins
