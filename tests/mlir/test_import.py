@@ -623,3 +623,12 @@ def test_a_call_named_as_an_mhlo_operation_keeps_its_target_until_it_is_read():
       %0 = stablehlo.custom_call @mhlo.tan(%a) {mhlo.attributes = {}} : (tensor<4xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32> }""")
     assert module.entry.root.opcode == "tan"
+
+
+def test_what_a_shape_is_asked_for_is_written_out():
+    module = hlotool.from_stablehlo("""func.func @main(%a: tensor<2x3xf32>, %b: tensor<6xf32>) -> tensor<2x3xf32> {
+      %s = shape.shape_of %a : tensor<2x3xf32> -> tensor<2xindex>
+      %0 = stablehlo.dynamic_reshape %b, %s : (tensor<6xf32>, tensor<2xindex>) -> tensor<2x3xf32>
+      %1 = stablehlo.add %a, %0 : tensor<2x3xf32>
+      return %1 : tensor<2x3xf32> }""")
+    assert opcodes(module) == ["parameter", "parameter", "reshape", "add"]

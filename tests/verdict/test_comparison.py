@@ -17,6 +17,7 @@ from hlotool.triage import compare
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
+    Finding,
     Judgement,
     Kind,
     Tolerance,
@@ -314,3 +315,11 @@ def test_initial_values_of_what_is_split_hold_the_identity() -> None:
 def test_the_ends_of_a_tolerance_are_within_it(tolerance: Tolerance, kind: Kind) -> None:
     found = tolerance.judge(np.float32([2.5, 2.0]), np.float32([2.0, 2.0]))
     assert [Kind(k) for k in found.kinds] == [kind, Kind.EQUAL]
+
+
+@pytest.mark.parametrize(("device", "value", "where"), [
+    (0, "", "result 2 of pjrt:cpu"), (1, "", "result 2 of device 1 of pjrt:cpu"), (1, "y", "y of device 1 of pjrt:cpu")])
+def test_a_finding_names_its_device_where_there_are_others(device: int, value: str, where: str) -> None:
+    judgement = Tolerance().judge(np.float32([1]), np.float32([2]))
+    found = Finding("pjrt:cpu", "reference", 2, device, "plain", 0, judgement, "reference", "why", value)
+    assert str(found).startswith(f"{where}, plain arguments: ")
