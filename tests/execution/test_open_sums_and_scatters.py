@@ -71,3 +71,15 @@ def test_each_of_several_ways_is_drawn_for_some_elements() -> None:
     assert set(drawn[where]) == {0.0, 1.0, 2.0} and set(drawn[~where]) == {0.0}
     for seed in range(3):
         assert set(OpenEnds(seed, None)._one_of(ways, where)[where]) == {float(seed)}
+
+
+@pytest.mark.parametrize("between", ["copy(p)", "reverse(p), dimensions={0}", "negate(p)"])
+def test_a_product_that_is_handed_on_may_stay_unrounded(between: str) -> None:
+    """inf - inf is NaN, and a number beyond the type's end minus infinity is minus infinity."""
+    program = Program(parse("ENTRY e { x = f32[2] parameter(0)  y = f32[2] parameter(1)  z = f32[2] parameter(2)\n"
+                            f"p = f32[2] multiply(x, y)  m = f32[2] {between}  ROOT s = f32[2] add(m, z) }}"))
+    sign = -1 if "negate" in between else 1
+    row = [np.float32([v, v]) for v in (1e30, 1e30, -sign * np.inf)]
+    found = {float(v) for seed in range(12) for v in sample_program(program, [row], seed)[0][0] if not np.isnan(v)}
+    assert found == {-sign * np.inf}
+    assert all(np.isnan(sample_program(program, [row], seed, strict=True)[0][0]).all() for seed in range(4))
