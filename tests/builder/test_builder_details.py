@@ -11,6 +11,7 @@ import pytest
 
 import hlotool
 from hlotool.builder import DotDimensionNumbers, GatherDimensionNumbers, XlaBuilder
+from hlotool.builder.reduction import computation_before_start
 from hlotool.execution import Program, run_program
 
 
@@ -224,3 +225,14 @@ def test_names_are_made_as_text_can_hold_them(name: str, kept: str) -> None:
     module = b.build([value, b.Reduce(value, np.float32(0), added, [0])])
     assert module.entry.instructions[0].name == kept and module.computations[0].name == kept
     assert str(hlotool.parse(str(module))) == str(module)
+
+
+def test_the_window_arguments_of_older_and_newer_documents() -> None:
+    def most(a, b):
+        return b
+
+    assert computation_before_start(["x", most, "init", [2], [1], "VALID"]) == ["x", "init", most, [2], [1], "VALID"]
+    assert computation_before_start(["x", "init", most, [2], [1], "VALID"]) == ["x", "init", most, [2], [1], "VALID"]
+    assert computation_before_start(["x", "y", "i", "j", most, [2]]) == [["x", "y"], ["i", "j"], most, [2]]
+    dilated = ["x", "init", most, [2], [1], [3], [4], "VALID"]
+    assert computation_before_start(dilated) == [*dilated[:5], "VALID", [3], [4]]

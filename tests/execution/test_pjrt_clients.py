@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.conformance import executor_words
 from hlotool.execution import describe_executor, executor_name, executor_named, is_ours
+from hlotool.execution.executors import pjrt
 from hlotool.execution.pjrt_clients import client_named
 
 TEXT = "HloModule m\n\nENTRY e {\n  x = f32[3] parameter(0)\n  y = f32[3] negate(x)\n  ROOT z = f32[3] negate(y)\n}\n"
@@ -149,3 +151,19 @@ def test_a_plugin_by_path_computes(plugin: Path, tmp_path: Path) -> None:
         facts = describe_executor(name)
         assert facts["platform"] == "cpu" and len(facts["library_sha256"]) == 64
     assert executor_named(f"pjrt:{plugin}").is_shareable
+
+
+@pytest.mark.parametrize(("partitioning", "code", "is_shardy"), [
+    ("automatic", b"sdy.mesh", True), ("automatic", b"mhlo.sharding", False), ("manual", b"sdy.mesh", False)])
+def test_shardy_splits_what_is_written_in_its_words(monkeypatch: pytest.MonkeyPatch, partitioning: str, code: bytes,
+                                                    is_shardy: bool) -> None:
+    asked: list[Any] = []
+    one = SimpleNamespace(local_devices=lambda: [None] * 2,
+                          compile_and_load=lambda code, devices, options: asked.append(options))
+    monkeypatch.setattr(pjrt, "client", lambda name: one)
+    monkeypatch.setattr(pjrt, "_marked_manual", lambda code: code)
+    monkeypatch.setattr("jaxlib.xla_client.DeviceList", list, raising=True)
+    pjrt._compiled(pjrt.Job(client_named("cpu"), code, 1, 2, partitioning))
+    build = asked[0].executable_build_options
+    assert build.use_shardy_partitioner is is_shardy and build.use_spmd_partitioning
+    assert (build.num_replicas, build.num_partitions) == (1, 2)

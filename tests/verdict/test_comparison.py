@@ -318,7 +318,8 @@ def test_the_ends_of_a_tolerance_are_within_it(tolerance: Tolerance, kind: Kind)
 
 
 @pytest.mark.parametrize(("device", "value", "where"), [
-    (0, "", "result 2 of pjrt:cpu"), (1, "", "result 2 of device 1 of pjrt:cpu"), (1, "y", "y of device 1 of pjrt:cpu")])
+    (0, "", "result 2 of pjrt:cpu"), (1, "", "result 2 of device 1 of pjrt:cpu"),
+    (1, "y", "y of device 1 of pjrt:cpu")])
 def test_a_finding_names_its_device_where_there_are_others(device: int, value: str, where: str) -> None:
     judgement = Tolerance().judge(np.float32([1]), np.float32([2]))
     found = Finding("pjrt:cpu", "reference", 2, device, "plain", 0, judgement, "reference", "why", value)
