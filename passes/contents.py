@@ -22,27 +22,28 @@ class Contents:
         self.calls: dict[HloComputation, list[HloInstruction]] = {}
         #: the parameters of each computation, in the order of the text
         self.parameters: dict[HloComputation, list[HloInstruction]] = {}
-        by_opcode: defaultdict[str, Rows] = defaultdict(list)
+        by_opcode: defaultdict[str, list[HloInstruction]] = defaultdict(list)
+        homes: defaultdict[str, list[HloComputation]] = defaultdict(list)
         by_attributes: defaultdict[int, list[HloInstruction]] = defaultdict(list)
         parameters = by_opcode["parameter"]
         for computation in module.computations:
             calling, begin = [], len(parameters)
             for instruction in computation.instructions:
-                by_opcode[instruction.opcode].append((instruction, computation))
-                attributes = instruction.attributes
+                opcode, attributes = instruction.opcode, instruction.attributes
+                by_opcode[opcode].append(instruction)
+                homes[opcode].append(computation)
                 if attributes:
                     by_attributes[id(attributes)].append(instruction)
                     called = attributes.called if type(attributes) is Attributes else None
                     if instruction.called_computations() if called is None else called:
                         calling.append(instruction)
-            self.parameters[computation] = [p for p, _ in parameters[begin:]]
+            self.parameters[computation] = parameters[begin:]
             if calling:
                 self.calls[computation] = calling
         self._computations = module.computations
-        #: the instructions of each opcode with their computations, in the order of the text
-        self.by_opcode: dict[str, Rows] = {opcode: rows for opcode, rows in by_opcode.items() if rows}
+        self._by_opcode, self._homes = {**by_opcode}, {**homes}
         self._by_attributes = list(by_attributes.values())
-        self.opcodes = frozenset(self.by_opcode)
+        self.opcodes = frozenset(homes)
         #: the names of attributes that any instruction has
         self.attributes = frozenset(itertools.chain.from_iterable([i[0].attributes for i in self._by_attributes]))
 
@@ -53,7 +54,11 @@ class Contents:
 
     def of(self, opcodes: Iterable[str]) -> list[HloInstruction]:
         """The instructions with one of these opcodes, those of one opcode in the order of the text."""
-        return [i for opcode in opcodes for i, _ in self.by_opcode.get(opcode, ())]
+        return [i for opcode in opcodes for i in self._by_opcode.get(opcode, ())]
+
+    def rows(self, opcode: str) -> Rows:
+        """The instructions of an opcode with their computations, in the order of the text."""
+        return list(zip(self._by_opcode[opcode], self._homes[opcode], strict=True)) if opcode in self._homes else []
 
     def having(self, attribute: str) -> list[HloInstruction]:
         """The instructions with an attribute of that name, those that share their attributes in the order of the text.

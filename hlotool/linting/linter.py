@@ -59,6 +59,7 @@ def _is_file(text: str) -> bool:
         return False
 
 
+@no_collection()
 def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = False) -> tuple[list[Diagnostic], int]:
     """All findings about a module that was read, and how many others its comments suppress.
 

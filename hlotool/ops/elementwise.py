@@ -25,7 +25,7 @@ from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
 from hlotool.ops.numbers import Array, computed, dtype_of
 from hlotool.ops.random_programs import Recipe, draw_ordered
-from hlotool.ops.registry import Attribute, Op, register, require
+from hlotool.ops.registry import Attribute, ConstraintError, Op, register
 from hlotool.ops.rules import (
     ANY,
     FLOAT,
@@ -35,6 +35,7 @@ from hlotool.ops.rules import (
     NUMERIC,
     SIGNED,
     merged,
+    require_array,
     require_same_type,
     require_type,
     same_dims,
@@ -130,11 +131,11 @@ def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
 def paired(opcode: str, lhs: Shape, rhs: Shape, types: Sequence[str]) -> Shape:
     """Test those constraints; the common shape."""
     require_type(lhs, types, f"{opcode}-c1", "lhs")
-    require(rhs.is_array, f"{opcode}-c1", f"rhs is {rhs}, which is not an array")
+    require_array(rhs, f"{opcode}-c1", "rhs")
     require_same_type((lhs, rhs), f"{opcode}-c2", ("lhs", "rhs"))
-    require(same_dims(lhs, rhs), f"{opcode}-c3",
-            f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions differ, "
-            f"and {opcode} does not broadcast")
+    if not same_dims(lhs, rhs):
+        raise ConstraintError(f"{opcode}-c3", f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions "
+                              f"differ, and {opcode} does not broadcast")
     return merged(lhs, rhs)
 
 

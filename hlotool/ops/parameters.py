@@ -15,7 +15,7 @@ from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, literal_text, shape_text
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.values import TOKEN, EvaluationError
 
 
@@ -55,8 +55,8 @@ def parameter(*, parameter_number: int, parameter_replication: Any = None) -> An
 def constant_shape(*, literal: Literal, declared: Shape | None) -> Shape:
     """Constraint 1 of constant."""
     shape = literal.shape
-    require(declared is None or shape.compatible(declared), "constant-c1",
-            f"the literal is {shape.text(False)}, the result {declared}")
+    if declared is not None and not shape.compatible(declared):
+        raise ConstraintError("constant-c1", f"the literal is {shape.text(False)}, the result {declared}")
     return declared or shape
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hlotool.ir import UNBOUNDED, Shape
-from hlotool.ops.registry import require
+from hlotool.ops.registry import ConstraintError, require
 
 #: element families (and names) that groups of operations take
 FLOAT = ("float",)
@@ -22,7 +22,8 @@ _WORDS = {"signed": "signed integers", "unsigned": "unsigned integers", "float":
 
 def require_array(shape: Shape, label: str, what: str = "the operand") -> None:
     """Only array shapes pass."""
-    require(shape.is_array, label, f"{what} is {shape}, which is not an array")
+    if not shape.is_array:  # a text of every shape would take longer than the rest of its check
+        raise ConstraintError(label, f"{what} is {shape}, which is not an array")
 
 
 def require_type(shape: Shape, types: Sequence[str], label: str, what: str = "the operand") -> None:
@@ -41,8 +42,9 @@ def type_words(types: Sequence[str]) -> str:
 def require_same_type(shapes: Sequence[Shape], label: str, names: Sequence[str]) -> None:
     """All arrays have one element type."""
     for shape, name in zip(shapes[1:], names[1:], strict=True):
-        require(shape.element_type == shapes[0].element_type, label,
-                f"{names[0]} is {shapes[0].text(False)}, {name} is {shape.text(False)}: the element types differ")
+        if shape.element_type != shapes[0].element_type:
+            raise ConstraintError(label, f"{names[0]} is {shapes[0].text(False)}, {name} is {shape.text(False)}: the "
+                                  "element types differ")
 
 
 def require_in_range(values: Iterable[int], limit: int, label: str, what: str, *,

@@ -13,7 +13,7 @@ from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import ConstraintError, op
 
 
 def tuple_shape(*elements: Shape) -> Shape:
@@ -42,9 +42,12 @@ def tuple_(*elements: Any) -> Any:
 
 def get_tuple_element_shape(operand: Shape, *, index: int) -> Shape:
     """Constraints 1 and 2 of get-tuple-element."""
-    require(operand.is_tuple, "get-tuple-element-c1", f"the operand is {operand.text(False)}, which is no tuple")
+    if not operand.is_tuple:
+        raise ConstraintError("get-tuple-element-c1", f"the operand is {operand.text(False)}, which is no tuple")
     count = len(operand.elements)
-    require(0 <= index < count, "get-tuple-element-c2",
+    if not 0 <= index < count:  # the text of a tuple of thousands would be copied for each of its elements
+        raise ConstraintError(
+            "get-tuple-element-c2",
             f"index is {index}; the operand {operand.text(False)} has {count} element{'s' * (count != 1)}",
             attribute="index")
     return operand.elements[index]

@@ -95,18 +95,18 @@ class View:
 
     def rows(self, opcodes: Iterable[str], in_fusions: bool = True) -> list[Rows]:
         """The instructions of those opcodes, each with its computation, an opcode at a time: fused ones at the end."""
-        present = [o for o in opcodes if o in self._contents.by_opcode]
+        present = [o for o in opcodes if o in self._contents.opcodes]
         return [rows for inside in (False, True)[:1 + in_fusions] for o in present if (rows := self._part(o, inside))]
 
     def _part(self, opcode: str, is_fused: bool) -> Rows:
         """The instructions of an opcode that are fused, or those that are not."""
-        if not self.fused:
-            return [] if is_fused else self._contents.by_opcode[opcode]
         found = self._rows.get((opcode, is_fused))
         if found is None:
             fused = self.fused
-            found = self._rows[opcode, is_fused] = [
-                row for row in self._contents.by_opcode[opcode] if (row[1] in fused) is is_fused]
+            rows = self._contents.rows(opcode)
+            self._rows[opcode, True] = [row for row in rows if row[1] in fused] if fused else []
+            self._rows[opcode, False] = [row for row in rows if row[1] not in fused] if fused else rows
+            found = self._rows[opcode, is_fused]
         return found
 
     def with_opcode(self, *opcodes: str) -> Iterator[tuple[HloInstruction, HloComputation]]:
