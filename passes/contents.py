@@ -67,6 +67,6 @@ class Contents:
             return []
         return [i for found in self._by_attributes if attribute in found[0].attributes for i in found]
 
-    def shapes(self) -> set[Shape | None]:
+    def shapes(self) -> set[Shape]:
         """The shapes of all instructions, each once."""
         return set(map(_shape, itertools.chain.from_iterable([c.instructions for c in self._computations])))

@@ -147,8 +147,9 @@ def recursions(module: HloModule) -> list[tuple[HloComputation, HloComputation]]
     return found
 
 
-def reachable(starts: Iterable[HloComputation]) -> set[HloComputation]:
-    """Those computations and all that they call, directly or not."""
+def reachable(starts: Iterable[HloComputation],
+              called_by: Callable[[HloComputation], list[HloComputation]] = called_by) -> set[HloComputation]:
+    """Those computations and all that they call, directly or not; `called_by` is as for callees_before_callers."""
     found: set[HloComputation] = set()
     waiting = list(starts)
     while waiting:

@@ -116,19 +116,27 @@ class View:
     @functools.cached_property
     def fused(self) -> set[HloComputation]:
         """The computations that fusions call, and what those call."""
-        return reachable(c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls))
+        return self._reached(c for c, calls in self.callers.items() if any(i.opcode == "fusion" for i, _ in calls))
 
     @functools.cached_property
     def looped(self) -> set[HloComputation]:
         """The bodies and conditions of loops, and what those call."""
-        return reachable(c for c, calls in self.callers.items() if any(i.opcode == "while" for i, _ in calls))
+        return self._reached(c for c, calls in self.callers.items() if any(i.opcode == "while" for i, _ in calls))
 
     @functools.cached_property
     def folding(self) -> set[HloComputation]:
         """The computations of scalars that reductions, sorts, scatters and the like apply."""
-        return reachable(c for c, calls in self.callers.items()
+        return self._reached(c for c, calls in self.callers.items()
                            if all(i.opcode not in ("fusion", "while", "call", "conditional", "async-start",
                                                    "custom-call") for i, _ in calls))
+
+    def _reached(self, starts: Iterable[HloComputation]) -> set[HloComputation]:
+        return reachable(starts, self._contents.called_by)
+
+    @functools.cached_property
+    def shapes(self) -> set[Shape]:
+        """The shapes of all instructions, each once."""
+        return self._contents.shapes()
 
     def outer(self, parameter: HloInstruction) -> HloInstruction | None:
         """What a parameter of a fused computation stands for, where the computation has one caller."""

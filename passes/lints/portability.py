@@ -195,7 +195,7 @@ def dynamic_shape(view: View) -> Iterator[Finding]:
     """
     first: dict[str, HloInstruction] = {}
     counts: Counter[str] = Counter()
-    static = {s: s.is_static for s in {i.shape for c in view.module.computations for i in c.instructions}}
+    static = {s: s.is_static for s in view.shapes}
     if all(static.values()):
         return
     for computation in view.module.computations:
