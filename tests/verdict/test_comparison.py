@@ -17,10 +17,12 @@ from hlotool.triage import compare
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
+    Coverage,
     Finding,
     Judgement,
     Kind,
     Tolerance,
+    Watch,
     comparison,
     comparison_json,
     comparison_schema,
@@ -324,3 +326,16 @@ def test_a_finding_names_its_device_where_there_are_others(device: int, value: s
     judgement = Tolerance().judge(np.float32([1]), np.float32([2]))
     found = Finding("pjrt:cpu", "reference", 2, device, "plain", 0, judgement, "reference", "why", value)
     assert str(found).startswith(f"{where}, plain arguments: ")
+
+
+def test_the_first_set_alone_may_take_longer_than_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[float] = []
+
+    def watch(coverage: Coverage | None = None, *, until: float) -> Watch:
+        ends.extend([until] if coverage is not None else [])  # the other module is run as long as it takes
+        return Watch(coverage)
+
+    monkeypatch.setattr(comparison, "Watch", watch)
+    monkeypatch.setattr(comparison, "_GRACE", 0.0)
+    hlotool.compare(SMALL, SMALL, executors=("reference",), time_budget=0.9)
+    assert ends[0] > max(ends[1:], default=0.0) + 10 and len(set(ends[1:])) <= 1
