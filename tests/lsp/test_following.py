@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
+from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.linting import Settings
 from hlotool.lsp.document import Document
 from hlotool.lsp.following import Following
+from hlotool.lsp.open_text import OpenText
 from hlotool.lsp.text_lines import Change
 from hlotool.passes.lints import RULES
 from hlotool.passes.verify import InstructionChecks
@@ -162,3 +165,13 @@ def test_what_is_out_of_step_is_seen() -> None:
     assert typed.type(Change(at, at + 3, "f32["))
     assert typed.following.settle(Document(wrong, "typed.hlo").findings())
     assert not typed.following.settle([])
+
+
+@pytest.mark.parametrize(("place", "result"), [
+    ((0, 1), "a!b\ncd\n"), ((0, 9), "ab!\ncd\n"), ((1, 2), "ab\ncd!\n"), ((2, 0), "ab\ncd\n!"), ((2, 7), "ab\ncd\n!"),
+    ((9, 0), "ab\ncd\n!")])
+def test_a_change_behind_a_line_or_the_text_is_at_its_end(place: tuple[int, int], result: str) -> None:
+    opened = OpenText("file:///m.hlo", "ab\ncd\n", 0, "hlo", PositionCodec())
+    at = lsp.Position(*place)
+    opened.apply_change(lsp.TextDocumentContentChangePartial(lsp.Range(at, at), "!"))
+    assert opened.source == result
