@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.cli.compare import _text
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
@@ -339,3 +340,14 @@ def test_the_first_set_alone_may_take_longer_than_the_budget(monkeypatch: pytest
     monkeypatch.setattr(comparison, "_GRACE", 0.0)
     hlotool.compare(SMALL, SMALL, executors=("reference",), time_budget=0.9)
     assert ends[0] > max(ends[1:], default=0.0) + 10 and len(set(ends[1:])) <= 1
+
+
+@pytest.mark.parametrize(("untaken", "said"), [
+    (0, None), (2, "select 0; select 1"), (8, "; ".join(f"select {n}" for n in range(8))),
+    (9, "; ".join(f"select {n}" for n in range(8)) + "; ...")])
+def test_sides_that_no_arguments_take_are_named(untaken: int, said: str | None) -> None:
+    found = Comparison("one", "other", ("reference",), untaken=[f"select {n}" for n in range(untaken)], choices=20,
+                       covered=20 - untaken)
+    lines = [line.strip() for line in _text(found).splitlines() if "never taken" in line]
+    assert lines == ([] if said is None else [
+        f"never taken ({20 - untaken} of 20 choices are covered): {said}"])
