@@ -14,6 +14,7 @@ from hlotool.cli import corpus_fuzz
 from hlotool.cli.corpus import tasks
 from hlotool.conformance import cases_of, sections
 from hlotool.corpus import run_corpus
+from hlotool.corpus.index_rows import _of_shape
 from hlotool.isolation import close_children
 from hlotool.mlir import program_text
 from hlotool.text.input_files import inputs_of
@@ -122,3 +123,12 @@ def test_index_rows_are_of_the_module(tmp_path: Path) -> None:
     [row] = pq.read_table(file).to_pylist()
     assert row["name_blind"] == hlotool.fingerprint(module) and row["instructions"] == len(rows)
     assert dict(row["opcodes"])["fft"] == sum(r["opcode"] == "fft" for r in rows)
+
+
+@pytest.mark.parametrize(("shape", "rank", "dims", "elements"), [
+    ("f32[0,3]", 2, [0, 3], 0), ("f32[?,3]", 2, [-1, 3], None), ("f32[2,3]", 2, [2, 3], 6), ("f32[]", 0, [], 1),
+    ("(f32[2])", None, None, None)])
+def test_what_the_index_says_of_a_shape(shape: str, rank: int | None, dims: list[int] | None,
+                                        elements: int | None) -> None:
+    row = _of_shape(hlotool.parse(f"ENTRY e {{ ROOT x = {shape} parameter(0) }}").entry.root.shape)
+    assert (row["shape"], row["rank"], row["dims"], row["elements"]) == (shape, rank, dims, elements)
