@@ -141,11 +141,11 @@ class QuickLines:
 
     def _operands(self, inside: str, table: dict[str, HloInstruction]) -> tuple[HloInstruction, ...] | None:
         """Operands with comments between them or shapes in front; None when the long way must look at them."""
-        if self._has_signs:  # what stands within a name stays, and the name is none then
-            inside = inside.replace(" %", " ").removeprefix("%").replace("*/%", "*/")
         if "/*" in inside:
             inside = _INDEX_COMMENT.sub("", inside)
         if "[" not in inside:
+            if self._has_signs:  # what stands within a name stays, and the name is none then
+                inside = inside.removeprefix("%").replace(", %", ", ")
             return tuple(map(table.__getitem__, inside.split(", ")))
         phrases, operands, at, match = self._phrases, [], 0, _TYPED_OPERAND.match
         while at < len(inside):

@@ -108,7 +108,7 @@ EXTRA = {
                         "a: b,(c"],
     "plain_parameters": [f"a: (b), {c}: d" for c in ("c", "1", "z", "A", "Z", "_", "zq", "z-", "z.", "z9", "z_", "zQ")]
     + [f"a: (b), {c}" for c in ("c) z: d", "c:d) z: d", "c), d: e", "c), d: e, f: g")],
-    "typed_operand": ["(a) b) c", "(a) b, ", "(a, b) c.d-e", "(a) (b) c", "a(b c", "(a c) b,", "(x y-, z) b"],
+    "typed_operand": ["(a) %b", "(a) b) c", "(a) b, ", "(a, b) c.d-e", "(a) (b) c", "a(b c", "(a c) b,", "(x y-, z) b"],
     "one": ["dtype=f32", "rank==1", "bytes>1kB", "bytes>1KB", "bytes > 1 PiB", "rank>1P"],
     "any": ["root or entry", "root and entry or root or root"],
     "item": [f"{flag}{c}" for flag in ("replicated", "shard_as 1 shard_like 2", "shard_as", "maximal") for c in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 from pathlib import Path
@@ -215,3 +216,13 @@ def test_names_may_begin_as_keywords_do(text: str, computation: str, root: str) 
     assert (module.entry.name, module.entry.root.name) == (computation, root)
     assert str(hlotool.parse(str(module))) == str(module)
     Lark(source_of("hlo"), parser="lalr", start="start", import_paths=[FOLDER]).parse(text)
+
+
+@pytest.mark.parametrize(("operands", "is_read"), [
+    ("f32[] %p, f32[] %p", True), ("f32[] p, %p", True), ("%p, /*index=1*/f32[] %p", True), ("%p, p", True),
+    ("%f32[] %p, %p", False), ("f32[] %p, %f32[] %p", False), ("% p, %p", False), ("%%p, %p", False)])
+def test_a_sign_stands_in_front_of_a_name_alone(operands, is_read):
+    text = f"HloModule m\n\nENTRY %e (p: f32[]) -> f32[] {{\n  %p = f32[] parameter(0)\n" \
+           f"  ROOT %r = f32[] add({operands})\n}}\n"
+    with contextlib.nullcontext() if is_read else pytest.raises(hlotool.HloError, match="operand"):
+        assert [o.name for o in hlotool.parse(text).entry.root.operands] == ["p", "p"]
