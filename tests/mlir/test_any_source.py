@@ -137,3 +137,14 @@ def test_parse_says_who_reads_other_things(given):
     (found,) = caught.value.diagnostics
     assert found.code == "R006"
     assert "hlotool.read" in found.help
+
+
+@pytest.mark.parametrize(("given", "own", "said"), [
+    ("mine", "its", "mine"), ("", "its", "its"), ("mine", None, "mine"), ("", None, "<file>")])
+def test_an_open_file_has_the_name_that_is_given(given, own, said):
+    file = io.BytesIO(b"ENTRY e { x = f32[2] }")
+    if own is not None:
+        file.name = own
+    with pytest.raises(hlotool.HloError) as caught:
+        hlotool.read(file, filename=given)
+    assert {d.filename for d in caught.value.diagnostics} == {said}
