@@ -200,3 +200,12 @@ LIBRARY = [
 def test_the_library_has_what_xlas_has(name: str) -> None:
     XlaBuilder().apply_named("Constant", [1.0])  # declares the functions of records, too
     assert OTHER_NAMES.get(name, name) in FUNCTIONS
+
+
+@pytest.mark.parametrize("dims", [([1, 3], [1, 3], [1, 3], [2, 4]), ([1, 3], [2, 3], [1, 3], [2, 3]),
+                                  ([2, 3], [2, 3], [2, 3], [2, 3]), ([1, 3], [1, 3], [1, 3], [3]),
+                                  ([1, 3], [1, 3], [1, 4], [2, 3]), ([1, 0], [1, 0], [1, 0], [2, 0])])
+def test_systems_of_other_sizes_are_refused(dims: tuple[list[int], ...]) -> None:
+    b = XlaBuilder()
+    with pytest.raises(hlotool.HloError, match=r"takes diagonals \[\.\.\., 1, n\]"):
+        b.TridiagonalSolver(*(b.Parameter(n, f"f32{d}".replace(" ", "")) for n, d in enumerate(dims)))

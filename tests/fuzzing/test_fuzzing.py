@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from hlotool.fuzzing import (
     Tally,
     campaign_schema,
     campaign_text,
+    following_up,
     programs_of,
 )
 from hlotool.fuzzing import batch as fuzzing_batch
@@ -300,3 +302,17 @@ def test_what_ends_its_process_is_left_out(monkeypatch: pytest.MonkeyPatch, entr
     one = Subject("operation", "negate/f32", "", [], opcode="negate", element_type="f32")
     assert fuzzing_batch._is_left_out(one, "reference") is is_left_out
     assert not fuzzing_batch._is_left_out(Subject("rule", "a rule", "", []), "reference")
+
+
+@pytest.mark.parametrize(("verdicts", "wrong", "guilty"), [
+    (["equal", "agrees"], [], "code generation"), (["equal", "wrong"], ["algsimp"], "algsimp"),
+    (["equal", "none"], [], ""), (None, [], "")])
+def test_the_pass_to_blame(monkeypatch: pytest.MonkeyPatch, verdicts: list[str] | None, wrong: list[str],
+                           guilty: str) -> None:
+    judged = None if verdicts is None else SimpleNamespace(
+        wrong=[SimpleNamespace(changed_by=name) for name in wrong],
+        passes=[SimpleNamespace(verdict=v) for v in verdicts])
+    monkeypatch.setattr(following_up, "judge_small", lambda *_: judged)
+    found = SimpleNamespace(rows=[], guilty_pass="", problems=[])
+    following_up._name_pass(found, None, SimpleNamespace(executor="pjrt:cpu", time_limit=1.0))
+    assert found.guilty_pass == guilty and found.problems == []

@@ -257,3 +257,11 @@ def test_words_of_the_language_are_no_names(name: str) -> None:
     assert is_sound(module)
     module.entry.root.name = name
     assert not is_sound(module)
+
+
+def test_what_depends_on_its_own_result_is_not_written() -> None:
+    module = hlotool.parse("ENTRY e { x = f32[2] parameter(0)  a = f32[2] negate(x)  ROOT b = f32[2] negate(a) }")
+    a = module.entry.root.operands[0]
+    a.operands = (module.entry.root,)
+    with pytest.raises(hlotool.HloError, match=r"cannot be written: [ab] depends on its own result"):
+        hlotool.print_module(module)

@@ -135,3 +135,15 @@ def test_how_many_devices_collectives_need(instruction: str, devices: int) -> No
                            f"ROOT s = f32[] add(a, b) }}\nENTRY e {{ v = f32[4] parameter(0)\n"
                            f"{'' if end else 'ROOT '}r = {instruction}\n{end} }}")
     assert Program(module).devices == devices
+
+
+@pytest.mark.parametrize(("kernel", "labels", "dimension", "codes"), [
+    ("1,2", "oi", 1, []), ("2,1", "io", 0, []), ("1,3", "oi", 1, ["convolution-c11"]),
+    ("1,2", "oi", 0, ["convolution-c11"])])
+def test_a_sparse_kernel_takes_as_many_features_as_it_stands_for(kernel: str, labels: str, dimension: int,
+                                                                 codes: list[str]) -> None:
+    module = hlotool.parse(
+        f"ENTRY e {{ x = f32[1,8] parameter(0)  k = f32[{kernel}] parameter(1)  i = u8[{kernel}] parameter(2)  "
+        f"ROOT c = f32[1,1] convolution(x, k, i), dim_labels=bf_{labels}->bf, "
+        f"sparsity_config={{rhs={{sparsity=1x4 dimension={dimension} stride=1 idx=2}}}} }}")
+    assert [d.code for d in hlotool.verify(module)] == codes

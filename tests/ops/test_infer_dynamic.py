@@ -217,3 +217,14 @@ def test_rule(row: str) -> None:
     except HloError as error:
         found = error.diagnostics[0].code
     assert found == expected
+
+
+@pytest.mark.parametrize(("features", "taken", "groups", "fits"), [
+    ("?", "?", 1, True), ("?", "?", 2, False), ("4", "?", 1, False), ("?", "4", 1, False), ("6", "2", 3, True),
+    ("6", "2", 2, False)])
+def test_features_of_a_convolution_without_bounds(features: str, taken: str, groups: int, fits: bool) -> None:
+    """XLA compares them as they are written."""
+    module = hlotool.parse(
+        f"ENTRY e {{ x = f32[1,8,{features}] parameter(0)  k = f32[1,{taken},6] parameter(1)  ROOT c = f32[1,8,6] "
+        f"convolution(x, k), window={{size=1}}, dim_labels=b0f_0io->b0f, feature_group_count={groups} }}")
+    assert [d.code for d in hlotool.verify(module)] == ([] if fits else ["convolution-c11"])

@@ -132,7 +132,7 @@ def test_its_gradients_are_those_of_jax(mask: int, layout: int) -> None:
 @pytest.mark.parametrize(("more", "why"), [
     ({"dropout_probability": 0.1}, "drops"), ({"bias_type": 1}, "bias_type"), ({"window_size_left": 4}, "window"),
     ({"qkv_layout": 14}, "qkv_layout"), ({"mask_type": 5}, "mask_type"), ({"max_segments_per_seq": 2}, "segments"),
-    ({"num_gqa_groups": 3}, "queries")])
+    ({"num_gqa_groups": 3}, "queries"), ({"attn_heads": 8}, "queries"), ({"num_gqa_groups": 1}, "queries")])
 def test_attention_of_another_kind_stays_a_call(more: dict[str, Any], why: str) -> None:
     module = hlotool.parse(forward_text(0, 9, **more))
     (call,) = lift_library_calls_recovering(module)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import pathlib
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from planted_tests import Fed, Holds, SetAnew, Sometimes, install_executors, nam
 
 import hlotool
 from hlotool.cli import main
+from hlotool.cli.reduce import candidate_of
 from hlotool.diagnostics import HloError
 from hlotool.reduction import Candidate, Command, Failure, Finding, GuiltyPass, Options, State, Verdict, reduce
 
@@ -309,3 +312,17 @@ def test_time_ends_a_command_and_the_search(tmp_path: pathlib.Path) -> None:
     assert test.look(Candidate(hlotool.parse(text))).signs
     found = small(text, Command((sys.executable, "-I", str(script)), time_limit=0.8), time_limit=30, repeats=1)
     assert "cosine(" in str(found.candidate.module) and found.last.seen
+
+
+def test_a_failure_is_looked_for_with_the_arguments_that_are_given(tmp_path: pathlib.Path) -> None:
+    module = hlotool.parse("ENTRY e { ROOT x = f32[3] parameter(0) }")
+    np.save(tmp_path / "x.npy", np.float32([3, 5, 7]))
+    loaded, test = SimpleNamespace(module=lambda: module), Failure("reference", "", 5.0)
+
+    def values(files: list[str] | None) -> list[float]:
+        found = candidate_of(argparse.Namespace(argument_files=files), loaded, test)
+        assert found.rows is not None and len(found.rows) == 1
+        return found.rows[0][0].tolist()
+
+    assert values([str(tmp_path / "x.npy")]) == [3, 5, 7]
+    assert values(None) == values([]) != [3, 5, 7]
