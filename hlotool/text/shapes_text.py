@@ -181,11 +181,8 @@ def _array(name: str, dims: tuple[tuple[int, bool], ...], layout: Layout | None,
             raise PhraseError(BAD_SHAPE, f"{name} has no dimensions", *place_of(token))
         return Shape(name)
     if layout is not None and len(layout.minor_to_major) != len(sizes):
-        if not layout.minor_to_major and str(layout) == "{}":
-            layout = None
-        else:
-            raise PhraseError(BAD_LAYOUT, f"the shape has {len(sizes)} dimensions, its layout orders "
-                              f"{len(layout.minor_to_major)}", *place_of(token))
+        raise PhraseError(BAD_LAYOUT, f"the shape has {len(sizes)} dimensions, its layout orders "
+                          f"{len(layout.minor_to_major)}", *place_of(token))
     if not sizes and layout is not None and str(layout) == "{}":
         layout = None
     return Shape.array(name, sizes, layout, tuple(dynamic for _, dynamic in dims))
