@@ -11,8 +11,10 @@ notices), and the tests that can notice it are run there until one fails. A line
     killed     a test failed
     survived   all passed: read the line; a test is missing, or the change changes nothing (say why)
     timed out  the tests took several times as long as without the change
+    not tried  no test that can notice it is quick enough for `--seconds`, or is known: nothing is known of the change
 
-with the place, the change, and the test. The end counts: what was killed or timed out was noticed.
+with the place, the change, and the test. The end counts: of those that were tried, what was killed or timed out was
+noticed.
 
 Which tests can notice a change: test files are ranked by what they import and name (the room, the file, its functions);
 the best `--files` of them are run once without any change, which records the functions that each test calls. A change
@@ -178,8 +180,9 @@ def tried(project: Project, file: str, change: Change, options: argparse.Namespa
         finally:
             path.write_bytes(source)
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", told, re.M)
-    outcome = "timed out" if code is None else "survived" if code in (0, NONE_RUN) else "killed"
-    by = failed[1] if failed else f"{len(tests)} tests" if outcome == "survived" else "the run of the tests"
+    is_tried = bool(tests) and code != NONE_RUN
+    outcome = "not tried" if not is_tried else "timed out" if code is None else "survived" if not code else "killed"
+    by = failed[1] if failed else f"{len(tests)} tests" if code in (0, NONE_RUN) else "the run of the tests"
     return {"outcome": outcome, "by": by}
 
 
@@ -218,7 +221,8 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=6, help="files of tests to choose from")
     parser.add_argument("--seconds", type=float, default=15.0, help="seconds of tests for one change")
     parser.add_argument("--state", type=Path, default=Path(tempfile.gettempdir()) / "hlotool-mutation")
-    parser.add_argument("--again", action="append", choices=("survived", "timed out", "killed"), default=[])
+    parser.add_argument("--again", action="append", default=[],
+                        choices=("survived", "not tried", "timed out", "killed"))
     options = parser.parse_args()
     options.state.mkdir(parents=True, exist_ok=True)
     log = options.state / "results.jsonl"
@@ -238,9 +242,9 @@ def main() -> None:
             place = f"{file}:{change.line}:{change.column}"
             print(f"{entry['outcome']:9} {place}: {change}  [{change.function[0]}; {entry['by']}; "
                   f"{time.monotonic() - start:.0f} s]", flush=True)
-    total = sum(counts.values())
+    total = sum(counts.values()) - counts["not tried"]
     noticed = total - counts["survived"]
-    print(f"{noticed} of {total} noticed ({noticed / max(total, 1):.0%}): "
+    print(f"{noticed} of {total} that were tried noticed ({noticed / max(total, 1):.0%}): "
           + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
 
 
