@@ -127,7 +127,8 @@ class _Printer:
         values = module.attributes
         order = [n for n in _HEADER_ORDER if n in values] + [n for n in values if n not in _HEADER_ORDER]
         shown = "".join(f", {name}={self._value(name, values[name])}" for name in order)
-        return f"HloModule {module.name}{shown}\n"
+        sign = "%" if module.name in RESERVED else ""  # a word of the language is a name behind a sign alone
+        return f"HloModule {sign}{module.name}{shown}\n"
 
     def _computation(self, computation: HloComputation, is_entry: bool) -> str:
         percent, root = self.percent, computation.root

@@ -117,3 +117,11 @@ def test_what_follows_a_module_without_a_name_is_no_name() -> None:
                            "c {\n  ROOT b = s32[] parameter(0)\n}\n")
     assert (module.name, module.entry.name) == ("module_e", "e")
     assert "V265" in {d.code for d in hlotool.verify(module)}
+
+
+@pytest.mark.parametrize("name", ["ENTRY", "f32", "true", "plain"])
+def test_a_module_that_is_called_a_word_of_the_language_keeps_its_sign(name):
+    module = hlotool.parse(f"HloModule %{name}\nENTRY e {{ p = f32[] parameter(0) }}")
+    assert module.name == name
+    for percent in (True, False):
+        assert hlotool.parse(print_module(module, PrintOptions(percent=percent))).name == name
