@@ -27,7 +27,7 @@ from hlotool.execution.executors import executor_classes, executor_name, executo
 from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
 from hlotool.execution.last_places import LEAST_ULPS, ulp_of
 from hlotool.execution.product_precision import mantissa_bits, terms_of_product
-from hlotool.execution.program import Program, fitted, flat, located, nested
+from hlotool.execution.program import Program, fitted, flat, located, nested, require_one_signature
 from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
 from hlotool.execution.running import execute, read_module, run_program
@@ -84,6 +84,7 @@ __all__ = [
     "random_arguments",
     "read_array_file",
     "read_module",
+    "require_one_signature",
     "run_limit",
     "run_program",
     "run_text",

@@ -23,7 +23,7 @@ from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPO
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
 from hlotool.execution.one_size import OneSize, one_size, with_one_size
-from hlotool.execution.program import Program, flat, located, nested
+from hlotool.execution.program import Program, flat, located, nested, require_rows
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
@@ -85,6 +85,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     """
     import numpy as np
 
+    require_rows(program, arguments)
     # What has still to be partitioned means what it computes on whole arrays.
     is_whole = program.partitioning == "automatic"
     borders, inside = _regions(program)

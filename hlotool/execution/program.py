@@ -238,9 +238,7 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
     import numpy as np
 
     shapes, problems, found = program.parameters, [], []
-    if len(arguments) != len(shapes):
-        expected = "1 argument" if len(shapes) == 1 else f"{len(shapes)} arguments"
-        raise HloError([_misfit(program, f"{expected} expected, {len(arguments)} given")])
+    _require_count(program, arguments)
     for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):
         if not shape.is_array:
             raise HloError([Diagnostic(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
@@ -257,6 +255,34 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
     if problems:
         raise HloError(problems)
     return found
+
+
+def _require_count(program: Program, arguments: Sequence[Array]) -> None:
+    if (wanted := len(program.parameters)) != len(arguments):
+        expected = "1 argument" if wanted == 1 else f"{wanted} arguments"
+        raise HloError([_misfit(program, f"{expected} expected, {len(arguments)} given")])
+
+
+def require_rows(program: Program, rows: Sequence[Sequence[Array]]) -> None:
+    """Raise HloError where there are not arguments for every device, or not as many as there are parameters."""
+    if len(rows) != program.devices:
+        raise HloError([_misfit(program, f"the module runs on {program.devices} devices, arguments are given for "
+                                         f"{len(rows)}")])
+    for row in rows:
+        _require_count(program, row)
+
+
+def require_one_signature(one: Program, other: Program, of_results: bool = True) -> None:
+    """Raise HloError where two modules do not take the same arguments on the same devices, or give other results."""
+    pair = f"{one.module.name} and {other.module.name} cannot be compared"
+    both = [("parameters", one.parameters, other.parameters), ("results", one.results, other.results)]
+    for what, a, b in both[:1 + of_results]:
+        if [(s.element_type, s.dims) for s in a if s.is_array] != [(s.element_type, s.dims) for s in b if s.is_array]:
+            left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
+            raise HloError([Diagnostic(ARGUMENTS, f"{pair}: their {what} are ({left}) and ({right})")])
+    if one.devices != other.devices:
+        raise HloError([Diagnostic(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} "
+                                              "devices")])
 
 
 def _misfit(program: Program, message: str) -> Diagnostic:

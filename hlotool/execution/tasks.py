@@ -9,7 +9,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution.arguments import arguments_for
 from hlotool.execution.executor import Executor, PerDevice, Results, refused
 from hlotool.execution.merged import Companions, is_mergeable, merged, parted
-from hlotool.execution.program import Program, fitted
+from hlotool.execution.program import Program, fitted, require_rows
 from hlotool.execution.rounding import Samples, samples_of
 from hlotool.isolation import Refusal
 
@@ -141,11 +141,7 @@ def text_findings(executor: Executor, text: str, filename: str, legalize: bool) 
 
 def fitted_rows(program: Program, arguments: PerDevice) -> list[list[Any]]:
     """The arguments of every device as arrays that fit. Raises HloError."""
-    from hlotool.execution.codes import ARGUMENTS
-
-    if len(arguments) != program.devices:
-        raise HloError([Diagnostic(ARGUMENTS, f"the module runs on {program.devices} devices, arguments are given for "
-                                              f"{len(arguments)}")])
+    require_rows(program, arguments)
     return [fitted(program, row) for row in arguments]
 
 

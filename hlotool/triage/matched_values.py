@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program
+from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.triage.nonfinite import FOLDS
 
@@ -142,8 +142,9 @@ def _told(row: ValueMatch) -> str:
 def match_values(before: Program, after: Program, arguments: Rows, *, seconds: float = 120.0) -> ValueMatches:
     """What became of each instruction of `before` in `after`, both run on the reference with the same arguments.
 
-    Raises HloError where the reference cannot run one of them, or not in `seconds`.
+    Raises HloError where the two take other arguments, where the reference cannot run one, or not in `seconds`.
     """
+    require_one_signature(before, after, of_results=False)
     deadline = time.monotonic() + seconds
     (left, ours), (right, theirs) = (_Watch(program, deadline).run(arguments) for program in (before, after))
     plain = {_exact(a) for row in arguments for a in row}

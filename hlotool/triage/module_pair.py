@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Moment, Path, Program, evaluate_program, ulp_distance
+from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature, ulp_distance
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.triage.nonfinite import FOLDS
 from hlotool.triage.places import Place, result_maker
@@ -60,8 +60,9 @@ class PairBlame:
 def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float = 60.0) -> PairBlame | None:
     """The instruction of `right` by which its results differ from those of `left`; None: they do not.
 
-    Raises HloError where the reference cannot run one of them.
+    Raises HloError where the two take other arguments or give other results, or the reference cannot run one of them.
     """
+    require_one_signature(left, right)
     started = time.monotonic()
     known = _Left()
     evidence = Evidences(left, arguments, evaluate_program(left, arguments, known.see))

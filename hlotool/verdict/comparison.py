@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
-    ARGUMENTS,
     MEMORY,
     TIMEOUT,
     UNSUPPORTED,
@@ -32,6 +31,7 @@ from hlotool.execution import (
     fitted,
     is_nan,
     read_module,
+    require_one_signature,
     run_limit,
 )
 from hlotool.ir import HloInstruction, HloModule
@@ -91,7 +91,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     other = one if b is None else Program(read_module(b))
     if ulps is not None:
         tolerance = Tolerance(ulps=ulps)
-    _require_one_signature(one, other)
+    require_one_signature(one, other)
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
                  counts_extremes, locate)
     started = time.monotonic()
@@ -102,18 +102,6 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         work.found.diagnostics.extend(error.diagnostics)
     work.found.seconds = time.monotonic() - started
     return work.found
-
-
-def _require_one_signature(one: Program, other: Program) -> None:
-    """Raise HloError where two modules do not take the same arguments on the same devices."""
-    pair = f"{one.module.name} and {other.module.name} cannot be compared"
-    for what, a, b in (("parameters", one.parameters, other.parameters), ("results", one.results, other.results)):
-        if [(s.element_type, s.dims) for s in a if s.is_array] != [(s.element_type, s.dims) for s in b if s.is_array]:
-            left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
-            raise HloError([Diagnostic(ARGUMENTS, f"{pair}: their {what} are ({left}) and ({right})")])
-    if one.devices != other.devices:
-        raise HloError([Diagnostic(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} "
-                                              "devices")])
 
 
 def _most_sets(one: Program, other: Program) -> int:

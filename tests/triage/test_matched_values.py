@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, arguments_for
-from hlotool.triage import ValueMatches, match_values
+from hlotool.execution import Program, arguments_for, evaluate_program
+from hlotool.triage import ValueMatches, blame_pair, match_values
 
 BEFORE = """HloModule before
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -120,3 +121,43 @@ def test_the_command_wraps_lists_and_says_whether_results_differ(
     assert json.loads(capsys.readouterr().out)["different_results"] == [0]
     assert main(["diff", "--values", "--all", str(before), str(after)]) == 1
     assert "  t tanh -> t in f" in capsys.readouterr().out.splitlines()
+
+
+ONE = "HloModule one\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] add(x, x)\n}\n"
+PAIRS = {
+    "they take arguments for 1 and 4 devices":
+        "HloModule four, replica_count=4\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  "
+        "ROOT s = f32[] add(a, b) }\nENTRY e {\n  x = f32[8] parameter(0)\n  "
+        "ROOT r = f32[8] all-reduce(x), to_apply=sum\n}\n",
+    r"their parameters are \(f32\[8\]\) and \(f32\[8\], f32\[8\]\)":
+        "HloModule two\nENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n  "
+        "ROOT r = f32[8] add(x, y)\n}\n",
+    r"their parameters are \(f32\[8\]\) and \(f32\[9\]\)":
+        "HloModule nine\nENTRY e {\n  x = f32[9] parameter(0)\n  ROOT r = f32[9] add(x, x)\n}\n",
+}
+
+
+@pytest.mark.parametrize("message", PAIRS)
+@pytest.mark.parametrize("asked", [match_values, blame_pair])
+def test_modules_that_take_other_arguments_are_no_pair(asked: Any, message: str) -> None:
+    one, other = Program(hlotool.parse(ONE)), Program(hlotool.parse(PAIRS[message]))
+    with pytest.raises(HloError, match=message) as found:
+        asked(one, other, [arguments_for(one, 0)] * one.devices)
+    assert [d.code for d in found.value.diagnostics] == ["E107"]
+
+
+def test_results_of_a_pair_may_differ_for_values_and_not_for_blame() -> None:
+    one = Program(hlotool.parse(ONE))
+    other = Program(hlotool.parse(ONE.replace("ROOT r", "s").replace("}", "  ROOT r = f32[] constant(1)\n}")))
+    rows = [arguments_for(one, 0)]
+    assert [row.instruction.name for row in match_values(one, other, rows).rows] == ["r"]
+    with pytest.raises(HloError, match=r"their results are \(f32\[8\]\) and \(f32\[\]\)"):
+        blame_pair(one, other, rows)
+
+
+@pytest.mark.parametrize(("rows", "message"), [
+    ([], "arguments are given for 0"), ([[]], "1 argument expected, 0 given"), ([[0], [0]], "given for 2"),
+    ([[0, 0]], "1 argument expected, 2 given")])
+def test_the_reference_wants_a_row_for_each_device_and_a_value_for_each_parameter(rows: Any, message: str) -> None:
+    with pytest.raises(HloError, match=message):
+        evaluate_program(Program(hlotool.parse(ONE)), rows)
