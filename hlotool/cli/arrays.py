@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.ir import Shape
 
@@ -17,7 +18,7 @@ def add_argument_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--args", nargs="+", metavar="FILE", dest="argument_files",
                         help="arguments: .npy files, or an .npz or .safetensors file whose arrays are taken in the "
                              "order of its names")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the arguments that are made otherwise")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the arguments that are made otherwise")
 
 
 def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[Any]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
+from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
@@ -38,9 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                                                            "the two part")
     parser.add_argument("--module", metavar="NAME", help="only modules of that name (jit_step, jit_*)")
     parser.add_argument("--all", action="store_true", dest="shows_all", help="list the passes that are equal, too")
-    parser.add_argument("--time-budget", type=float, default=4.0, metavar="SECONDS",
+    parser.add_argument("--time-budget", type=seconds, default=4.0, metavar="SECONDS",
                         help="of processor time for the search of arguments, a module (default %(default)s)")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS",
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS",
                         help="of one run of a module, and of the search for an instruction (default %(default)s)")
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count differences at the ends of the range (default: in small programs)")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.option_values import error_budget, seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.run import add_custom_calls
 from hlotool.diagnostics import HloError
@@ -41,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--each", action="store_true", help="two modules: each on the executors, not with each other")
     parser.add_argument("--inputs", nargs="+", choices=KINDS, metavar="KIND",
                         help=f"the sets of arguments to make: {', '.join(KINDS)} (default: all, until time is over)")
-    parser.add_argument("--time-budget", type=float, default=10.0, metavar="SECONDS",
+    parser.add_argument("--time-budget", type=seconds, default=10.0, metavar="SECONDS",
                         help="for the search of arguments that show a difference, a module (default 10)")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="of one run on an executor")
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="of one run on an executor")
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count all differences at the ends of the range, or none (default: those that are no "
                              "consequence of an overflow further up)")
@@ -52,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "a side of a choice was never taken")
     parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the difference")
     budget = parser.add_argument_group("budget by hand, in place of the error model")
-    budget.add_argument("--ulps", type=float, help="units in the last place; 0: equal")
-    budget.add_argument("--rtol", type=float, help="relative error")
-    budget.add_argument("--atol", type=float, help="absolute error")
+    budget.add_argument("--ulps", type=error_budget, help="units in the last place; 0: equal")
+    budget.add_argument("--rtol", type=error_budget, help="relative error")
+    budget.add_argument("--atol", type=error_budget, help="absolute error")
     budget.add_argument("--preset", choices=PRESETS, help="what others allow: xla 1e-3, numpy 1e-5, stablehlo 3 ULPs, "
                                                           "bitwise nothing")
     add_format(parser, "hlotool.verdict:comparison.schema.json")

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from hlotool.cli.console import INTERRUPTED, complain, report
+from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError
@@ -48,6 +49,8 @@ _VALUES = {
     "html": ("FILE", "--conformance-html", "write a report as one page of HTML"),
     "junitxml": ("FILE", "--junitxml", "write a report as JUnit's XML"),
 }
+#: how the values of some are read, which the plugin does again
+_READERS = {"cases": whole_number(1), "seed": whole_number(0), "time-limit": seconds, "deadline": seconds}
 _LETTERS = {"k": ("EXPRESSION", "-k", "only cases whose names match, as pytest's -k"),
             "n": ("N", "-n", "run in so many processes (pytest-xdist); by default whole suites take one for each "
                              "processor")}
@@ -64,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH",
                         help="files and folders of cases; behind `--`, anything that pytest takes")
     for name, (metavar, _, what) in _VALUES.items():
-        parser.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=what)
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=what,
+                            type=_READERS.get(name, str))
     for name, (metavar, _, what) in _LETTERS.items():
         parser.add_argument(f"-{name}", action="append", default=[], metavar=metavar, help=what)
     for name, (_, what) in _FLAGS.items():

@@ -22,8 +22,8 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.lifting import add_lifting, lift_options, write_losses
-from hlotool.cli.limits import whole_number
 from hlotool.cli.module_records import add_module_records, module_record, write_records
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
-from hlotool.cli.limits import seconds, whole_number
+from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
 from hlotool.isolation import note_progress

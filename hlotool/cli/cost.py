@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths, load
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.whole_files import write_beside

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load, module_of
+from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="match operations by the values that they compute on the reference, on made arguments or "
                              "--args; exit code 1 where a result differs")
     add_argument_files(parser)
-    parser.add_argument("--time-limit", type=float, default=120.0, metavar="SECONDS",
+    parser.add_argument("--time-limit", type=seconds, default=120.0, metavar="SECONDS",
                         help="for running both with --values (default %(default)s)")
     add_format(parser, "diff.json")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Mapping
 
 from hlotool.cli.console import complain, report
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 from hlotool.diagnostics import HloError
 
 

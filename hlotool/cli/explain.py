@@ -14,8 +14,8 @@ from typing import Any
 
 from hlotool.cli.code_catalogue import load_codes, rule_record
 from hlotool.cli.console import complain
-from hlotool.cli.limits import whole_number
 from hlotool.cli.ops import as_record, operands_of
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.conformance import samples_folder, sections

@@ -24,7 +24,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, format_bytes, visible
 

@@ -16,8 +16,8 @@ from typing import Any
 from hlotool.cli.console import complain, encoded, report, write_bytes
 from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.limits import whole_number
 from hlotool.cli.module_records import add_module_records, module_record, write_records
+from hlotool.cli.option_values import whole_number
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 from hlotool.passes.formatting import format_text, formatted

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -36,11 +36,12 @@ _SUFFIXES = (".hlo", ".txt")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--time", type=float, metavar="SECONDS", default=None,
+    parser.add_argument("--time", type=seconds, metavar="SECONDS", default=None,
                         help="how long (default 60, where --programs says nothing)")
     parser.add_argument("--programs", type=whole_number(1), metavar="N", default=None,
                         help="how many programs, in whole batches")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="what programs follow from (default 0)")
+    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N",
+                        help="what programs follow from (default 0)")
     parser.add_argument("--executor", default="pjrt:cpu", metavar="NAME",
                         help="what is tested; it is held against the reference (default pjrt:cpu)")
     parser.add_argument("--generators", metavar="NAMES", default=None,
@@ -52,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="programs in a batch (default 64)")
     parser.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
                         help="processes (default 2)")
-    parser.add_argument("--run-limit", type=float, default=10.0, metavar="SECONDS",
+    parser.add_argument("--run-limit", type=seconds, default=10.0, metavar="SECONDS",
                         help="for one program on the executor (default 10)")
-    parser.add_argument("--reduction-limit", type=float, default=60.0, metavar="SECONDS",
+    parser.add_argument("--reduction-limit", type=seconds, default=60.0, metavar="SECONDS",
                         help="for making one finding small (default 60)")
     parser.add_argument("--known", action="store_true",
                         help="also programs that are known to end the executor's process")
@@ -92,8 +93,6 @@ def _refused(args: argparse.Namespace) -> str:
 
     if args.resume and not args.output:
         return "--resume needs the folder of the campaign, --output"
-    if any(value is not None and not value > 0 for value in (args.time, args.run_limit, args.reduction_limit)):
-        return "seconds are more than 0"
     named = args.generators.split(",") if args.generators else []
     unknown = [n for n in named if n not in GENERATORS]
     if unknown:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, visible
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser, "isolate.json")
     parser.add_argument("--reproduce", metavar="FILE",
                         help="write a small module that shows the finding alone, and its arguments beside it as .npz")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS",
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS",
                         help="for each module; what was found until then is reported (default %(default)s)")
 
 

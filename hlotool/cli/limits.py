@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 
 from hlotool.cli.console import report
+from hlotool.cli.option_values import seconds, size
 from hlotool.diagnostics import Diagnostic
 
 #: commands that last until somebody ends them
@@ -22,7 +23,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", dest="command_time_limit",
                             help="end where a module takes longer")
     with contextlib.suppress(argparse.ArgumentError):
-        parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE",
+        parser.add_argument("--memory-limit", type=size, metavar="SIZE",
                             help="memory that a module may take: 500MB, 4GiB (default: 80 %% of the machine's)")
 
 
@@ -65,38 +66,3 @@ def _limit_of(args: argparse.Namespace) -> float | None:
         return 1.5 * execution + _AROUND
     whole: float | None = getattr(args, "command_time_limit", None)
     return whole
-
-
-def seconds(text: str) -> float:
-    """A time of the command line. Raises ArgumentTypeError for what is none."""
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
-    return value
-
-
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Reads a whole number of the command line that has bounds; it raises ArgumentTypeError for what is none."""
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text} is no whole number") from None
-        if value < least or (most is not None and value > most):
-            bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"{text} is not {bounds}")
-        return value
-
-    return read
-
-
-def _bytes(text: str) -> int:
-    from hlotool.isolation import bytes_in
-
-    try:
-        found = bytes_in(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if not found:
-        raise argparse.ArgumentTypeError("no memory is too little")
-    return found

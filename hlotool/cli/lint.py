@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli import lint_fix
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.diagnostics import HloError
 from hlotool.diagnostics.formats import ALIASES, FORMATS

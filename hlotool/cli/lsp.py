@@ -15,7 +15,7 @@ import sysconfig
 from pathlib import Path
 
 from hlotool.cli.console import complain
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 
 #: a file for each editor: its settings, or a script that writes them where they are several files
 _CONFIGS = Path(__file__).parents[1] / "lsp" / "configs"

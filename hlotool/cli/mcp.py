@@ -13,11 +13,12 @@ import importlib.util
 from pathlib import Path
 
 from hlotool.cli.console import complain
+from hlotool.cli.option_values import seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=Path(), metavar="FOLDER", help="where programs are read from")
-    parser.add_argument("--answer-limit", type=float, default=120.0, metavar="SECONDS", help="for one answer (120)")
+    parser.add_argument("--answer-limit", type=seconds, default=120.0, metavar="SECONDS", help="for one answer (120)")
 
 
 def run(args: argparse.Namespace) -> int:

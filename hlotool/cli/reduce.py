@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, write_beside, write_whole
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments of the small module")
     add_format(out, "reduce.json")
     work = parser.add_argument_group("the search")
-    work.add_argument("--time-limit", type=float, default=600.0, metavar="SECONDS",
+    work.add_argument("--time-limit", type=seconds, default=600.0, metavar="SECONDS",
                       help="for all of it; the best candidate until then is the result (default 600)")
     work.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
                       help="candidates that are asked at once (default 2)")
@@ -79,7 +79,7 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--message", default="", metavar="PATTERN", help="of a crash: what its message must hold")
     group.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                        help="the executor that fails, and the one it is held against (default pjrt:cpu reference)")
-    group.add_argument("--run-limit", type=float, default=60.0, metavar="SECONDS",
+    group.add_argument("--run-limit", type=seconds, default=60.0, metavar="SECONDS",
                        help="for one run on an executor, or of the command (default 60)")
     add_argument_files(group)  # type: ignore[arg-type]
     add_custom_calls(group)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.cli.run import add_custom_calls
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         default=("random", "positive", "special"), metavar="KIND",
                         help="the sets of arguments to make: random, positive, special (default: all; PJRT alone "
                              "gets the special ones)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the arguments")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each execution")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the arguments")
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each execution")
     add_custom_calls(parser)
     parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), metavar="STAGE",
                         help=f"stages to leave out: {', '.join(STAGES[5:])}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
+from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
@@ -44,7 +45,7 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executor", default="pjrt:cpu",
                         help="pjrt:cpu, another PJRT platform, pjrt:PLUGIN.so, reference, stablehlo; with options: "
                              "pjrt:cpu+xla_backend_optimization_level=0")
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each module")
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each module")
     add_custom_calls(parser)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.limits import whole_number
+from hlotool.cli.option_values import whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible

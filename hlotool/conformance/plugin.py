@@ -9,7 +9,6 @@ report (`report.conformance`), and in JUnit as properties.
 
 from __future__ import annotations
 
-import math
 import pathlib
 import re
 import time
@@ -44,7 +43,7 @@ from hlotool.conformance.selection import Selection, executor_words, option_word
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
-from hlotool.isolation import close_children, ends_at
+from hlotool.isolation import close_children, ends_at, seconds_in
 from hlotool.ops import OPS
 
 #: how failures show in the row of dots
@@ -73,9 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="programs for each operation and element type of the suite ops (default: every edge for "
                          "pred, s32, u8, f32, bf16 and c64, two programs for the other types)")
     group.addoption("--seed", type=int, default=0, help="of the random programs")
-    group.addoption("--case-time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS",
+    group.addoption("--case-time-limit", type=seconds_in, default=TIME_LIMIT, metavar="SECONDS",
                     help="for one case on one executor (default %(default)g)")
-    group.addoption("--conformance-deadline", type=_seconds, metavar="SECONDS",
+    group.addoption("--conformance-deadline", type=seconds_in, metavar="SECONDS",
                     help="for the whole run: what has not ended by then has no result, and the exit code is 2")
     group.addoption("--expectations", action="append", default=[], metavar="FILE",
                     help="a TOML file of expected failures; it is heard before those that come with hlotool")
@@ -86,12 +85,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--run-all", action="store_true", help="also try cases that an expectation says not to run")
     group.addoption("--conformance-json", metavar="FILE", help="write a report as JSON")
     group.addoption("--conformance-html", metavar="FILE", help="write a report as one page of HTML")
-
-
-def _seconds(text: str) -> float:
-    if not 0 < float(text) < math.inf:
-        raise ValueError(text)
-    return float(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:

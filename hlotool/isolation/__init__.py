@@ -2,7 +2,7 @@
 
 from hlotool.isolation.child import Child, close_children, shared_child
 from hlotool.isolation.codes import TOO_DEEP, TOO_LARGE
-from hlotool.isolation.ending import ends_at
+from hlotool.isolation.ending import ends_at, seconds_in
 from hlotool.isolation.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.isolation.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.isolation.pool import answers, processors
@@ -31,6 +31,7 @@ __all__ = [
     "limit_memory",
     "note_progress",
     "processors",
+    "seconds_in",
     "shared_child",
     "supervised",
     "taken_memory",

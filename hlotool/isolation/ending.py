@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+#: what is waited for at most, however much longer somebody wants to wait: clocks of the system end somewhere
+_LONGEST = 1e8
 _MOMENT: ContextVar[float | None] = ContextVar("the moment when questions end", default=None)
 
 
@@ -24,6 +27,22 @@ def ends_at(moment: float | None) -> Iterator[None]:
 
 
 def time_left(seconds: float) -> float:
-    """How many of so many seconds there are until the moment; never less than none."""
+    """How many of so many seconds there are until the moment; never less than none, and no more than a clock holds."""
     moment = _MOMENT.get()
+    seconds = min(seconds, _LONGEST)
     return seconds if moment is None else max(0.0, min(seconds, moment - time.monotonic()))
+
+
+def seconds_in(text: str) -> float:
+    """The time limit that a text says in seconds. Raises ValueError.
+
+    >>> seconds_in("60"), seconds_in("0.5")
+    (60.0, 0.5)
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"{text!r} is no time; seconds are a number above 0")
+    return seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,12 +17,16 @@ Array: TypeAlias = Any
 class Tolerance:
     """Two floats agree within `ulps` units in the last place, or within atol + rtol * |reference|; integers exactly.
 
-    NaN agrees with NaN, and 0 with -0. Infinity agrees with itself only.
+    NaN agrees with NaN, and 0 with -0. Infinity agrees with itself only. Raises ValueError for NaN and below 0.
     """
 
     ulps: float = 0.0
     rtol: float = 0.0
     atol: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not min(self.ulps, self.rtol, self.atol) >= 0 or math.isnan(self.ulps + self.rtol + self.atol):
+            raise ValueError(f"a tolerance is at least 0, not {self}")
 
     def judge(self, given: Array, reference: Array) -> Judgement:
         """The verdict on each element of an array."""

@@ -70,8 +70,9 @@ class Matching:
         if not left and not right:
             return True
         numbers = self.structure.instructions
-        rest = [numbers[i] for i in left if self.partner.get(i) not in right]
-        other = [numbers[i] for i in right if self.taken.get(i) not in left]
+        in_left, in_right = frozenset(left), frozenset(right)
+        rest = [numbers[i] for i in left if self.partner.get(i) not in in_right]
+        other = [numbers[i] for i in right if self.taken.get(i) not in in_left]
         return sorted(rest) == sorted(other)
 
     def _add(self, left: HloInstruction, right: HloInstruction) -> None:

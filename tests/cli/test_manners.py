@@ -18,7 +18,7 @@ import time
 import jsonschema
 import pytest
 
-from hlotool.cli import main
+from hlotool.cli import main, option_values
 from hlotool.cli.commands import COMMANDS, GROUPS
 from hlotool.cli.parsers import description_of, parser_of
 from hlotool.cli.report_format import schema_text
@@ -286,23 +286,36 @@ def test_flags_of_one_name_that_take_files_are_written_alike() -> None:
                 assert isinstance(action, argparse._StoreAction), command
 
 
-#: whole numbers that may be any
-UNBOUNDED = {"--seed"}
-
-
-def test_whole_numbers_of_the_command_line_have_bounds(capsys: pytest.CaptureFixture[str]) -> None:
-    bounded = []
+def test_numbers_of_the_command_line_have_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    read: dict[str, list[str]] = {}
     for command in COMMANDS:
         for name, action in parser_of(command, command)._option_string_actions.items():
-            assert action.type is not int or name in UNBOUNDED, (command, name)
-            if getattr(action.type, "__qualname__", "").startswith("whole_number"):
-                bounded.append((command, name))
-                for word in ("-1", "x", "1.5"):
+            assert action.type not in (int, float), (command, name)
+            assert action.metavar != "SECONDS" or action.type is option_values.seconds, (command, name)
+            kind = getattr(action.type, "__qualname__", "").split(".")[0]
+            if kind in ("whole_number", "seconds", "error_budget", "size"):
+                read.setdefault(kind, []).append(f"{command} {name}")
+                for word in ("-1", "x", "nan", "", *(["1.5"] if kind == "whole_number" else [])):
                     with pytest.raises(argparse.ArgumentTypeError, match=word):
                         action.type(word)
-    assert len(bounded) > 15
+                if kind == "seconds":
+                    with pytest.raises(argparse.ArgumentTypeError, match="'inf' is no time"):
+                        action.type("inf")
+    assert {kind: len(names) > least for (kind, names), least in zip(
+        sorted(read.items()), (2, 20, 20, 15), strict=True)} == dict.fromkeys(
+            ("error_budget", "seconds", "size", "whole_number"), True)
     assert main(["lsp", "--tcp", "--port", "65536"]) == 2
     assert "65536 is not from 0 to 65535" in capsys.readouterr().err
+    assert option_values.seconds("0.5") == 0.5 and option_values.error_budget("0") == 0.0
+
+
+@pytest.mark.parametrize("seconds", ["1e13", "1e300"])
+def test_a_time_longer_than_any_clock_holds_is_a_time(seconds: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.hlo").write_text("HloModule m\n\nENTRY e {\n  ROOT c = s32[] constant(5)\n}\n")
+    for command in (["run"], ["run", "--executor", "reference"], ["lint"], ["compare"]):
+        done = subprocess.run([sys.executable, "-m", "hlotool", *command, "--time-limit", seconds,
+                               str(tmp_path / "a.hlo")], capture_output=True, text=True, timeout=120, check=False)
+        assert "bug in hlotool" not in done.stderr and done.returncode in (0, 1), done
 
 
 def test_what_help_lists_without_loading_the_judge_is_what_the_judge_has() -> None:
