@@ -104,7 +104,11 @@ def literal_key(literal: Literal) -> Hashable:
     if literal.is_elided or not shape.is_array:
         return shape, literal.text
     array = literal.array
-    return shape, array.tobytes()
+    first = array[(0,) * array.ndim].tobytes() if array.size else b""
+    if not any(array.strides):  # one element that stands for all, of which there may be more than memory holds
+        return shape, first
+    data = array.tobytes()
+    return shape, first if data == first * array.size else data
 
 
 def has_effect(instruction: HloInstruction, effects: Iterable[HloComputation] = ()) -> bool:

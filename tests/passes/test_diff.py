@@ -168,3 +168,24 @@ def test_command_across_forms(tmp_path, capsys):
     assert main(["convert", str(tmp_path / "a.hlo"), "-o", str(tmp_path / "a.mlir")]) == 0
     assert main(["diff", str(tmp_path / "a.hlo"), str(tmp_path / "a.mlir")]) == 0
     assert main(["diff", str(tmp_path / "a.mlir"), str(tmp_path / "a.mlir")]) == 0
+
+
+@pytest.mark.parametrize(("left", "right", "is_same"), [
+    ("f32[2147483647] constant(0)", "f32[2147483647] constant(0)", True),  # eight gigabytes, if it were written out
+    ("f32[2147483647] constant(0)", "f32[2147483646] constant(0)", False),
+    ("f32[3] constant({1,1,1})", "f32[3] constant({1,1,1.0})", True),
+    ("f32[3] constant({1,1,1})", "f32[3] constant({1,1,2})", False),
+    ("f32[2] constant({0,0})", "f32[2] constant(0)", True),
+    ("f32[2] constant({0,-0})", "f32[2] constant(0)", False),
+    ("s8[0] constant({})", "s8[0] constant({})", True),
+])
+def test_literals_are_told_by_their_bits(left: str, right: str, is_same: bool) -> None:
+    one, other = (f"HloModule m\n\nENTRY e {{\n  ROOT c = {of}\n}}\n" for of in (left, right))
+    assert (not hlotool.diff(one, other).changes) == is_same
+
+
+def test_sets_of_control_predecessors_have_no_order() -> None:
+    text = ("HloModule m\n\nENTRY e {\n  x = f32[] parameter(0)\n  a = f32[] sine(x)\n  b = f32[] cosine(x)\n"
+            "  ROOT r = f32[] tanh(x), control-predecessors={a, b}\n}\n")
+    assert not hlotool.diff(text, text.replace("{a, b}", "{b, a}")).changes
+    assert hlotool.diff(text, text.replace("{a, b}", "{a}")).changes
