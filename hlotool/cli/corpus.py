@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
-from hlotool.cli.option_values import seconds, whole_number
+from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
 from hlotool.isolation import note_progress
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=tuple(ENGINES), default="local",
                         help="; ".join(f"{name}: {what}" for name, what in ENGINES.items()))
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of --engine dask: tcp://HOST:PORT")
-    parser.add_argument("--processes", "-n", type=whole_number(1), metavar="N",
+    parser.add_argument("--processes", "-n", type=processes(), metavar="N",
                         help="processes (default: one a processor)")
     parser.add_argument("--part", type=whole_number(1), default=2000, metavar="N",
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")

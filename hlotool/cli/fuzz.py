@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
-from hlotool.cli.option_values import seconds, whole_number
+from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a folder (or file) of HLO text whose sections are mutated")
     parser.add_argument("--size", type=whole_number(1), default=64, metavar="N",
                         help="programs in a batch (default 64)")
-    parser.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
+    parser.add_argument("--jobs", "-j", type=processes(), default=2, metavar="N",
                         help="processes (default 2)")
     parser.add_argument("--run-limit", type=seconds, default=10.0, metavar="SECONDS",
                         help="for one program on the executor (default 10)")

@@ -22,7 +22,7 @@ from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format
-from hlotool.cli.whole_files import write_beside
+from hlotool.cli.whole_files import with_ending, write_beside
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
@@ -180,8 +180,8 @@ def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executo
         return None
     write_beside(path, made.text.encode("utf-8", "surrogateescape"))
     for device, row in enumerate(made.arguments):
-        name = path.with_suffix(".npz") if len(made.arguments) == 1 else path.with_suffix(f".{device}.npz")
-        write_arguments(name, row)
+        ending = ".npz" if len(made.arguments) == 1 else f".{device}.npz"
+        write_arguments(with_ending(path, ending), row)
     if not made.is_checked:
         complain(f"--reproduce: {visible(str(path))} does not show the finding when it is run alone")
         return None

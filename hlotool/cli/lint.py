@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli import lint_fix
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import add_paths
-from hlotool.cli.option_values import whole_number
+from hlotool.cli.option_values import processes, whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.diagnostics import HloError
 from hlotool.diagnostics.formats import ALIASES, FORMATS
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                          help="of a folder that --xla_dump_to wrote: what each pass introduced")
     folders.add_argument("--no-cache", action="store_true",
                          help="look at every file again, and keep no findings for the next run")
-    folders.add_argument("--jobs", "-j", type=whole_number(0), default=0, metavar="N",
+    folders.add_argument("--jobs", "-j", type=processes(0), default=0, metavar="N",
                          help="processes (default: as many as pay)")
 
 

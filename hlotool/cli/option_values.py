@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
+#: processes at most that one command is told to start
+_MOST_PROCESSES = 256
 _Limit = TypeVar("_Limit", int, float)
 
 
@@ -29,6 +31,11 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def processes(least: int = 1) -> Callable[[str], int]:
+    """Reads how many processes share the work."""
+    return whole_number(least, _MOST_PROCESSES)
 
 
 def error_budget(text: str) -> float:

@@ -69,6 +69,14 @@ class Parser(argparse.ArgumentParser):
         found = nearest(unknown[0].partition("=")[0].lstrip("-"), flags)
         return f"; did you mean {flags[found[0]]}?" if found else ""
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """As argparse has it, but for `--option=--`, of which it makes an empty list before Python 3.13."""
+        if action.option_strings and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value if action.nargs in (None, argparse.OPTIONAL) else [value]
+        return super()._get_values(action, arg_strings)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """As argparse has it, with the nearest of the choices."""
         if action.choices is not None and value not in action.choices:

@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING, Any
 from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
-from hlotool.cli.option_values import seconds, whole_number
+from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
-from hlotool.cli.whole_files import note_read, require_beside, write_beside, write_whole
+from hlotool.cli.whole_files import note_read, require_beside, with_ending, write_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
     from hlotool.reduction import Candidate, Interest, Progress, Reduction
 
 TESTS = ("verdict", "pass", "crash", "timeout")
-#: each is a thread and a process
-_MOST_JOBS = 256
+#: askings of the original
+_MOST_REPEATS = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("the search")
     work.add_argument("--time-limit", type=seconds, default=600.0, metavar="SECONDS",
                       help="for all of it; the best candidate until then is the result (default 600)")
-    work.add_argument("--jobs", "-j", type=whole_number(1), default=2, metavar="N",
+    work.add_argument("--jobs", "-j", type=processes(), default=2, metavar="N",
                       help="candidates that are asked at once (default 2)")
-    work.add_argument("--repeats", type=whole_number(0), default=0, metavar="N",
+    work.add_argument("--repeats", type=whole_number(0, _MOST_REPEATS), default=0, metavar="N",
                       help="ask the original so often; a failure that does not show each time is kept, and said with "
                            "how often it was seen (default: 3, or 1 where that takes long)")
     work.add_argument("--state", metavar="FOLDER", help="keep what was found there, and go on from it")
@@ -137,7 +137,7 @@ def _written(args: argparse.Namespace) -> list[str | Path]:
 
 def _other_of(path: Path) -> Path:
     """Where the second of two modules goes."""
-    return path.with_suffix(f".other{path.suffix}")
+    return with_ending(path, f".other{path.suffix}")
 
 
 def _refused(args: argparse.Namespace) -> str:
@@ -147,8 +147,6 @@ def _refused(args: argparse.Namespace) -> str:
             return f"{visible(name)} is the original, which is not written to"
     if args.other is not None and (args.state or args.code or args.command or args.guilty or args.test != "verdict"):
         return "two modules are held against each other: --state and other tests take one module"
-    if not 1 <= args.jobs <= _MOST_JOBS or args.repeats < 0:
-        return f"--jobs is between 1 and {_MOST_JOBS}, --repeats at least 0"
     return ""
 
 
@@ -235,7 +233,7 @@ def _write(args: argparse.Namespace, found: Reduction) -> None:
     if args.save_arguments and small.rows is not None:
         path = Path(args.save_arguments)
         for device, row in enumerate(small.rows):
-            write_arguments(path if len(small.rows) == 1 else path.with_suffix(f".{device}.npz"), row)
+            write_arguments(path if len(small.rows) == 1 else with_ending(path, f".{device}.npz"), row)
 
 
 def record(name: str, test: Interest, found: Reduction) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.option_values import seconds, whole_number
+from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.cli.run import add_custom_calls
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), metavar="STAGE",
                         help=f"stages to leave out: {', '.join(STAGES[5:])}")
     parser.add_argument("--run", action="store_const", const=(), dest="skip", help="leave no stage out (the default)")
-    parser.add_argument("--jobs", "-j", type=whole_number(1), metavar="N",
+    parser.add_argument("--jobs", "-j", type=processes(), metavar="N",
                         help="modules at a time (default: one a processor)")
     parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")
     parser.add_argument("--verbose", "-v", action="store_true", help="say why a stage was not applicable")

@@ -66,6 +66,13 @@ def require_beside(path: str | Path) -> None:
                            "give the result another name")
 
 
+def with_ending(path: Path, ending: str) -> Path:
+    """The file beside one, of another ending: out.npz of out.hlo. Raises IsADirectoryError for `.` and `/`."""
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return path.with_suffix(ending)
+
+
 def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
     """Write a file; through a symbolic link to its target, whose mode, owner and extended attributes stay.
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from hlotool.mlir.artifact import write_artifact
 
+#: a number of elements that none has more of, and the largest that MLIR takes
+_MOST_ELEMENTS = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
@@ -28,8 +31,9 @@ class TextForm:
 def program_text(program: Any, form: TextForm | None = None) -> str:
     """The program as text, ended by a line feed."""
     form = form or TextForm()
+    elided = None if form.elide_above is None else min(form.elide_above, _MOST_ELEMENTS)
     text: str = program.operation.get_asm(
-        print_generic_op_form=form.generic, enable_debug_info=form.locations, large_elements_limit=form.elide_above)
+        print_generic_op_form=form.generic, enable_debug_info=form.locations, large_elements_limit=elided)
     return text if text.endswith("\n") else text + "\n"
 
 

@@ -137,10 +137,12 @@ class Asker:
         return found
 
     def count(self, candidate: Candidate, times: int) -> Asked:
-        """Ask several times, whatever the answers."""
+        """Ask several times, whatever the answers; fewer times, but once, where time is over."""
         found = Asked()
         futures = [self._pool.submit(self.look, candidate) for _ in range(times)]
         for future in futures:
+            if found.times and time.monotonic() > self.until and future.cancel():
+                continue
             seen = future.result()
             found.times += 1
             found.unknown += seen.is_unknown

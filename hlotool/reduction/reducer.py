@@ -184,7 +184,7 @@ class _Run:
         begun = time.monotonic()
         seen = self.asker.look(self.original)
         for _ in range(max(0, (self.options.repeats or 1) - 1)):
-            if seen.signs:
+            if seen.signs or time.monotonic() > self.asker.until:
                 break
             seen = self.asker.look(self.original)
         if not seen.signs:

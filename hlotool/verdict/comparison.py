@@ -79,7 +79,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
 
     `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
     `inputs` names or of all kinds, until `time_budget` seconds are over. `tolerance` (or `ulps`) is a budget by hand in
-    place of the error model. Failures to run are diagnostics of the comparison.
+    place of the error model. Failures to run are diagnostics of the comparison. Raises HloError where the modules are
+    no pair, ValueError without an executor.
 
     What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
     consequence of an overflow further up (range_ends.py), which `locate` tells; `counts_extremes` says that it always
@@ -92,6 +93,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     if ulps is not None:
         tolerance = Tolerance(ulps=ulps)
     require_one_signature(one, other)
+    if not executors:
+        raise ValueError("compare needs an executor, or several")
     work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
                  counts_extremes, locate)
     started = time.monotonic()

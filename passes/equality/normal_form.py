@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, HloModule, ReplicaGroups, Shape, post_order
 from hlotool.ops import OPS
 from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
-from hlotool.passes.equality.structure import Aspects, has_effect, literal_key
+from hlotool.passes.equality.structure import Aspects, bits_of, has_effect, literal_key
 
 #: a number for each leaf, nested as the shape is
 Value: TypeAlias = "int | tuple[Value, ...]"
@@ -171,11 +171,9 @@ class Expressions:
 
     def _constant(self, i: HloInstruction, computation: HloComputation) -> int:
         literal = i.literal
-        if literal.is_elided or not literal.shape.is_array:
-            return self._node(("constant", _plain(i.shape), literal_key(literal)), (), i, computation)
-        array = literal.array
-        data, one = array.tobytes(), array.reshape(-1)[:1].tobytes()
-        return self._node(("constant", _plain(i.shape), one if data == one * array.size else data), (), i, computation)
+        is_known = literal.shape.is_array and not literal.is_elided
+        key = bits_of(literal.array) if is_known else literal_key(literal)
+        return self._node(("constant", _plain(i.shape), key), (), i, computation)
 
     def _bitcast(self, i: HloInstruction, number: int, computation: HloComputation) -> int:
         """A bitcast as its layouts' transposes and reshapes; one of unlike elements or of tiles stays what it is."""

@@ -22,7 +22,7 @@ import numpy as np
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Padding, Shape, SliceDimension
 from hlotool.ops import OPS, Op
 from hlotool.passes.equality.normal_form import ASPECTS, Expressions, NotComparable
-from hlotool.passes.equality.structure import Aspects, module_attributes
+from hlotool.passes.equality.structure import Aspects, bits_of, module_attributes
 
 #: what two modules may differ in and still be the same to `Simplified`: a name, and how
 SIMPLIFICATIONS = {
@@ -104,10 +104,8 @@ class Simplified(Expressions):
         return number
 
     def _constant_of(self, array: _Array, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
-        array = np.ascontiguousarray(array).reshape(shape.dims)
-        data, one = array.tobytes(), array.reshape(-1)[:1].tobytes()
-        return self._written(("constant", shape.without_layout(), one if data == one * array.size else data),
-                             i, computation)
+        key = ("constant", shape.without_layout(), bits_of(np.reshape(array, shape.dims)))
+        return self._written(key, i, computation)
 
     def _elementwise(self, i: HloInstruction, opcode: str, operands: tuple[int, ...],
                      computation: HloComputation | None) -> int | None:

@@ -103,12 +103,16 @@ def literal_key(literal: Literal) -> Hashable:
     shape = literal.shape.without_layout()
     if literal.is_elided or not shape.is_array:
         return shape, literal.text
-    array = literal.array
-    first = array[(0,) * array.ndim].tobytes() if array.size else b""
-    if not any(array.strides):  # one element that stands for all, of which there may be more than memory holds
-        return shape, first
-    data = array.tobytes()
-    return shape, first if data == first * array.size else data
+    return shape, bits_of(literal.array)
+
+
+def bits_of(array: Any) -> bytes:
+    """The bytes of an array; of one whose elements are all the same, those of one element."""
+    first: bytes = array[(0,) * array.ndim].tobytes() if array.size else b""
+    if not any(array.strides):  # one that stands for all, of which there may be more than memory holds
+        return first
+    data: bytes = array.tobytes()
+    return first if data == first * array.size else data
 
 
 def has_effect(instruction: HloInstruction, effects: Iterable[HloComputation] = ()) -> bool:

@@ -251,6 +251,15 @@ def test_decompositions() -> None:
     near(square @ inverse, np.eye(4))
 
 
+def test_singular_vectors_of_small_columns_are_orthogonal() -> None:
+    """Columns are turned by their angle, whatever their lengths are."""
+    columns = _R.normal(size=(5, 3)).astype(np.float32) * np.float32([1e-6, 1e-5, 3e-6])
+    u, s, v = on_pjrt(lambda b, p: b.Svd(p[0]), arguments=[columns])
+    np.testing.assert_allclose(s / np.linalg.svd(columns.astype(np.float64))[1], 1, 1e-5)
+    np.testing.assert_allclose(u.T @ u, np.eye(u.shape[1]), 0, 1e-5)
+    np.testing.assert_allclose((u[:, :3] * s) @ v.T, columns, 0, 1e-11)
+
+
 def test_eigenvalues_read_one_triangle_and_complex_matrices() -> None:
     """The lower triangle, unless told otherwise; Hermitian matrices, equal eigenvalues and none at all."""
     given = _R.normal(size=(2, 4, 4)) + 1j * _R.normal(size=(2, 4, 4))

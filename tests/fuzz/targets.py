@@ -11,6 +11,7 @@ _WHERE = {
     "arrays": ("fuzz_arrays", "Arrays"),
     "bundles": ("fuzz_arrays", "Bundles"),
     "bytecode": ("fuzz_mlir", "Bytecode"),
+    "commands": ("fuzz_commands", "Commands"),
     "config": ("fuzz_config", "Configuration"),
     "dumps": ("fuzz_folders", "Dumps"),
     "fixes": ("fuzz_fixes", "Fixes"),

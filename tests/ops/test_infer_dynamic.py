@@ -202,6 +202,8 @@ f32[<=4,?] | copy-start(p0) | (f32[<=4,?], f32[<=4,?], u32[])
 f32[1,?] f32[1,2] | scaled-dot(p0, p0, p1, p1), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}} | f32[1,1]
 f32[1,3] f32[3,1] s32[<=2] | ragged-dot(p0, p1, p2), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, \
 lhs_ragged_dims={{1}} | f32[<=2,1,1]
+f32[2,1,3] f32[2,3,1] s32[2,<=4] | ragged-dot(p0, p1, p2), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, \
+lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}, lhs_ragged_dims={{2}} | f32[<=4,2,1,1]
 f32[<=4] f32[] | scan(p0, p1), dimensions={{0}}, num_carries=1, to_apply=step | (f32[<=4], f32[])
 f32[?] f32[] | scan(p0, p1), dimensions={{0}}, num_carries=1, to_apply=step | (f32[?], f32[])
 """

@@ -288,6 +288,21 @@ def test_contradictions_are_located_by_name(xla, edit, code, words):
     assert diagnostic.filename == "dump.pb"
 
 
+@pytest.mark.parametrize(("fields", "wanted"), [
+    ({}, None), ({"cross_program_prefetch_index": 2}, 2), ({"is_cross_program_prefetch": True}, 0),
+    ({"is_cross_program_prefetch": False}, None)])
+def test_prefetches_in_the_old_field_and_in_the_new_one(xla, fields, wanted):
+    text = "HloModule m\nENTRY e {\n  p = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(p)\n" \
+           "  ROOT d = f32[2] copy-done(s)\n}\n"
+    proto = message_class("Module")()
+    proto.ParseFromString(message_of(xla, text))
+    [start] = [i for c in proto.computations for i in c.instructions if i.name == b"s"]
+    for name, value in fields.items():
+        setattr(start, name, value)
+    found = read_proto(proto.SerializeToString()).entry.instructions[1]
+    assert found.opcode == "copy-start" and found.attributes.get("cross_program_prefetch_index") == wanted
+
+
 def test_what_text_cannot_say_is_noted(xla):
     def edit(proto, _):
         proto.device_type = b"gpu"

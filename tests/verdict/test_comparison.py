@@ -342,6 +342,17 @@ def test_the_first_set_alone_may_take_longer_than_the_budget(monkeypatch: pytest
     assert ends[0] > max(ends[1:], default=0.0) + 10 and len(set(ends[1:])) <= 1
 
 
+@pytest.mark.parametrize(("direction", "untaken"), [("LT", "yes"), ("GE", "no")])
+def test_the_branch_of_a_conditional_that_is_never_taken_is_named(direction: str, untaken: str) -> None:
+    branches = "yes {\n  y = u32[] parameter(0)\n  ROOT r = u32[] negate(y)\n}\n" \
+               "no {\n  y = u32[] parameter(0)\n  ROOT r = u32[] not(y)\n}\n"
+    body = "  x = u32[] parameter(0)\n  m = u32[] constant(0)\n" \
+           f"  p = pred[] compare(x, m), direction={direction}\n" \
+           "  ROOT c = u32[] conditional(p, x, x), true_computation=yes, false_computation=no"
+    found = compare(module(body, branches), executors=("reference", "stablehlo"))
+    assert len(found.untaken) == 1 and found.untaken[0] == f"conditional c: {untaken}", found.untaken
+
+
 @pytest.mark.parametrize(("untaken", "said"), [
     (0, None), (2, "select 0; select 1"), (8, "; ".join(f"select {n}" for n in range(8))),
     (9, "; ".join(f"select {n}" for n in range(8)) + "; ...")])
