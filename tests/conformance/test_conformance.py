@@ -281,6 +281,11 @@ def test_together_as_alone(executor: str) -> None:
         assert together["aborts"].status is Status.CRASH
 
 
+def test_few_element_types_are_asked_at_every_edge() -> None:
+    counts = {name: len(list(suite_cases("ops", Selection(ops=("add",), types=(name,))))) for name in ("f32", "s16")}
+    assert counts["s16"] == 2 < counts["f32"]
+
+
 @pytest.mark.skipif(not NIGHTLY, reason="takes minutes")
 def test_a_sample_of_the_suite_ends_together_as_alone() -> None:
     ops = ("add", "tanh", "dot", "reduce", "convert", "sort", "while", "gather", "all-reduce", "divide", "scatter")

@@ -87,6 +87,14 @@ def test_arguments_that_do_not_fit(arguments: list[Any], said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_parts_of_a_complex_number_are_measured_by_its_largest() -> None:
+    """The imaginary parts are 2 * 2**-20 apart, and a unit in the last place of 1 is 2**-23."""
+    a, b = np.complex64(1 + 2.0**-20 * 1j), np.complex64(1 + 3 * 2.0**-20 * 1j)
+    assert ulp_distance(np.asarray(a), np.asarray(b)) == 16
+    assert ulp_distance(np.asarray(a), np.asarray(a.conjugate())) == 16
+    assert ulp_distance(np.asarray(np.complex64(2.0**-20 + 1j)), np.asarray(np.complex64(3 * 2.0**-20 + 1j))) == 16
+
+
 def test_unknown_executor() -> None:
     for name in ("tpu", "pjrt:", ""):
         with pytest.raises(HloError, match="E101"):

@@ -543,6 +543,7 @@ def test_what_is_reduced_with_a_value_from_outside_is_refused_where_that_is_made
     (diagnostic,) = raised.value.diagnostics
     assert "uses this value of the program around it" in diagnostic.message
     assert diagnostic.line == line
+    assert diagnostic.column and (diagnostic.end_line, diagnostic.end_column) == (line, diagnostic.column + 1)
 
 
 def test_quantised_types_are_known_in_bytecode_too() -> None:

@@ -106,6 +106,7 @@ def test_an_accuracy_may_be_asked_of_what_rounds(opcode: str) -> None:
         module = hlotool.parse(text)
         assert hlotool.verify(module) == []
         assert f"result_accuracy={{{accuracy}}}" in str(module)
+        assert f"result_accuracy={{{accuracy}}}" in str(hlotool.from_stablehlo(hlotool.to_stablehlo(module)))
 
 
 @pytest.mark.parametrize(("attributes", "shapes", "flops"), [
