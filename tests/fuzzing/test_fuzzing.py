@@ -35,7 +35,8 @@ from hlotool.fuzzing import (
 )
 from hlotool.fuzzing import batch as fuzzing_batch
 from hlotool.fuzzing.drawn_programs import composed_program
-from hlotool.fuzzing.finding_class import likeness
+from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
+from hlotool.fuzzing.following_up import Followed
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.subject import Subject
@@ -316,3 +317,13 @@ def test_the_pass_to_blame(monkeypatch: pytest.MonkeyPatch, verdicts: list[str] 
     found = SimpleNamespace(rows=[], guilty_pass="", problems=[])
     following_up._name_pass(found, None, SimpleNamespace(executor="pjrt:cpu", time_limit=1.0))
     assert found.guilty_pass == guilty and found.problems == []
+
+
+@pytest.mark.parametrize(("kind", "opcodes", "is_one"), [
+    ("crash", ("sine",), True), ("crash", ("sine", "add"), False), ("wrong", ("sine",), False), ("crash", (), False)])
+def test_a_sighting_is_likely_of_a_class_of_its_kind_whose_opcodes_it_has(kind: str, opcodes: tuple[str, ...],
+                                                                         is_one: bool) -> None:
+    text = "HloModule m\n\nENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[] sine(x)\n}\n"
+    sighting = Sighting(Subject("composed", "m", text, []), "crash", "gone")
+    known = FindingClass(Followed(sighting, kind, "gone", text, [], opcodes=opcodes))
+    assert (likely_class(sighting, [known]) is known) == is_one

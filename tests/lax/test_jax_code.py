@@ -99,6 +99,23 @@ def test_loops_and_branches_are_calls_of_lax() -> None:
     assert [values(shifted, np.int32(n), np.float32(3))[0] for n in (-1, 0, 1, 2)] == [-3.0, 6.0, -3.0, -3.0]
 
 
+@pytest.mark.parametrize(("selector", "first", "wanted"), [
+    ("pred", "f32", {True: 6.0, False: -3.0}), ("s32", "pred", {0: 6.0, 1: -3.0})])
+def test_a_branch_is_chosen_by_its_selector_and_not_by_what_it_is_given(selector: str, first: str,
+                                                                       wanted: dict[int, float]) -> None:
+    module = module_of(f"i = {selector}[] parameter(0)\nx = f32[] parameter(1)\nz = {first}[] constant(0)\n"
+                       f"a = ({first}[], f32[]) tuple(z, x)\n"
+                       "ROOT r = f32[] conditional(i, a, a), branch_computations={double, negative}".replace(
+                           "conditional(i, a, a)", "conditional(i, z, x)" if first == "pred" else
+                           "conditional(i, x, x)"), f"""
+    double {{ {"z = pred[] parameter(0)  a = f32[] constant(3)" if first == "pred" else "a = f32[] parameter(0)"}
+              ROOT r = f32[] add(a, a) }}
+    negative {{ a = f32[] parameter(0)  ROOT r = f32[] negate(a) }}""")
+    for value, expected in wanted.items():
+        given = np.bool_(value) if selector == "pred" else np.int32(value)
+        assert values(module, given, np.float32(3))[0] == expected
+
+
 def test_indices_below_zero_are_no_indices_from_the_end() -> None:
     module = module_of("x = f32[4] parameter(0)\ni = s32[] parameter(1)\n"
                        "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}")

@@ -71,6 +71,7 @@ def the_loop(module):
     ({"start": 10, "limit": 0, "by": 1, "update": "subtract", "direction": "GE"}, 11),
     ({"direction": "NE", "limit": 13, "by": 4}, None),  # steps over its limit and wraps
     ({"by": 0}, None), ({"by": -1}, None), ({"direction": "EQ", "limit": 0}, 1),
+    ({"direction": "EQ", "limit": 0, "by": 0}, None),
     # more than anybody would run, so nobody does; the counter comes to the end of its type, or would leave it
     ({"limit": 2**31 - 1}, 2**31 - 1), ({"limit": 2**31 - 1, "direction": "LE"}, None),
     ({"limit": 2**31 - 2, "direction": "LE"}, 2**31 - 1), ({"limit": 2**31 - 1, "by": 2}, None),

@@ -36,6 +36,18 @@ def test_uses_are_replaced_and_what_is_dead_is_swept() -> None:
     assert [c.name for c in edit.module.computations] == ["e"] and not edit.finish()
 
 
+def test_what_is_swept_is_no_predecessor_any_more() -> None:
+    module = hlotool.parse("HloModule m\n\nENTRY e {\n  x = f32[] parameter(0)\n  dead = f32[] sine(x)\n"
+                           "  kept = f32[] cosine(x)\n  a = f32[] tanh(kept), control-predecessors={dead, kept}\n"
+                           "  ROOT r = f32[] negate(a), control-predecessors={dead}\n}\n")
+    edit = Editing(module)
+    edit.sweep()
+    assert not edit.finish()
+    told = {i.name: [p.name for p in i.control_predecessors()] for i in module.entry.instructions}
+    assert told == {"x": [], "kept": [], "a": ["kept"], "r": []}
+    assert "control-predecessors" not in module.entry.root.attributes
+
+
 def test_a_root_is_replaced() -> None:
     edit, by_name = edited()
     edit.replace_uses({by_name["r"]: by_name["d"]})

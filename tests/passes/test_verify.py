@@ -316,3 +316,10 @@ ENTRY e {{ a = bf16[8]{{0{tiles}}} parameter(0)  b = f32[8]{{0{tiles}}} paramete
   ROOT s = f32[8]{{0{tiles}}} select(p, a, b) }}"""
     errors = [d for d in hlotool.verify(hlotool.parse(text)) if d.severity is Severity.ERROR]
     assert bool(errors) is has_error
+
+
+@pytest.mark.parametrize(("kind", "is_narrow"), [("s4", True), ("u4", True), ("s8", False), ("pred", False)])
+def test_only_types_of_less_than_eight_bits_have_an_element_size(kind: str, is_narrow: bool) -> None:
+    module = hlotool.parse(f"HloModule m\n\nENTRY e {{\n  x = {kind}[2] parameter(0)\n"
+                           f"  ROOT c = {kind}[2]{{0:E(8)}} copy(x)\n}}\n")
+    assert ("V243" in [d.code for d in hlotool.verify(module, "cpu")]) == (not is_narrow)

@@ -6,7 +6,8 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program
-from hlotool.verdict.wishes import Wishes
+from hlotool.ir import DTYPES
+from hlotool.verdict.wishes import Wishes, _pair_undone
 
 GATHER = ("f32[4,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
           "slice_sizes={1,2}")
@@ -46,3 +47,19 @@ def test_a_reduction_begins_with_what_changes_nothing(reducer: str, identity: fl
         "ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}  n = f32[] parameter(1)  "
         "ROOT r = f32[] reduce(x, n), dimensions={0}, to_apply=f }")))
     assert found.identities == {1: identity}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(("opcode", "function"), [
+    ("add", lambda a, b: a + b), ("subtract", lambda a, b: a - b), ("multiply", lambda a, b: a * b),
+    ("divide", lambda a, b: a / b)])
+@pytest.mark.parametrize(("value", "known"), [(6.0, 3.0), (-5.0, 0.5), (0.25, -8.0)])
+def test_an_operand_that_gives_a_value_with_the_known_one(number, opcode, function, value, known):
+    (found,) = _pair_undone(opcode, number, value, known, DTYPES["f32"])
+    assert function(*((found, known) if number == 0 else (known, found))) == pytest.approx(value)
+
+
+def test_an_operand_of_whole_numbers_is_whole():
+    assert _pair_undone("multiply", 0, 7, 2, DTYPES["s32"]) == (3,)
+    assert _pair_undone("power", 0, 9.0, 2.0, DTYPES["f32"]) == (3.0,)
+    assert _pair_undone("divide", 1, 0.0, 2.0, DTYPES["f32"]) == ()
