@@ -37,7 +37,7 @@ def place_in(index: tuple[int, ...]) -> str:
 
 
 def extremes(array: Array) -> str:
-    """What an array holds, in a few words: `12 elements from -1.0 to 3e+38, 2 of them nan`."""
+    """What an array holds, in a few words: `12 elements from -1 to 3e+38, 2 nan among them`."""
     import numpy as np
 
     array = np.asarray(array)

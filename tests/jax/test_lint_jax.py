@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import hlotool.jax
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.jax.checked_call import CheckedCall
+from hlotool.verdict import Comparison
 
 HERE = pathlib.Path(__file__)
 X = np.ones((4, 3), np.float32)
@@ -98,3 +100,13 @@ def test_importing_it_loads_no_jax() -> None:
     code = "import sys, hlotool.jax; print('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(("severity", "is_good"), [
+    (Severity.INFO, True), (Severity.WARNING, False), (Severity.ERROR, False), (None, True)])
+def test_notes_do_not_make_a_call_a_bad_one(severity: Severity | None, is_good: bool) -> None:
+    module = hlotool.parse("HloModule m\n\nENTRY e {\n  ROOT c = f32[] constant(1)\n}\n")
+    found = [] if severity is None else [Diagnostic("W101", "said", severity=severity)]
+    agreed = Comparison("a", "b", ("reference",), inputs=["plain"])
+    assert agreed.verdict == "agree"
+    assert CheckedCall(module, module, found, [agreed]).is_good == is_good

@@ -382,6 +382,14 @@ def test_quoting_is_undone_by_unquoting(text: str) -> None:
     assert unquote(quote(text)).encode("latin-1") == text.encode() or unquote(quote(text)) == text
 
 
+@pytest.mark.parametrize(("escape", "wanted"), [
+    (r"\101", "A"), (r"\x41", "A"), (r"\X5a", "Z"), (r"\x12341", "A"), (r"\u0041", "A"), (r"\U0001F600", "\U0001F600"),
+    (r"\U00110000", "\N{REPLACEMENT CHARACTER}"), (r"\n", "\n"), (r"\q", "q"), (r"\351", "\udce9"),
+    (r"\x80", "\udc80")])
+def test_escapes_stand_for_characters_and_bytes(escape: str, wanted: str) -> None:
+    assert unquote(f'"{escape}"') == wanted
+
+
 def test_metadata_is_checked_quickly() -> None:
     validate_metadata('{op_name="jit(f)/add" source_file="a.py" source_line=3}')
     with pytest.raises(PhraseError):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hlotool
@@ -13,6 +14,7 @@ from hlotool.cli import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, arguments_for, evaluate_program
 from hlotool.triage import ValueMatches, blame_pair, match_values
+from hlotool.triage.number_text import extremes
 
 BEFORE = """HloModule before
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -161,3 +163,11 @@ def test_results_of_a_pair_may_differ_for_values_and_not_for_blame() -> None:
 def test_the_reference_wants_a_row_for_each_device_and_a_value_for_each_parameter(rows: Any, message: str) -> None:
     with pytest.raises(HloError, match=message):
         evaluate_program(Program(hlotool.parse(ONE)), rows)
+
+
+@pytest.mark.parametrize(("array", "said"), [
+    (np.float32(2.5), "2.5"), (np.zeros((0, 3)), "no elements"), (np.ones((2, 2), np.complex64), "4 elements"),
+    (np.array([1, -3, 7]), "3 elements from -3 to 7"),
+    (np.array([np.nan, 1.0, np.inf]), "3 elements from 1 to 1, 1 nan and 1 inf among them")])
+def test_what_an_array_holds_in_a_few_words(array: Any, said: str) -> None:
+    assert said in extremes(array)

@@ -28,6 +28,7 @@ from hlotool.verdict import (
     comparison_json,
     comparison_schema,
 )
+from hlotool.verdict.argument_sets import KINDS
 from hlotool.verdict.open_elements import OpenElements
 
 SMALL = """HloModule small
@@ -152,6 +153,17 @@ def test_results_that_do_not_depend_on_the_arguments_are_no_agreement() -> None:
     assert same.kind == "vacuous" and "same whatever" in same.vacuous[0]
     constant = compare(module("  ROOT n = f32[4] iota(), iota_dimension=0"))
     assert constant.verdict == "agree"
+
+
+def test_each_kind_of_arguments_is_what_its_name_says() -> None:
+    search = ArgumentSearch([Program(hlotool.parse(module("  x = f32[4096] parameter(0)\n"
+                                                          "  ROOT y = f32[4096] negate(x)")))])
+    drawn = {kind: np.asarray(search.make(kind).values[0][0], np.float64) for kind in KINDS}
+    sizes = {kind: np.log2(np.abs(values[np.isfinite(values) & (values != 0)])) for kind, values in drawn.items()}
+    assert np.ptp(sizes["wide"]) > 200 and np.abs(np.median(sizes["wide"])) < 40
+    assert np.max(sizes["plain"]) < 4 and (drawn["positive"] > 0).all() and (drawn["negative"] < 0).all()
+    assert set(np.unique(drawn["whole"])) <= set(range(-4, 5))
+    assert len(np.unique(drawn["ties"])) <= 4 and not np.isfinite(drawn["special"]).all()
 
 
 def test_sides_that_are_never_taken_are_named() -> None:
