@@ -78,7 +78,7 @@ class Tools:
 
     async def lint(self, program: str, select: str = "") -> dict[str, Any]:
         """All that is wrong or dubious about a program: code, place, message, help. `select`: codes or categories."""
-        return await self._ask("lint", [program], ["--format", "json", *(["--select", select] if select else [])])
+        return await self._ask("lint", [program], ["--format", "json", *([f"--select={select}"] if select else [])])
 
     async def explain(self, word: str) -> dict[str, Any]:
         """What an operation (dot), a diagnostic's code (W103) or a constraint means, with an example."""
@@ -108,7 +108,7 @@ class Tools:
         try:
             files = [str(self._file(program, Path(made.name), n)) for n, program in enumerate(programs)]
             return await self._run([command, *words, *files] if command != "explain" else [command, *words])
-        except PermissionError as error:
+        except (OSError, ValueError) as error:  # a path that leads out, or none that a system has; half a character
             return {"error": str(error)}
         finally:
             self._texts.discard(made)

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("mcp")
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
+from hlotool.mcp.agent_server import Tools
 from hlotool.mcp.bounded import bounded
 
 SMALL = "HloModule small\nENTRY e { a = f32[4] parameter(0)  b = f32[4] exponential(a)  ROOT c = f32[4] log(b) }\n"
@@ -82,6 +83,20 @@ def test_a_path_is_no_option_either(folder: Path) -> None:
     assert answer["exit_code"] == 0
 
 
+@pytest.mark.parametrize(("program", "said"), [
+    ("a\0b.hlo", "null"), ("x" * 5000, "too long"), ("HloModule \ud800 {\n}", "surrogates not allowed"),
+    ("..", "outside")])
+def test_what_is_no_path_and_no_text_is_said(folder: Path, program: str, said: str) -> None:
+    answer = asyncio.run(Tools(folder.resolve(), 60).lint(program))
+    assert said in answer["error"], answer
+
+
+def test_what_is_selected_is_no_option(folder: Path) -> None:
+    before = (folder / "small.hlo").read_bytes()
+    answer = asyncio.run(Tools(folder.resolve(), 60).lint("small.hlo", "--fix"))
+    assert "--fix" in answer["error"] and (folder / "small.hlo").read_bytes() == before
+
+
 def test_long_answers_are_cut_and_say_so() -> None:
     value = {"rows": [{"name": f"row {n}", "numbers": list(range(50))} for n in range(1000)], "text": "x" * 100_000}
     small = bounded(value, 5000)
@@ -118,7 +133,7 @@ def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert asyncio.run(ask_all()) == {"lines": 4, "first_line": 2, "text": "b\nc"}
     form = ["--format", "json"]
     assert asked == [
-        ["lint", *form, "a"], ["lint", *form, "--select", "W1", "a"], ["diff", *form, "a", "b"],
+        ["lint", *form, "a"], ["lint", *form, "--select=W1", "a"], ["diff", *form, "a", "b"],
         ["diff", *form, "--values", "a", "b"], ["compare", *form, "--time-budget", "10.0", "a"],
         ["compare", *form, "--time-budget", "3.0", "a", "b"], ["isolate", *form, "a"],
         ["isolate", *form, "--nan", "a", "b"], ["fmt", "a"]]
