@@ -243,8 +243,6 @@ def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, caps
 
 
 def test_what_is_alike_is_followed_up_once() -> None:
-
-
     tally = Tally(Plan())
     first = Sighting(Subject("rule", "a -> b", "x", [[]], "a -> b"), "wrong", "said")
     other = Sighting(Subject("rewritten", "a -> b", "y", [[]], "a -> b"), "wrong", "said")
@@ -257,7 +255,7 @@ def test_what_is_alike_is_followed_up_once() -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--resume",), "--output"), (("--generators", "wild"), "no generator wild"), (("--generators", "dump"), "--dumps"),
-    (("--jobs", "0"), "at least 1"), (("--time", "-1"), "more than 0"), (("--executor", "none"), "no executor"),
+    (("--jobs", "0"), "0 is not from 1 to 256"), (("--time", "-1"), "above 0"), (("--executor", "none"), "no executor"),
     (("--dumps", "empty"), "holds no file")])
 def test_what_cannot_be_done_is_refused(words, said, tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
