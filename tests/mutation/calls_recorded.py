@@ -1,6 +1,6 @@
 """A plugin of pytest that writes which functions of the product each test calls, and how long the test takes.
 
-The file that HLOTOOL_CALLS names gets {test: {"seconds": s, "passed": bool, "calls": ["hlotool/x.py:name:line"]}}.
+The file that HLOTOOL_CALLS names gets {test: {"seconds": s, "passed": bool, "calls": ["hlotool/x.py:qualified.name"]}}.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         for code in list(_codes):
             if code.co_filename.startswith(root):
                 file = Path(code.co_filename).resolve().relative_to(Path(root).resolve())
-                calls.add(f"{file}:{code.co_name}:{code.co_firstlineno}")
+                calls.add(f"{file}:{code.co_qualname}")
         _tests.setdefault(item.nodeid, {})["calls"] = sorted(c for c in calls if not c.startswith("tests"))
 
 

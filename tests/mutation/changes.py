@@ -19,12 +19,12 @@ _SYMBOLS = {
     ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&",
     ast.BitOr: "|", ast.BitXor: "^", ast.And: "and", ast.Or: "or",
 }
-_OUTSIDE = ("", 0)
+_OUTSIDE = ""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Bytes `start` to `end` of a file become `after`; `function` is the def around them and its first line."""
+    """Bytes `start` to `end` of a file become `after`; `function` is the qualified name of the def around them."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Change:
     after: str
     line: int
     column: int
-    function: tuple[str, int]
+    function: str
 
     def applied(self, source: bytes) -> bytes:
         return source[:self.start] + self.after.encode() + source[self.end:]
@@ -54,7 +54,7 @@ class _Finder:
                 self.lines[node.end_lineno - 1] + node.end_col_offset)
 
     def operator(self, left: ast.expr, right: ast.expr, kind: object, table: dict[str, str],
-                 function: tuple[str, int]) -> Iterator[Change]:
+                 function: str) -> Iterator[Change]:
         """The operator between two operands; parentheses and comments may stand around it."""
         symbol = _SYMBOLS.get(type(kind), "")
         if symbol not in table:
@@ -65,12 +65,13 @@ class _Finder:
         if found:
             yield self.change(start + found.start(1), start + found.end(1), table[symbol], function)
 
-    def change(self, start: int, end: int, after: str, function: tuple[str, int]) -> Change:
+    def change(self, start: int, end: int, after: str, function: str) -> Change:
         line = self.source.count(b"\n", 0, start) + 1
         column = start - self.lines[line - 1] + 1
         return Change(start, end, self.source[start:end].decode(), after, line, column, function)
 
-    def visit(self, node: ast.AST, function: tuple[str, int] = _OUTSIDE) -> Iterator[Change]:
+    def visit(self, node: ast.AST, function: str = _OUTSIDE, prefix: str = "") -> Iterator[Change]:
+        """The changes in a node; a name that is defined in it is qualified by the prefix."""
         # Positions in an f-string are not those of the file before Python 3.12, and types are mypy's to check.
         if isinstance(node, ast.JoinedStr):
             return
@@ -78,22 +79,23 @@ class _Finder:
             return
         yield from self.of(node, function)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # Python's code objects count decorators in.
-            first = min((node.lineno, *(d.lineno for d in node.decorator_list)))
             for decorator in node.decorator_list:
-                yield from self.visit(decorator, function)
-            yield from self.visit(node.args, function)
+                yield from self.visit(decorator, function, prefix)
+            own = prefix + node.name
+            yield from self.visit(node.args, own, prefix)
             for statement in node.body:
-                yield from self.visit(statement, (node.name, first))
+                yield from self.visit(statement, own, f"{own}.<locals>.")
             return
+        if isinstance(node, ast.ClassDef):
+            prefix += f"{node.name}."
         for name, field in ast.iter_fields(node):
             if name in ("annotation", "returns"):
                 continue
             for child in field if isinstance(field, list) else [field]:
                 if isinstance(child, ast.AST):
-                    yield from self.visit(child, function)
+                    yield from self.visit(child, function, prefix)
 
-    def of(self, node: ast.AST, function: tuple[str, int]) -> Iterator[Change]:
+    def of(self, node: ast.AST, function: str) -> Iterator[Change]:
         match node:
             case ast.Compare():
                 for left, right, kind in zip([node.left, *node.comparators], node.comparators, node.ops, strict=False):

@@ -21,7 +21,8 @@ the best `--files` of them are run once without any change, which records the fu
 is then tried on the tests, of these files and of all that were recorded before, that call its function: the quickest of
 each file first, at most `--seconds` of them by that record. What stands outside of functions, and a function that no
 recorded test calls (children of tests are not recorded), is tried on the tests of these files in the order of their
-rank.
+rank. `--record` records every file of tests first, which takes as long as the whole suite (longer before Python 3.12,
+where a function says at each call that it was called).
 
 Results and records are kept under `--state` (default: hlotool-mutation in the folder for temporary files): a run that
 was stopped goes on where it was, and a file of tests is recorded anew when it changes. Results of a changed
@@ -51,7 +52,9 @@ from changes import Change, changes, changes_something
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 #: a file of tests that takes longer with recording is left out
-RECORDING_LIMIT = 150.0
+RECORDING_LIMIT = 600.0
+#: files of tests that are opened for one change at most, for opening them takes time as well
+MOST_FILES = 25
 #: what pytest says when tests ran and some failed; when none was left to run
 FAILED, NONE_RUN = 1, 5
 
@@ -106,11 +109,11 @@ class Project:
         return self.state / f"{Path(test_file).stem}-{hashlib.sha256(text).hexdigest()[:12]}.json"
 
     def record(self, test_file: str) -> dict[str, dict]:
-        """What each test of a file calls; empty if the file takes too long."""
+        """What each test of a file calls; empty if the file takes too long, or ends the process."""
         kept = self.kept(test_file)
         if not kept.exists():
             code, _ = self.pytest(["-p", "calls_recorded", test_file], RECORDING_LIMIT, HLOTOOL_CALLS=str(kept))
-            if code is None:
+            if code is None or not kept.exists():  # too slow, or ended by the system
                 kept.write_text("{}")
             print(f"    recorded {test_file}: {len(json.loads(kept.read_text()))} tests", file=sys.stderr, flush=True)
         return {name: test for name, test in json.loads(kept.read_text()).items()
@@ -122,6 +125,12 @@ def words(path: Path) -> Counter[str]:
     return Counter(re.findall(r"\w+", path.read_text()))
 
 
+def every_test_file(project: Project) -> list[str]:
+    """The files of tests; fuzzers and the drawing of floors run the whole product and say little of one line."""
+    return [str(test.relative_to(project.folder)) for test in sorted(project.folder.glob("tests/**/test_*.py"))
+            if test.stem not in ("test_floors", "test_fuzz")]
+
+
 def test_files(project: Project, file: str, function: str) -> list[str]:
     """The files of tests that import or name what a file of the product declares, best first."""
     path = project.folder / file
@@ -129,22 +138,21 @@ def test_files(project: Project, file: str, function: str) -> list[str]:
     stem, its_room = Path(file).stem, room(file).split("/")[-1]
     about = re.sub(r"(ing|ion|s)$", "", its_room)  # tests of `lints` and `linting` are about lint
     ranked = []
-    for test in sorted(project.folder.glob("tests/**/test_*.py")):
-        if test.stem in ("test_floors", "test_fuzz"):
-            continue
+    for name in every_test_file(project):
+        test = project.folder / name
         told = words(test)
         score = 4.0 * (about in test.stem) + 5.0 * (its_room == test.parent.name)
         score += 2.0 * (its_room in told) + 6.0 * (stem in test.stem)
         score += 3.0 * (stem in told) + min(len(own & set(told)), 8) + 6.0 * (function in told and len(function) > 3)
         score += 0.001 * min(told["hlotool"], 99)
-        ranked.append((-score, str(test.relative_to(project.folder))))
+        ranked.append((-score, name))
     return [name for _, name in sorted(ranked)]
 
 
 def chosen_tests(project: Project, file: str, change: Change, files: int, seconds: float) -> tuple[list[str], float]:
     """The tests that may notice a change, and the seconds that they take without it."""
-    name, line = change.function
-    key = f"{file}:{name}:{line}"
+    name = change.function.rpartition(".")[2]
+    key = f"{file}:{change.function}"
     calling, every = [], []
     for rank, test_file in enumerate(test_files(project, file, name)):
         if rank >= files and not project.kept(test_file).exists():
@@ -154,10 +162,12 @@ def chosen_tests(project: Project, file: str, change: Change, files: int, second
         # The quickest of each file first, then the next of each: tests of one file notice much the same.
         calling += [(turn, rank, cost, test) for turn, (cost, test, _) in enumerate(t for t in told if t[2])]
         every += [(rank, turn, cost, test) for turn, (cost, test, _) in enumerate(told) if rank < files]
-    chosen, total = [], 0.0
-    for _, _, cost, test in sorted(calling or every):
-        if chosen and total + cost > seconds:
+    chosen, total, opened = [], 0.0, set[str]()
+    for _, _, cost, test in sorted(calling) or sorted(every):
+        opened_by = test.partition("::")[0]
+        if (chosen and total + cost > seconds) or (opened_by not in opened and len(opened) >= MOST_FILES):
             continue
+        opened.add(opened_by)
         chosen.append(test)
         total += cost
     return chosen, total
@@ -220,6 +230,7 @@ def main() -> None:
     parser.add_argument("--at", action="append", help="FILE:LINE: every change of this line; may be given again")
     parser.add_argument("--files", type=int, default=6, help="files of tests to choose from")
     parser.add_argument("--seconds", type=float, default=15.0, help="seconds of tests for one change")
+    parser.add_argument("--record", action="store_true", help="record every file of tests first")
     parser.add_argument("--state", type=Path, default=Path(tempfile.gettempdir()) / "hlotool-mutation")
     parser.add_argument("--again", action="append", default=[],
                         choices=("survived", "not tried", "timed out", "killed"))
@@ -230,6 +241,9 @@ def main() -> None:
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="hlotool-mutation-") as folder:
         project = Project(Path(folder).resolve(), options.state)
+        if options.record:
+            for test_file in every_test_file(project):
+                project.record(test_file)
         for file, change in selected(options, project):
             text = (project.folder / file).read_bytes()
             key = f"{file}:{hashlib.sha256(text).hexdigest()[:12]}:{change.start}:{change.after}"
@@ -240,7 +254,7 @@ def main() -> None:
                     out.write(json.dumps(entry) + "\n")
             counts[entry["outcome"]] += 1
             place = f"{file}:{change.line}:{change.column}"
-            print(f"{entry['outcome']:9} {place}: {change}  [{change.function[0]}; {entry['by']}; "
+            print(f"{entry['outcome']:9} {place}: {change}  [{change.function}; {entry['by']}; "
                   f"{time.monotonic() - start:.0f} s]", flush=True)
     total = sum(counts.values()) - counts["not tried"]
     noticed = total - counts["survived"]
