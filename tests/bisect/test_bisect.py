@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16
 
+import hlotool
 from hlotool.bisect import (
     Options,
     bisect_schema,
@@ -20,6 +21,7 @@ from hlotool.bisect import (
     read_folder,
     text_report,
 )
+from hlotool.bisect.chain_judge import _stands_on
 from hlotool.cli.main import main
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
@@ -305,3 +307,13 @@ def test_no_pair_is_written_where_no_pass_is_wrong(tmp_path, capsys):
     pair = [str(tmp_path / "before.hlo"), str(tmp_path / "after.hlo")]
     assert main(["bisect", str(DUMPS / "scaled_softmax"), "--save-pair", *pair]) == 0
     assert "--save-pair: no pass is wrong" in capsys.readouterr().err and not (tmp_path / "before.hlo").exists()
+
+
+def test_an_instruction_stands_on_where_name_opcode_and_operands_do() -> None:
+    text = "HloModule m\n\nENTRY e {\n  x = f32[] parameter(0)\n  a = f32[] sine(x)\n  ROOT r = f32[] tanh(a)\n}\n"
+    before = hlotool.parse(text)
+    a = before.entry.instructions[1]
+    assert _stands_on(a, hlotool.parse(text)) and _stands_on(a, hlotool.parse(text.replace("tanh", "cosine")))
+    for other in (text.replace("a = f32[] sine", "a = f32[] cosine"), text.replace("a =", "b =").replace("(a)", "(b)"),
+                  text.replace("sine(x)", "sine(y)").replace("  a", "  y = f32[] copy(x)\n  a")):
+        assert not _stands_on(a, hlotool.parse(other))

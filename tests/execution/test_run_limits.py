@@ -209,9 +209,10 @@ def test_how_many_bytes_places_take(text: str, count: int) -> None:
     assert _bytes_of_places(module.entry.root) == 24 * count
 
 
-def test_a_gather_of_nothing_has_a_program() -> None:
+@pytest.mark.parametrize("groups", ["{{0,1}}", "{}"])
+def test_a_gather_of_nothing_has_a_program(groups: str) -> None:
     text = ("HloModule m, replica_count=2\n\nENTRY e {\n  x = f32[0,3] parameter(0)\n"
-            "  ROOT r = f32[0,3] all-gather(x), dimensions={0}, replica_groups={{0,1}}\n}\n")
+            "  ROOT r = f32[0,3] all-gather(x), dimensions={0}, replica_groups=" + groups + "\n}\n")
     program = Program(hlotool.parse(text))
     results = evaluate_program(program, [[np.zeros((0, 3), np.float32)]] * 2)
     assert [[leaf.shape for leaf in row] for row in results] == [[(0, 3)]] * 2

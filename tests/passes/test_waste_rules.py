@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hlotool
+from hlotool.linting import Settings
 from hlotool.passes.lints import RULES, run
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n"
@@ -200,3 +201,12 @@ def test_a_collective_that_tells_how_many_devices_there_are_stays(header: str, i
            "  r = f32[4] all-gather(x), replica_groups={{0},{1}}, dimensions={0}\n  ROOT y = f32[4] negate(r) }"
     (finding,) = run(hlotool.parse(text), select=lambda r: r is RULES["W504"])
     assert finding.fixes[0].is_safe is is_safe
+
+
+@pytest.mark.parametrize(("header", "is_told"), [(", is_scheduled=true", True), ("", False)])
+def test_what_a_compiler_may_still_fuse_is_not_left_alone(header: str, is_told: bool) -> None:
+    text = (f"HloModule m{header}\n\nfused {{\n  p = s32[4194304]{{0}} parameter(0)\n"
+            "  ROOT n = f32[4194304]{0} convert(p)\n}\n\nENTRY e {\n  x = s32[4194304]{0} parameter(0)\n"
+            "  f = f32[4194304]{0} fusion(x), kind=kLoop, calls=fused\n  ROOT r = f32[4194304]{0} tanh(f)\n}\n")
+    found = hlotool.lint(text, config=Settings(select=("ALL",)))
+    assert ("W213" in [d.code for d in found]) == is_told
