@@ -106,7 +106,9 @@ def test_an_accuracy_may_be_asked_of_what_rounds(opcode: str) -> None:
         module = hlotool.parse(text)
         assert hlotool.verify(module) == []
         assert f"result_accuracy={{{accuracy}}}" in str(module)
-        assert f"result_accuracy={{{accuracy}}}" in str(hlotool.from_stablehlo(hlotool.to_stablehlo(module)))
+        lifted = hlotool.to_stablehlo(module)
+        assert "#stablehlo.result_accuracy<" in str(lifted)  # in its own place, and not among what StableHLO lacks
+        assert f"result_accuracy={{{accuracy}}}" in str(hlotool.from_stablehlo(lifted))
 
 
 @pytest.mark.parametrize(("attributes", "shapes", "flops"), [
