@@ -13,6 +13,7 @@ import hlotool
 from hlotool.builder import DotDimensionNumbers, GatherDimensionNumbers, XlaBuilder
 from hlotool.builder.reduction import computation_before_start
 from hlotool.execution import Program, run_program
+from hlotool.ir import Shape
 
 
 def refused(code: str) -> Any:
@@ -236,3 +237,12 @@ def test_the_window_arguments_of_older_and_newer_documents() -> None:
     assert computation_before_start(["x", "y", "i", "j", most, [2]]) == [["x", "y"], ["i", "j"], most, [2]]
     dilated = ["x", "init", most, [2], [1], [3], [4], "VALID"]
     assert computation_before_start(dilated) == [*dilated[:5], "VALID", [3], [4]]
+
+
+@pytest.mark.parametrize(("given", "wanted"), [({}, "0"), ({"version": 3}, "3"), ({"version": 0}, "0")])
+def test_a_composite_has_version_zero_unless_told_otherwise(given: dict[str, int], wanted: str) -> None:
+    b = XlaBuilder("m")
+    x = b.Parameter(0, Shape.array("f32", ()), "x")
+    b.CompositeCall(lambda y: y + y, x, name="my.twice", **given)
+    [call] = [i for i in b.Build().entry.instructions if i.opcode == "call"]
+    assert call.attributes["frontend_attributes"].get("composite.version") == wanted

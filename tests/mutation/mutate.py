@@ -19,10 +19,10 @@ noticed.
 Which tests can notice a change: test files are ranked by what they import and name (the room, the file, its functions);
 the best `--files` of them are run once without any change, which records the functions that each test calls. A change
 is then tried on the tests, of these files and of all that were recorded before, that call its function: the quickest of
-each file first, at most `--seconds` of them by that record. What stands outside of functions, and a function that no
-recorded test calls (children of tests are not recorded), is tried on the tests of these files in the order of their
-rank. `--record` records every file of tests first, which takes as long as the whole suite (longer before Python 3.12,
-where a function says at each call that it was called).
+each file first, more of the files that stand nearest, at most `--seconds` of them by that record. What stands outside
+of functions, and a function that no recorded test calls (children of tests are not recorded), is tried on the tests of
+these files in the order of their rank. `--record` records every file of tests first, which takes as long as the whole
+suite (longer before Python 3.12, where a function says at each call that it was called).
 
 Results and records are kept under `--state` (default: hlotool-mutation in the folder for temporary files): a run that
 was stopped goes on where it was, and a file of tests is recorded anew when it changes. Results of a changed
@@ -159,8 +159,11 @@ def chosen_tests(project: Project, file: str, change: Change, files: int, second
             continue
         told = sorted((test["seconds"], test_name, key in test["calls"])
                       for test_name, test in project.record(test_file).items())
-        # The quickest of each file first, then the next of each: tests of one file notice much the same.
-        calling += [(turn, rank, cost, test) for turn, (cost, test, _) in enumerate(t for t in told if t[2])]
+        # The quickest of each file first, then the next of each: tests of one file notice much the same. Of the files
+        # that stand nearest to the change eight, four and two come in a turn.
+        nearness = max(1, 8 >> len({test.partition("::")[0] for _, _, _, test in calling}))
+        calling += [(turn // nearness, rank, cost, test)
+                    for turn, (cost, test, _) in enumerate(t for t in told if t[2])]
         every += [(rank, turn, cost, test) for turn, (cost, test, _) in enumerate(told) if rank < files]
     chosen, total, opened = [], 0.0, set[str]()
     for _, _, cost, test in sorted(calling) or sorted(every):
