@@ -343,3 +343,15 @@ def test_the_door_of_the_commands_loads_no_room_that_runs_anything() -> None:
     code = "import sys, hlotool.cli; print(*(m for m in sys.modules if m.startswith('hlotool.') and m.count('.') == 1))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert set(done.stdout.split()) <= {"hlotool.cli", "hlotool.diagnostics", "hlotool.ir"}
+
+
+def test_a_module_that_cannot_be_compared_counts_nothing(tmp_path: pathlib.Path,
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.hlo"
+    path.write_text("HloModule m\n\nENTRY e {\n  ROOT r = f32[3] sine(x)\n}\n")
+    assert main(["compare", "--json", str(path)]) == 2
+    found = json.loads(capsys.readouterr().out)
+    record = found["comparisons"][0] if "comparisons" in found else found
+    assert record["verdict"] == "none" and record["kind"] == "failed"
+    assert record["arguments"] == {"sets": 0, "kinds": []}
+    assert record["coverage"] == {"choices": 0, "covered": 0, "untaken": [], "vacuous": []}

@@ -216,3 +216,25 @@ def test_a_gather_of_nothing_has_a_program(groups: str) -> None:
     program = Program(hlotool.parse(text))
     results = evaluate_program(program, [[np.zeros((0, 3), np.float32)]] * 2)
     assert [[leaf.shape for leaf in row] for row in results] == [[(0, 3)]] * 2
+    alone = Program(hlotool.parse(text.replace(", replica_count=2", "").replace("{{0,1}}", "{}")))
+    assert alone.devices == 1
+
+
+def test_partitions_send_to_each_other() -> None:
+    text = ("HloModule m, num_partitions=2\n\nENTRY e {\n  x = f32[] parameter(0)\n"
+            "  ROOT r = f32[] collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,0}}\n}\n")
+    results = evaluate_program(Program(hlotool.parse(text)), [[np.float32(3)], [np.float32(5)]])
+    assert [float(row[0]) for row in results] == [5.0, 3.0]
+
+
+@pytest.mark.parametrize("header", ["num_partitions=2", "replica_count=2"])
+def test_devices_send_and_receive_by_pairs(header: str) -> None:
+    pairs = 'frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}'
+    text = (f"HloModule m, {header}\n\nENTRY e {{\n  x = f32[] parameter(0)\n  t = token[] after-all()\n"
+            f"  r = (f32[], u32[], token[]) recv(t), channel_id=1, {pairs}\n"
+            f"  s = (f32[], u32[], token[]) send(x, t), channel_id=1, {pairs}\n"
+            f"  sd = token[] send-done(s), channel_id=1, {pairs}\n"
+            f"  rd = (f32[], token[]) recv-done(r), channel_id=1, {pairs}, control-predecessors={{sd}}\n"
+            "  ROOT v = f32[] get-tuple-element(rd), index=0\n}\n")
+    results = evaluate_program(Program(hlotool.parse(text)), [[np.float32(3)], [np.float32(5)]])
+    assert [float(row[0]) for row in results] == [0.0, 3.0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.passes.verify.async_chains import Chains
 
 STATE = "((f32[2]), f32[2], u32[])"
 LOOP = """HloModule m
@@ -163,3 +164,13 @@ def test_what_a_start_holds_are_the_first_parameters():
     text = CALLED.replace("((), f32[2], s32[]) call-start()", "((f32[]), f32[2], s32[]) call-start(y)").replace(
         "  s =", "  y = f32[] parameter(1)\n  s =")
     assert "async-start-c3" in [d.code for d in hlotool.verify(hlotool.parse(text))]
+
+
+@pytest.mark.parametrize(("between", "starts"), [
+    ('custom-call(s), custom_call_target="f"', ["s"]), ("opt-barrier(s)", ["s"]), ("copy(s)", ["s"]),
+    ("infeed(s)", []), ("outfeed(s, s)", [])])
+def test_what_makes_a_value_of_its_own_passes_nothing_on(between: str, starts: list[str]) -> None:
+    module = hlotool.parse("HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n"
+                           "  s = (f32[2], f32[2], u32[]) copy-start(x)\n"
+                           f"  ROOT c = (f32[2], f32[2], u32[]) {between}\n}}\n")
+    assert [i.name for i in Chains(module).starts_of(module.entry.root)] == starts
