@@ -91,6 +91,9 @@ def message_of(server: LanguageServer, body: bytes) -> Any:
     asked, method = given.get("id"), given.get("method")
     if "method" in given and not isinstance(method, str):
         raise Unreadable(lsp.ErrorCodes.InvalidRequest, "the method is no name", asked)
+    # pygls says nothing to requests behind `shutdown`, and keeps only here that it was told; the protocol wants this.
+    if method is not None and asked is not None and server.protocol._shutdown:
+        raise Unreadable(lsp.ErrorCodes.InvalidRequest, f"{method} is asked behind shutdown", asked)
     try:
         return server.protocol.structure_message(given)
     except Exception:  # whatever a converter raises about values of any kind
