@@ -49,8 +49,10 @@ _VALUES = {
     "html": ("FILE", "--conformance-html", "write a report as one page of HTML"),
     "junitxml": ("FILE", "--junitxml", "write a report as JUnit's XML"),
 }
+#: programs for each operation and element type that anybody waits for
+_MOST_CASES = 100_000
 #: how the values of some are read, which the plugin does again
-_READERS = {"cases": whole_number(1), "seed": whole_number(0), "time-limit": seconds, "deadline": seconds}
+_READERS = {"cases": whole_number(1, _MOST_CASES), "seed": whole_number(0), "time-limit": seconds, "deadline": seconds}
 _LETTERS = {"k": ("EXPRESSION", "-k", "only cases whose names match, as pytest's -k"),
             "n": ("N", "-n", "run in so many processes (pytest-xdist); by default whole suites take one for each "
                              "processor")}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.conformance.outcome import Status
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 
 NO_REPORT = define("T106", "no-conformance-report", "A file that is to be compared with is no JSON report of a run of "
                                                     "hlotool conform.")
@@ -70,7 +70,7 @@ def read_report(path: pathlib.Path) -> list[Record]:
     try:
         report = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise _no_report(path, f"{type(error).__name__}: {error}") from error
+        raise _no_report(path, reason_of(error)) from error
     cases = report.get("cases") if isinstance(report, dict) else None
     if not isinstance(cases, list):
         raise _no_report(path, "it holds no list of cases")

@@ -35,7 +35,7 @@ from typing import Any
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.outcome import Outcome, Status
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 from hlotool.execution import executor_name
 
 BAD_EXPECTATIONS = define("T103", "bad-expectations", "A file of expectations does not have the documented form.")
@@ -135,7 +135,7 @@ def load_expectations(path: pathlib.Path) -> list[Expectation]:
     try:
         return read_expectations(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise _wrong(str(path), f"{type(error).__name__}: {error}") from error
+        raise _wrong(str(path), reason_of(error)) from error
 
 
 def read_expectations(text: str, filename: str) -> list[Expectation]:

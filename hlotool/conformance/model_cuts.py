@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from hlotool.conformance.case import Case
 from hlotool.conformance.samples import MADE, NO_CASES
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, reason_of
 from hlotool.execution import Program, leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
 from hlotool.ops import ASYNC_STEPS
@@ -46,7 +46,7 @@ def cut_model(path: pathlib.Path) -> Cuts:
     try:
         module = Program(parse(path.read_text("utf-8"), str(path))).module
     except (OSError, UnicodeDecodeError) as error:
-        raise HloError([Diagnostic(NO_CASES, f"{type(error).__name__}: {error}", filename=str(path))]) from error
+        raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
     found, first, times = Cuts(), dict[str, HloInstruction](), Counter[str]()
     for instruction in _instructions(module.entry, set()):
         if instruction.opcode in _NOTHING:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.conformance.case import Case
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 from hlotool.ir import DTYPES
 
 Array: TypeAlias = Any
@@ -119,7 +119,7 @@ def read_cases(path: pathlib.Path, suite: str, opcodes: Sequence[str] = ()) -> I
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise HloError([Diagnostic(NO_CASES, f"{type(error).__name__}: {error}", filename=str(path))]) from error
+        raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
     seen: dict[str, int] = {}
     opcode = path.stem if path.stem in opcodes else ""
     for section in sections(text, str(path)):

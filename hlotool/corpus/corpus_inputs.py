@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from hlotool.corpus.codes import NOT_LISTED
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
 from hlotool.text.input_files import NO_FILES, SUFFIXES, UNREADABLE, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them
@@ -253,7 +253,7 @@ def joined_path(*parts: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return visible(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+    return visible(reason_of(error))
 
 
 def _problem(code: str, message: str, filename: str, help: str = "") -> HloError:

@@ -1,4 +1,4 @@
-"""Number and verb of messages: "1 dimension is given", where a sentence was made for any number."""
+"""Wording of messages: number and verb of "1 dimension is given", and why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -36,3 +36,12 @@ def agreed(message: str) -> str:
 def _singular(found: re.Match[str]) -> str:
     there, adjective, noun, verb = found.groups(default="")
     return f"{'there is ' if there else ''}1 {adjective}{_NOUNS[noun]}{f' {_VERBS[verb]}' if verb else ''}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Why something cannot be read: what the system says, without its numbers and Python's names for them.
+
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "a.hlo")), reason_of(MemoryError())
+    ('No such file or directory', 'MemoryError')
+    """
+    return str(getattr(error, "strerror", None) or str(error) or type(error).__name__)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity, at, did_you_mean
+from hlotool.diagnostics import Diagnostic, HloError, Severity, at, did_you_mean, reason_of
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
 from hlotool.linting.config_places import KeyPath, place_of
@@ -33,8 +33,7 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {why}", filename=str(file))
+        problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {reason_of(error)}", filename=str(file))
         raise HloError([problem]) from error
     source = Source(text, str(file))
     try:

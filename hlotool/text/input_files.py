@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from hlotool.diagnostics import Diagnostic, HloError, define, nearest
+from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
 from hlotool.ir import Source
 from hlotool.text.tokens import ANY_COMMENT
@@ -99,8 +99,8 @@ def bytes_of(file: Path) -> bytes:
         with open(file, "rb") as stream:
             return read_stream(stream, str(file))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        reason = getattr(error, "strerror", None) or error
-        raise _problem(UNREADABLE, f"{file} cannot be read: {reason}", str(file), _named_alike(file)) from error
+        said = f"{file} cannot be read: {reason_of(error)}"
+        raise _problem(UNREADABLE, said, str(file), _named_alike(file)) from error
 
 
 def _named_alike(file: Path) -> str:
