@@ -84,17 +84,17 @@ def test_a_path_is_no_option_either(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("program", "said"), [
-    ("a\0b.hlo", "null"), ("x" * 5000, "too long"), ("HloModule \ud800 {\n}", "surrogates not allowed"),
-    ("..", "outside")])
+    ("a\0b.hlo", "null"), ("HloModule \ud800 {\n}", "surrogates not allowed"), ("..", "outside")])
 def test_what_is_no_path_and_no_text_is_said(folder: Path, program: str, said: str) -> None:
-    answer = asyncio.run(Tools(folder.resolve(), 60).lint(program))
+    answer = asyncio.run(Tools(folder.resolve(), 60).lint(program))  # which starts no process
     assert said in answer["error"], answer
 
 
-def test_what_is_selected_is_no_option(folder: Path) -> None:
+def test_long_names_and_options_among_the_codes_are_said(folder: Path) -> None:
     before = (folder / "small.hlo").read_bytes()
-    answer = asyncio.run(Tools(folder.resolve(), 60).lint("small.hlo", "--fix"))
-    assert "--fix" in answer["error"] and (folder / "small.hlo").read_bytes() == before
+    long, option = ask(folder, ("lint", {"program": "x" * 5000}), ("lint", {"program": "small.hlo", "select": "--fix"}))
+    assert "too long" in long["error"] and "--fix" in option["error"]
+    assert (folder / "small.hlo").read_bytes() == before
 
 
 def test_long_answers_are_cut_and_say_so() -> None:
