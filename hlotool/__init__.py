@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hlotool.execution import execute
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
     from hlotool.linting import lint
-    from hlotool.mlir import from_stablehlo, read, read_all, to_stablehlo
+    from hlotool.stablehlo import from_stablehlo, read, read_all, to_stablehlo
     from hlotool.ops import OPS
     from hlotool.passes.cost import module_cost, peak_memory
     from hlotool.passes.editing import Editing, editing
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
     from hlotool.text import PrintOptions, print_module
-    from hlotool.triage import compare
+    from hlotool.blame import compare
 
 __version__ = "0.1.0"
 
@@ -61,12 +61,12 @@ _PUBLIC = {
     "Severity": ("hlotool.diagnostics", "Severity"),
     "Shape": ("hlotool.ir", "Shape"),
     "XlaBuilder": ("hlotool.builder", "XlaBuilder"),
-    "compare": ("hlotool.triage", "compare"),
+    "compare": ("hlotool.blame", "compare"),
     "diff": ("hlotool.passes.equality", "diff"),
     "editing": ("hlotool.passes.editing", "editing"),
     "execute": ("hlotool.execution", "execute"),
     "fingerprint": ("hlotool.passes.equality", "fingerprint"),
-    "from_stablehlo": ("hlotool.mlir", "from_stablehlo"),
+    "from_stablehlo": ("hlotool.stablehlo", "from_stablehlo"),
     "infer_shapes": ("hlotool.passes.infer_shapes", "infer_shapes"),
     "lint": ("hlotool.linting", "lint"),
     "module_cost": ("hlotool.passes.cost", "module_cost"),
@@ -74,11 +74,11 @@ _PUBLIC = {
     "parse": ("hlotool.passes.read", "parse"),
     "peak_memory": ("hlotool.passes.cost", "peak_memory"),
     "print_module": ("hlotool.text", "print_module"),
-    "read": ("hlotool.mlir", "read"),
-    "read_all": ("hlotool.mlir", "read_all"),
+    "read": ("hlotool.stablehlo", "read"),
+    "read_all": ("hlotool.stablehlo", "read_all"),
     "to_networkx": ("hlotool.passes.module_tables", "to_networkx"),
     "to_records": ("hlotool.passes.module_tables", "to_records"),
-    "to_stablehlo": ("hlotool.mlir", "to_stablehlo"),
+    "to_stablehlo": ("hlotool.stablehlo", "to_stablehlo"),
     "verify": ("hlotool.passes.verify", "verify"),
 }
 
@@ -124,7 +124,7 @@ def _taking_programs(function: Callable[..., Any], count: int) -> Callable[..., 
 
     @functools.wraps(function)
     def taking(*given: Any, **keywords: Any) -> Any:
-        programs = [a if isinstance(a, HloModule) else importlib.import_module("hlotool.mlir").read(a)
+        programs = [a if isinstance(a, HloModule) else importlib.import_module("hlotool.stablehlo").read(a)
                     for a in given[:count]]
         return function(*programs, *given[count:], **keywords)
 

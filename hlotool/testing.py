@@ -28,7 +28,7 @@ def assert_same(a: Any, b: Any = None, *, allow_vacuous: bool = False, **options
     The message says which element differs, who is right and why. Agreement that means nothing is a failure too, unless
     `allow_vacuous`; so is a module that could not be run.
     """
-    from hlotool.triage import compare
+    from hlotool.blame import compare
 
     __tracebackhide__ = True
     found = compare(a, b, **options)
@@ -46,7 +46,7 @@ def assert_same_hlo(program: Any, golden: str | os.PathLike[str], *, update: boo
     instructions count for nothing, layouts only with `layouts`; kernels in custom calls are compared as text. With
     `update`, or HLOTOOL_UPDATE=1 in the environment, the file is written instead where it differs or is missing.
     """
-    from hlotool.mlir import read, with_readable_kernels
+    from hlotool.stablehlo import read, with_readable_kernels
     from hlotool.passes.equality import diff
 
     __tracebackhide__ = True

@@ -17,7 +17,7 @@ from planted_faults import large
 import hlotool
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.triage.nonfinite import FOLDS
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.verdict import Evidence, judge
 
 SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",

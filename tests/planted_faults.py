@@ -13,7 +13,7 @@ import numpy as np
 
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.triage.nonfinite import FOLDS
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.verdict import Evidence, judge
 
 

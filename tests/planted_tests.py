@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from hlotool.ir import HloInstruction
-from hlotool.isolation import close_children
+from hlotool.process import close_children
 from hlotool.reduction import Candidate, Interest, Sighting
 
 NOTHING = Sighting()

@@ -30,8 +30,8 @@ SIDE_DOORS = {
     "hlotool.ops.lowering": "what stands between lowerings and the converter",
     "hlotool.ops.values": "values as the evaluator holds them",
     "hlotool.text.input_files": "files and streams; only commands read those",
-    "hlotool.mlir.artifact": "needs jaxlib",
-    "hlotool.lsp.server": "needs pygls",
+    "hlotool.stablehlo.artifact": "needs jaxlib",
+    "hlotool.serve.lsp.server": "needs pygls",
 }
 #: names that files of several rooms have, and why
 SHARED = {
@@ -205,7 +205,7 @@ def loaded_by(code: str) -> set[str]:
     ("import hlotool", {"numpy", "jax", "jaxlib", "lark", "google", "rich", "ml_dtypes"}),
     ("import hlotool.cli", {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
     ("import hlotool.text, hlotool.ops, hlotool.passes.verify", {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
-    ("import hlotool.mlir, hlotool.execution, hlotool.linting", {"jax", "jaxlib", "google"}),
+    ("import hlotool.stablehlo, hlotool.execution, hlotool.linting", {"jax", "jaxlib", "google"}),
     ("import hlotool; hlotool.lint('ENTRY e { ROOT a = f32[2] parameter(0), sharding={replicated} }')",
      {"numpy", "jax", "jaxlib", "lark", "google", "rich"}),
     ("import hlotool; hlotool.parse('HloModule m\\nENTRY e { ROOT a = f32[2] parameter(0) }')",

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hlotool.mlir import from_stablehlo, with_readable_kernels
+from hlotool.stablehlo import from_stablehlo, with_readable_kernels
 from hlotool.testing import assert_same, assert_same_hlo
 
 X = np.ones((4, 4), "f4")

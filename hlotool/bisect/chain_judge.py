@@ -24,10 +24,10 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit
 from hlotool.folds import rule_of_change, rule_sentence
 from hlotool.ir import HloInstruction, HloModule
-from hlotool.isolation import note_progress
+from hlotool.process import note_progress
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
-from hlotool.triage import Evidences, blame_pair, pair_diagnostic
+from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.verdict import (
     ArgumentSearch,
     ArgumentSet,

@@ -213,6 +213,6 @@ def _module_of(given: Input) -> HloModule:
         from hlotool.proto import read_proto
 
         return read_proto(given.data, given.filename)
-    from hlotool.mlir import from_stablehlo
+    from hlotool.stablehlo import from_stablehlo
 
     return from_stablehlo(given.source.text if given.source is not None else given.data)

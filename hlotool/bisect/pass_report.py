@@ -161,7 +161,7 @@ def _instruction(verdict: PassVerdict) -> str | None:
 
 
 def _difference(found: Difference) -> dict[str, Any]:
-    from hlotool.triage import number_text
+    from hlotool.blame import number_text
 
     judged = found.judgement
     record: dict[str, Any] = {"result": found.result, "device": found.device, "inputs": found.inputs,

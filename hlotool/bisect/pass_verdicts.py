@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.bisect.dump_folder import Chain, Dump
 from hlotool.diagnostics import Diagnostic
-from hlotool.triage import PairBlame
+from hlotool.blame import PairBlame
 from hlotool.verdict import Judgement, Kind
 
 Array: TypeAlias = Any

@@ -22,7 +22,7 @@ from hlotool.execution import (
     widened,
 )
 from hlotool.ir import Shape, dtype_of_numpy
-from hlotool.isolation import available_memory
+from hlotool.process import available_memory
 from hlotool.passes.equality import Value, leaf_numbers
 from hlotool.verdict import OutOfTime, Watch
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hlotool.bisect.pass_report import MARKS, counted, folder_verdict, guilty_facts, sentence
 from hlotool.bisect.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.diagnostics import visible_html
-from hlotool.pages import filled
+from hlotool.diagnostics.pages import filled
 
 _MEANING = {"equal": "equal, proved by structure", "agrees": "agrees on all arguments that were tried",
             "wrong": "computes something else", "none": "no verdict"}

@@ -80,7 +80,7 @@ def _is_dictionary(attributes: str | None) -> bool:
     """Whether attributes are a dictionary as MLIR writes it."""
     if attributes is None:
         return True
-    from hlotool.mlir import is_dictionary
+    from hlotool.stablehlo import is_dictionary
 
     return is_dictionary(attributes)
 

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Comparison:
     from hlotool.execution import Program
-    from hlotool.triage import compare
+    from hlotool.blame import compare
 
     module, second = one.module(), other.module() if other is not None else None
     arguments = None

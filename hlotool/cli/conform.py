@@ -180,7 +180,7 @@ def _processes(args: argparse.Namespace) -> int:
         return 1
     from hlotool.conformance import executor_words
     from hlotool.execution import executor_name, executor_named
-    from hlotool.isolation import processors
+    from hlotool.process import processors
 
     if not all(executor_named(executor_name(name)).is_shareable for name in executor_words(args.executor)):
         return 1

@@ -111,7 +111,7 @@ def _as_records(wanted: list[Loaded], sources: dict[str, Source], args: argparse
 
 
 def _loss_report() -> Any:
-    from hlotool.mlir import LossReport
+    from hlotool.stablehlo import LossReport
 
     return LossReport()
 
@@ -125,7 +125,7 @@ def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
     if sys.stdout.isatty() and args.output is None and _is_binary(args):
         complain("bytecode is not for terminals; -o FILE writes it")
         raise SystemExit(2)
-    from hlotool.mlir import TextForm, program_bytes, program_text
+    from hlotool.stablehlo import TextForm, program_bytes, program_text
 
     program = _stablehlo(loaded, args)
     if _is_binary(args):
@@ -135,7 +135,7 @@ def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
 
 def _stablehlo(loaded: Loaded, args: argparse.Namespace) -> Any:
     """The MLIR module of an input; of StableHLO the program itself."""
-    from hlotool.mlir import to_stablehlo, without_chlo
+    from hlotool.stablehlo import to_stablehlo, without_chlo
 
     if loaded.is_stablehlo:
         program = loaded.program(args.arg_shapes)

@@ -26,7 +26,7 @@ from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
-from hlotool.isolation import note_progress
+from hlotool.process import note_progress
 
 if TYPE_CHECKING:
     from hlotool.corpus import RunReport, Task

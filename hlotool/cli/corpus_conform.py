@@ -36,7 +36,7 @@ def verdicts(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
 def _text_of(given: Input) -> tuple[str, str]:
     """The module's name, and its text with the comments that state a case."""
     from hlotool.diagnostics import HloError
-    from hlotool.mlir import module_of_input
+    from hlotool.stablehlo import module_of_input
     from hlotool.text import print_module
 
     try:

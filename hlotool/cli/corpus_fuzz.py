@@ -23,7 +23,7 @@ def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     from hlotool.conformance import Case, written
     from hlotool.execution import Program
     from hlotool.fuzzing import Plan, judge_programs, programs_of_module
-    from hlotool.mlir import module_of_input
+    from hlotool.stablehlo import module_of_input
 
     module = module_of_input(given)
     seed = int.from_bytes(hashlib.sha256(str(module).encode()).digest()[:8])

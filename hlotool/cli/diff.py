@@ -111,7 +111,7 @@ def _modules_of(data: bytes, filename: str) -> list[HloModule]:
 def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> int:
     """What became of the operations of one module in the other, by their values on the reference."""
     from hlotool.execution import Program, arguments_for, fitted
-    from hlotool.triage import match_values
+    from hlotool.blame import match_values
 
     before, after = map(Program, given)
     if args.argument_files:
@@ -138,7 +138,7 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     """Whether HLO and StableHLO are one program up to what converters simplify; then that is said."""
     if wanted[0].is_stablehlo == wanted[1].is_stablehlo:
         return False
-    from hlotool.mlir import in_simpler_operations
+    from hlotool.stablehlo import in_simpler_operations
     from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
 
     # Converters make HLO of StableHLO.
@@ -166,7 +166,7 @@ def _modules(given: list[HloModule], wanted: list[Loaded], passes: str) -> tuple
     modules = list(given)
     one, other = wanted
     if one.is_stablehlo != other.is_stablehlo and not any(map(_is_optimised, given)):
-        from hlotool.mlir import LiftOptions, from_stablehlo, to_stablehlo
+        from hlotool.stablehlo import LiftOptions, from_stablehlo, to_stablehlo
 
         place = int(one.is_stablehlo)
         # Library calls stay, for the other one has them as they are.

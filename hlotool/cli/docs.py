@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _pyodide(args: argparse.Namespace) -> Mapping[str, bytes] | None:
     """The files of Pyodide where they are asked for. Raises HloError (R160)."""
-    from hlotool.playground import pyodide_files
+    from hlotool.view.playground import pyodide_files
 
     if not (args.playground or args.pyodide):
         return None
@@ -64,7 +64,7 @@ def _write(folder: pathlib.Path, pyodide: Mapping[str, bytes] | None) -> list[pa
     """Write the site, the playground with it; gives the files of the manual's pages."""
     from hlotool.cli.reference_pages import reference_pages, single_pages
     from hlotool.docs import manual_pages, write_site
-    from hlotool.playground import write_playground
+    from hlotool.view.playground import write_playground
 
     written = {page.place: page for page in (*manual_pages(), *reference_pages(), *single_pages())}
     write_playground(folder, pyodide)

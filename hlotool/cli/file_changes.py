@@ -49,7 +49,7 @@ def watched(paths: Sequence[str], program: str) -> int:
 
     import watchfiles
 
-    from hlotool.isolation import die_with_parent
+    from hlotool.process import die_with_parent
 
     given = [Path(path) for path in paths]
     missing = [str(path) for path in given if not path.exists()]

@@ -10,7 +10,7 @@ from typing import Any
 from hlotool.cli.whole_files import note_read
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
-from hlotool.isolation import note_progress
+from hlotool.process import note_progress
 from hlotool.text.input_files import Input, joined, read_inputs
 
 
@@ -49,7 +49,7 @@ class Loaded:
 
     def program(self, arg_shapes: Sequence[str] | None = None) -> Any:
         """The MLIR module of a StableHLO input as it is, but for the shapes. Raises HloError."""
-        from hlotool.mlir import in_file, read_program, refined
+        from hlotool.stablehlo import in_file, read_program, refined
 
         assert self.input is not None
         given = self.input
@@ -83,7 +83,7 @@ def load(paths: Iterable[str], sources: dict[str, Source] | None = None) -> Iter
 
 def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModule:
     """The module of an input; see Loaded.module. Raises HloError."""
-    from hlotool.mlir import module_of_input
+    from hlotool.stablehlo import module_of_input
 
     return module_of_input(given, arg_shapes)
 

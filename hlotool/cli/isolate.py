@@ -28,7 +28,7 @@ from hlotool.ir import Source
 
 if TYPE_CHECKING:
     from hlotool.execution import Executor, Program
-    from hlotool.triage import Blame, NonFinite, Reproduction
+    from hlotool.blame import Blame, NonFinite, Reproduction
 
 #: sets of arguments that are made where none are given
 _INPUTS = ("random", "positive", "special")
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
     from hlotool.execution import Program
-    from hlotool.triage import blame_diagnostic, nonfinite_diagnostics, record
+    from hlotool.blame import blame_diagnostic, nonfinite_diagnostics, record
 
     program = Program(loaded.module())
     executor = None if args.nan else _executor(args)
@@ -93,7 +93,7 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
 
 def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
     from hlotool.execution import Program
-    from hlotool.triage import blame_pair, pair_diagnostic, pair_record
+    from hlotool.blame import blame_pair, pair_diagnostic, pair_record
 
     left, right = Program(one.module()), Program(other.module())
     for kind, rows in _argument_sets(left, args, one):
@@ -121,7 +121,7 @@ def _executor(args: argparse.Namespace) -> Executor | None:
 def _searched(program: Program, executor: Executor | None, args: argparse.Namespace, loaded: Loaded
               ) -> tuple[str, NonFinite, Blame | None]:
     """The first set of arguments with a finding (or the last), and what was found."""
-    from hlotool.triage import ReferenceValues, blame, find_nonfinite
+    from hlotool.blame import ReferenceValues, blame, find_nonfinite
 
     sets = _argument_sets(program, args, loaded)
     for kind, rows in sets:
@@ -139,7 +139,7 @@ def _searched(program: Program, executor: Executor | None, args: argparse.Namesp
 def _searched_further(program: Program, executor: Executor | None, args: argparse.Namespace
                       ) -> tuple[str, NonFinite, Blame] | None:
     """What the search for arguments that show a difference leads to; None: none was found."""
-    from hlotool.triage import NonFinite, blame, compare_unnamed
+    from hlotool.blame import NonFinite, blame, compare_unnamed
 
     if executor is None:
         return None
@@ -168,7 +168,7 @@ def _argument_sets(program: Program, args: argparse.Namespace, loaded: Loaded) -
 def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executor: Executor | None,
                path: Path) -> str | None:
     """Write the small module of the first finding; its path where it shows the finding."""
-    from hlotool.triage import reproduce_blame, reproduce_maker
+    from hlotool.blame import reproduce_blame, reproduce_maker
 
     made: Reproduction | None = None
     if guilty is not None and executor is not None:

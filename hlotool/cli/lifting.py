@@ -11,7 +11,7 @@ from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.whole_files import write_beside
 
 if TYPE_CHECKING:
-    from hlotool.mlir import LiftOptions, LossReport
+    from hlotool.stablehlo import LiftOptions, LossReport
 
 
 def add_lifting(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
 
 def lift_options(args: argparse.Namespace) -> LiftOptions:
     """The choices that were made. Raises HloError for packages that declare no library calls."""
-    from hlotool.mlir import LiftOptions
+    from hlotool.stablehlo import LiftOptions
     from hlotool.passes.lift import load_library_calls
 
     load_library_calls(args.library_calls)

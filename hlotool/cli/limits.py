@@ -30,7 +30,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 def within_limits(command: str, args: argparse.Namespace, run: Callable[[argparse.Namespace], int],
                   is_process: bool) -> int:
     """The exit code of a command; a process of its own does the work in a second one, so that limits always hold."""
-    from hlotool.isolation import can_supervise, limit_memory, supervised
+    from hlotool.process import can_supervise, limit_memory, supervised
 
     def work() -> int:
         if is_process or args.memory_limit is not None:
@@ -50,7 +50,7 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
 
 def limit_reached(error: BaseException) -> Diagnostic:
     """What a MemoryError or RecursionError is to a user."""
-    from hlotool.isolation import TOO_DEEP, TOO_LARGE
+    from hlotool.process import TOO_DEEP, TOO_LARGE
 
     if isinstance(error, RecursionError):
         return Diagnostic(TOO_DEEP, "the input is nested too deeply", filename="<command>")

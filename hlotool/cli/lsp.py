@@ -51,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
     if importlib.util.find_spec("pygls") is None:
         complain("hlotool lsp: the language server needs pygls: pip install 'hlotool[lsp]'")
         return 2
-    from hlotool.lsp.server import start
+    from hlotool.serve.lsp.server import start
 
     return start(args.host, args.port) if args.tcp else start()

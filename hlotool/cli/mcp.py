@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         complain(f"hlotool mcp: {args.folder} is no folder")
         return 2
     from hlotool import __version__
-    from hlotool.mcp import serve
+    from hlotool.serve.mcp import serve
 
     serve(args.folder, __version__, args.answer_limit)
     return 0

@@ -13,7 +13,7 @@ _Limit = TypeVar("_Limit", int, float)
 
 def seconds(text: str) -> float:
     """A time, in seconds."""
-    from hlotool.isolation import seconds_in
+    from hlotool.process import seconds_in
 
     return _read(seconds_in, text)
 
@@ -51,7 +51,7 @@ def error_budget(text: str) -> float:
 
 def size(text: str) -> int:
     """A size of memory in bytes: 500MB, 4GiB."""
-    from hlotool.isolation import bytes_in
+    from hlotool.process import bytes_in
 
     found = _read(bytes_in, text)
     if not found:

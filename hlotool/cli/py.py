@@ -68,7 +68,7 @@ def _builder_code(module: HloModule) -> str:
 
 
 def _jax_code(module: HloModule) -> str:
-    from hlotool.lax import to_jax_code
+    from hlotool.jax.lax import to_jax_code
 
     return to_jax_code(module)
 

@@ -271,7 +271,7 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
 @contextlib.contextmanager
 def _shown(args: argparse.Namespace) -> Iterator[Callable[[Progress], None]]:
     """What shows the steps: a line that changes on a terminal; every sign of life counts against the time limit."""
-    from hlotool.isolation import note_progress
+    from hlotool.process import note_progress
 
     if not sys.stderr.isatty() or not wants_color(sys.stderr):
         yield lambda progress: note_progress()

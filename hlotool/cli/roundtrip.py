@@ -101,7 +101,7 @@ def _exit_code(rows: Sequence[Row], wanted: Sequence[Loaded], is_interrupted: bo
 
 def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
     """The number of each module with its row, several modules at a time, as they are done."""
-    from hlotool.isolation import answers, processors
+    from hlotool.process import answers, processors
 
     jobs = min(args.jobs or min(processors(), _MOST_JOBS), len(wanted))
     if jobs < 2:

@@ -125,7 +125,7 @@ class _Journey:
         A module with operations that StableHLO lacks comes back in those that they stand for: then that module has
         to come back as it is.
         """
-        from hlotool.mlir import from_stablehlo, to_stablehlo
+        from hlotool.stablehlo import from_stablehlo, to_stablehlo
         from hlotool.passes.equality import NotComparable, gone
         from hlotool.passes.legalize import legalized
 
@@ -230,7 +230,7 @@ class _Journey:
     def _difference(self, message: str, witness: list[list[Any]] | None) -> Diagnostic:
         """A difference as a diagnostic; with arguments that show it, at the instruction that PJRT gets wrong."""
         from hlotool.execution import DIFFERENCE, executor_named
-        from hlotool.triage import blame, blame_diagnostic
+        from hlotool.blame import blame, blame_diagnostic
 
         blamed = blame(self.program, witness, executor_named("pjrt:cpu", self.args.time_limit),
                        seconds=self.args.time_limit) if witness is not None else None
@@ -280,7 +280,7 @@ def _bring_back(code: bytes) -> HloModule:
 
 def _plain_text(code: bytes) -> str:
     """The program without locations and without what only the way back reads."""
-    from hlotool.mlir import program_text, read_program
+    from hlotool.stablehlo import program_text, read_program
 
     return re.sub(r"\{?hlotool\.\w+ = (?:\{[^\n]*|\"[^\n]*)", "", program_text(read_program(code, isolate=False)))
 

@@ -117,7 +117,7 @@ def _records(devices: list[list[Any]]) -> list[dict[str, Any]]:
 def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
     """Write the values of the instructions that --trace names."""
     from hlotool.execution import Program, executor_named, fitted
-    from hlotool.triage import trace
+    from hlotool.blame import trace
 
     program = Program(loaded.module())
     rows = [fitted(program, row) for row in _arguments(program, loaded, args)]

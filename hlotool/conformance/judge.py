@@ -19,7 +19,7 @@ from hlotool.conformance.case_verdict import allowance_of, compared, is_settled
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import NO_VALUE, ask_each
-from hlotool.isolation import close_children
+from hlotool.process import close_children
 
 Array: TypeAlias = Any
 

@@ -19,7 +19,7 @@ from hlotool.conformance.case import Case
 from hlotool.conformance.expectations import Expectation, Verdict
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.conformance.samples import written
-from hlotool.pages import head, hlo_text, policy, style
+from hlotool.diagnostics.pages import head, hlo_text, policy, style
 
 #: what JSON holds of a case on an executor; report.schema.json says what
 Record: TypeAlias = dict[str, Any]

@@ -68,7 +68,7 @@ def cost(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def convert(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     """A module as StableHLO text; what is StableHLO already as it is read."""
-    from hlotool.mlir import LossReport, program_text, to_stablehlo
+    from hlotool.stablehlo import LossReport, program_text, to_stablehlo
 
     module, losses = _module(given), LossReport()
     text = program_text(to_stablehlo(module, losses=losses))
@@ -77,7 +77,7 @@ def convert(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _module(given: Input) -> HloModule:
-    from hlotool.mlir import module_of_input
+    from hlotool.stablehlo import module_of_input
 
     return module_of_input(given)
 

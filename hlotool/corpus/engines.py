@@ -26,7 +26,7 @@ from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
 from hlotool.corpus.result_folder import Folder, Part
 from hlotool.diagnostics import Diagnostic, HloError, visible
-from hlotool.isolation import Child, processors
+from hlotool.process import Child, processors
 
 #: the engines by name, and who does the work
 ENGINES = {"local": "processes of this machine", "dask": "the workers of a Dask scheduler; of this machine without one"}

@@ -15,7 +15,7 @@ from hlotool.corpus.query_sql import Statement, compiled
 from hlotool.corpus.result_folder import Folder, finished_parts
 from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.isolation import available_memory
+from hlotool.process import available_memory
 
 #: what is told of an instruction, and the column that tells it
 SHOWN = {"file": "m.input", "line": "f.line", "module": "m.module", "computation": "f.computation", "name": "f.name",

@@ -15,7 +15,7 @@ from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import INPUTS, Rows, bounded, plain
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import no_collection
-from hlotool.isolation import TOO_DEEP, Child, Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.process import TOO_DEEP, Child, Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.text.input_files import Input, inputs_of
 
 #: seconds for a child to start and import what it needs

@@ -11,7 +11,7 @@ from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.libraries import library
 from hlotool.corpus.one_input import inputs_table, result_of
 from hlotool.corpus.result_folder import Folder, Part, write_part
-from hlotool.isolation import Child
+from hlotool.process import Child
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hlotool.corpus.codes import BAD_QUERY
 from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import HloError, at
 from hlotool.ir import Source
-from hlotool.isolation import bytes_in
+from hlotool.process import bytes_in
 from hlotool.text import PhraseError, parse_phrase
 
 #: characters of a query, and conditions inside of each other

@@ -15,7 +15,7 @@ from hlotool.diagnostics.diagnostic import Diagnostic
 from hlotool.diagnostics.formats import Findings
 from hlotool.diagnostics.links import link
 from hlotool.diagnostics.render import summary
-from hlotool.pages import filled, packed, plain, script_data
+from hlotool.diagnostics.pages import filled, packed, plain, script_data
 
 
 def write(findings: Findings) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from hlotool.pages import filled
+from hlotool.diagnostics.pages import filled
 
 #: the guide, in the order in which it is read; a page that is not named here comes after
 _ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library", "editors",

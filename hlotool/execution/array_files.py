@@ -20,7 +20,7 @@ from typing import IO, Any
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import BAD_ARRAYS
 from hlotool.ir import Shape
-from hlotool.isolation import available_memory
+from hlotool.process import available_memory
 
 #: arrays in one file
 _MOST_ARRAYS = 65536

@@ -27,7 +27,7 @@ from hlotool.execution.program import Program, flat, located, nested, require_ro
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
-from hlotool.isolation import OutOfMemory
+from hlotool.process import OutOfMemory
 from hlotool.ops import OPS, ConstraintError, checked_by
 from hlotool.ops.values import EvaluationError
 

@@ -33,7 +33,7 @@ from hlotool.execution.codes import (
     UNSUPPORTED,
 )
 from hlotool.execution.program import Program
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
 
 Array: TypeAlias = Any
 #: arguments or results of every device, replica-major: device, then leaf

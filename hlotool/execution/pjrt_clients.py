@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import ABSENT, BAD_OPTION
-from hlotool.isolation import Refusal
+from hlotool.process import Refusal
 
 Value: TypeAlias = "str | int | float | bool"
 

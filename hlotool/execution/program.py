@@ -14,7 +14,7 @@ from hlotool.execution.endless_calls import MOST_EXECUTED, endless_calls
 from hlotool.execution.manual_regions import is_border
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
-from hlotool.isolation import available_memory
+from hlotool.process import available_memory
 from hlotool.ops import OPS, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
@@ -156,7 +156,7 @@ class Program:
         return self._bytecode(library=False)
 
     def _bytecode(self, library: bool) -> bytes:
-        from hlotool.mlir import LiftOptions, to_bytecode
+        from hlotool.stablehlo import LiftOptions, to_bytecode
 
         # What is lost does not change results, but a constant without values has none.
         return to_bytecode(self.module, options=LiftOptions(elided="error", carry=False, library=library))

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.isolation import available_memory, free_memory, taken_memory
+from hlotool.process import available_memory, free_memory, taken_memory
 from hlotool.ops import OPS, Cost
 
 #: seconds for one evaluation where nobody says otherwise

@@ -32,7 +32,7 @@ def execute(module: HloModule | str, arguments: Sequence[Array], executor: str =
 
 
 def read_module(module: Any) -> HloModule:
-    """The module that something holds: see hlotool.mlir.read."""
-    from hlotool.mlir import read
+    """The module that something holds: see hlotool.stablehlo.read."""
+    from hlotool.stablehlo import read
 
     return read(module)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import format_bytes
 from hlotool.ir import UNBOUNDED, Shape
-from hlotool.isolation import available_memory
+from hlotool.process import available_memory
 
 #: devices of one module: each is a thread of the reference, or a device of PJRT's CPU client
 MOST_DEVICES = 256

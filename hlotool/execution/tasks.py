@@ -11,7 +11,7 @@ from hlotool.execution.executor import Executor, PerDevice, Results, refused
 from hlotool.execution.merged import Companions, is_mergeable, merged, parted
 from hlotool.execution.program import Program, fitted, require_rows
 from hlotool.execution.rounding import Samples, samples_of
-from hlotool.isolation import Refusal
+from hlotool.process import Refusal
 
 #: the number of a row, its program, and the arguments of each device
 _Member: TypeAlias = tuple[int, Program, list[list[Any]]]

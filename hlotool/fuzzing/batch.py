@@ -29,7 +29,7 @@ from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
 from hlotool.fuzzing.subject import Array, Plan, Rows, Subject
 from hlotool.passes.read import parse
-from hlotool.triage import Evidences
+from hlotool.blame import Evidences
 from hlotool.verdict import Judgement, Kind, is_extreme, roundings, without_ends
 
 #: codes of diagnostics that say what became of a run; every other one is the compilation's

@@ -20,7 +20,7 @@ from hlotool.fuzzing.batch import BatchReport, Sighting
 from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
 from hlotool.fuzzing.following_up import Followed, as_it_was_drawn
 from hlotool.fuzzing.subject import Plan
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress
 
 Key: TypeAlias = tuple[Any, ...]
 

@@ -16,7 +16,7 @@ from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 from hlotool.text.input_files import bytes_of, inputs_of
-from hlotool.triage import is_cuttable, section
+from hlotool.blame import is_cuttable, section
 
 #: bytes of a file, instructions of a section, and elements of one of its values, at most
 _LARGEST, _MOST, _ELEMENTS = 1 << 23, 10, 1 << 14

@@ -19,7 +19,7 @@ from hlotool.passes.read import parse
 from hlotool.reduction import Candidate, Failure, Finding, Interest, Options, Timeout, Verdict, bundle_of, reduce
 from hlotool.reduction import Sighting as Look
 from hlotool.text import print_module
-from hlotool.triage import section
+from hlotool.blame import section
 
 #: what computes nothing: no class is named after it
 _SILENT = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "broadcast", "copy", "reshape"})

@@ -22,7 +22,7 @@ class CapturedCall:
 
     def compare(self, **options: Any) -> Comparison:
         """Whether executors agree on this very call; the options are those of `hlotool.compare`."""
-        from hlotool.triage import compare
+        from hlotool.blame import compare
 
         return compare(self.module, arguments=self.arguments, **options)
 
@@ -52,7 +52,7 @@ def capture(function: Callable[..., Any], *arguments: Any, static_argnums: Seque
     import jax
     import numpy as np
 
-    from hlotool.mlir import from_stablehlo
+    from hlotool.stablehlo import from_stablehlo
 
     lowered = jax.jit(function, keep_unused=True, static_argnums=static_argnums).lower(*arguments, **keywords)
     given = [a for n, a in enumerate(arguments) if n not in static_argnums]

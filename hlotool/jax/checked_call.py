@@ -88,7 +88,7 @@ def check(function: Callable[..., Any], *arguments: Any, static_argnums: Sequenc
 
 def _lifted(module: HloModule) -> list[Diagnostic]:
     """What keeps the module from being StableHLO."""
-    from hlotool.mlir import to_stablehlo
+    from hlotool.stablehlo import to_stablehlo
 
     try:
         to_stablehlo(module)
@@ -100,7 +100,7 @@ def _lifted(module: HloModule) -> list[Diagnostic]:
 def _compared(module: HloModule, optimized: HloModule, leaves: list[Any], seconds: float) -> Iterator[Comparison]:
     import jax
 
-    from hlotool.triage import compare
+    from hlotool.blame import compare
 
     executors = (f"pjrt:{jax.default_backend()}", "reference")
     own = compare(module, optimized, arguments=leaves, executors=executors)
@@ -112,7 +112,7 @@ def _compared(module: HloModule, optimized: HloModule, leaves: list[Any], second
 def _non_finite(module: HloModule, leaves: list[Any], seconds: float) -> tuple[str, list[Diagnostic]]:
     """What the results of the call hold, and who makes it."""
     from hlotool.execution import Program, fitted
-    from hlotool.triage import find_nonfinite, nonfinite_diagnostics
+    from hlotool.blame import find_nonfinite, nonfinite_diagnostics
 
     program = Program(module)
     try:

@@ -14,7 +14,7 @@ from hlotool.ir import HloModule, Source
 
 def module_of(program: Any) -> HloModule:
     """The module of a program in memory, with text, so that places in it can be shown."""
-    from hlotool.mlir import from_stablehlo
+    from hlotool.stablehlo import from_stablehlo
 
     # Its operations are changed by compiling; a copy as text keeps the locations.
     return module_of_text(str(from_stablehlo(program.operation.get_asm(enable_debug_info=True), isolate=False)))

@@ -53,7 +53,7 @@ class Rewriting(CompilerHook):
     def _rewritten(self, program: Any) -> Any:
         from jax.extend.mlir import ir
 
-        from hlotool.mlir import to_stablehlo
+        from hlotool.stablehlo import to_stablehlo
 
         before = after = module_of(program)
         _require_valid(before, "JAX's module", before)

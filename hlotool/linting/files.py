@@ -182,7 +182,7 @@ def _text(filename: str) -> Source:
 
 
 def _jobs_for(paths: Sequence[str]) -> int:
-    from hlotool.isolation import processors
+    from hlotool.process import processors
 
     cpus = processors()
     files = [p for p in paths if p != "-" and os.path.isfile(p)]
@@ -193,7 +193,7 @@ def _jobs_for(paths: Sequence[str]) -> int:
 
 def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple[str, FileFindings]]:
     """Each path with its findings, as they are done; a process that dies costs one file."""
-    from hlotool.isolation import answers
+    from hlotool.process import answers
 
     # The largest first, so that no process is left with a long one at the end.
     ordered, folder = _largest_first(paths), os.getcwd()

@@ -46,7 +46,7 @@ def _read(program: Any, filename: str) -> tuple[HloModule, bool]:
         return program, False
     if isinstance(program, str) and not is_mlir(program) and not _is_file(program):
         return parse(program, filename), True
-    from hlotool.mlir import read
+    from hlotool.stablehlo import read
 
     return read(program, filename="" if filename == "<string>" else filename), False
 

@@ -1,6 +1,6 @@
 """How an operation goes to StableHLO and comes back: one value for both directions.
 
-Operations see MLIR through the two protocols here, which hlotool.mlir implements, so that this room imports no
+Operations see MLIR through the two protocols here, which hlotool.stablehlo implements, so that this room imports no
 MLIR. MLIR attributes are written as their text ("array<i64: 1, 2>", "2 : i64", "#stablehlo<fft_type FFT>").
 """
 

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import TypeAlias
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.isolation import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.interest import Interest, Sighting
 

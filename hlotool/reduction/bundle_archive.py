@@ -105,7 +105,7 @@ def can_bundle(test: Interest) -> bool:
 
 def stablehlo_text(module: HloModule) -> str | None:
     """The module as StableHLO; None where it has no such form."""
-    from hlotool.mlir import to_stablehlo
+    from hlotool.stablehlo import to_stablehlo
 
     try:
         return f"{to_stablehlo(module)}\n"

@@ -25,7 +25,7 @@ from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.interest import Failure, Interest, Sighting, Verdict, wrong_results
 from hlotool.text import print_module
-from hlotool.triage import blame
+from hlotool.blame import blame
 
 #: environment variables that change what a compiler does
 FLAGS = ("XLA_FLAGS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "TF_XLA_FLAGS")

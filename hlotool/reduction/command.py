@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hlotool.isolation import UserProgram
+from hlotool.process import UserProgram
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.interest import NOTHING, Interest, Sighting
 from hlotool.text import print_module
@@ -89,7 +89,7 @@ def form_of(candidate: Candidate, suffix: str) -> bytes:
     """The module as a file of that name holds it: HLO text, StableHLO text, or bytecode. Raises HloError."""
     if suffix not in (".mlir", ".mlirbc"):
         return print_module(candidate.module).encode("utf-8", "surrogateescape")
-    from hlotool.mlir import to_stablehlo
+    from hlotool.stablehlo import to_stablehlo
 
     made = to_stablehlo(candidate.module)
     if suffix == ".mlir":

@@ -19,7 +19,7 @@ from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
 from hlotool.reduction.shrinking import Shrinking
 from hlotool.reduction.steps import Work
-from hlotool.triage import is_cuttable, section, varying
+from hlotool.blame import is_cuttable, section, varying
 
 #: what is no unit of its own: it costs nothing to keep, and is dropped with its last user
 _FREE = ("parameter", "constant")

@@ -22,7 +22,7 @@ from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
 from hlotool.ops import OPS
 from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.triage import Evidences
+from hlotool.blame import Evidences
 from hlotool.verdict import Evidence, Judgement, Kind, OutOfTime, Watch, judge
 
 #: ULPs that two executors may be apart where nothing is known of a program's precision
@@ -240,7 +240,7 @@ class Finding(Interest):
 
     def look(self, candidate: Candidate) -> Sighting:
         from hlotool.linting import lint
-        from hlotool.mlir import to_stablehlo
+        from hlotool.stablehlo import to_stablehlo
         from hlotool.text import print_module
 
         if self.runs:

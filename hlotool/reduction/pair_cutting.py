@@ -25,7 +25,7 @@ from hlotool.reduction.cutting import results_of
 from hlotool.reduction.entry_values import Values, values_of
 from hlotool.reduction.flattening import all_inlined
 from hlotool.reduction.steps import Work
-from hlotool.triage import is_cuttable, section
+from hlotool.blame import is_cuttable, section
 
 #: pairs of instructions that are tried, those with the least between them first
 _MOST = 48

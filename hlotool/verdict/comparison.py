@@ -86,7 +86,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     consequence of an overflow further up (range_ends.py), which `locate` tells; `counts_extremes` says that it always
     counts, or never.
 
-    `hlotool.compare` is this with the search for the instruction to blame (hlotool.triage).
+    `hlotool.compare` is this with the search for the instruction to blame (hlotool.blame).
     """
     one = Program(read_module(a))
     other = one if b is None else Program(read_module(b))

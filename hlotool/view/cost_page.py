@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible_html
-from hlotool.pages import filled
+from hlotool.diagnostics.pages import filled
 from hlotool.passes.cost import OPEN_SHAPES, Figures, ModuleCost, PeakMemory, uncounted
 from hlotool.view.cost_pictures import memory_picture, roofline_picture
 

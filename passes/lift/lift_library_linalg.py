@@ -8,7 +8,7 @@
         backend_config={side = 76 : ui8, ...}         transpose_a=TRANSPOSE
     }                                             }
 
-Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops: see hlotool.linalg.
+Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops: see hlotool.builder.linalg.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TRANSPOSE = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 def lift_library_linalg(module: HloModule) -> HloModule:
     """The same module, changed in place, without LAPACK calls that HLO has operations for, or that loops can do."""
-    return lift_targets(module, __name__, "hlotool.linalg")
+    return lift_targets(module, __name__, "hlotool.builder.linalg")
 
 
 def _letter(call: Call, config: dict[str, Any], name: str) -> str:

@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 import hlotool
-from hlotool.mlir import LiftOptions
-from hlotool.mlir.context import make_context
+from hlotool.stablehlo import LiftOptions
+from hlotool.stablehlo.context import make_context
 
 
 def inputs(quick: bool) -> Iterator[tuple[str, str]]:

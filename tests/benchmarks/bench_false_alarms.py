@@ -27,7 +27,7 @@ from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, read_module
-from hlotool.triage import compare_unnamed, name_instruction
+from hlotool.blame import compare_unnamed, name_instruction
 
 ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

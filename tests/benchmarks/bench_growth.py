@@ -110,7 +110,7 @@ def _arguments(module: Any) -> tuple[Any, list[list[Any]]]:
 def _by_values(given: tuple[Any, list[list[Any]]]) -> object:
     """What `hlotool diff --values` does with a module and itself."""
     from hlotool.execution import Program
-    from hlotool.triage import match_values
+    from hlotool.blame import match_values
 
     module, rows = given
     return match_values(Program(module), Program(module), rows, seconds=600)

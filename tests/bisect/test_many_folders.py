@@ -15,7 +15,7 @@ from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule
-from hlotool.mlir import module_of_input
+from hlotool.stablehlo import module_of_input
 from hlotool.text.input_files import inputs_of
 
 MODULE = """HloModule jit_f

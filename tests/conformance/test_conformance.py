@@ -329,7 +329,7 @@ def test_infeeds_are_fed() -> None:
 def test_whole_suites_take_every_processor(arguments: list[str], processes: list[str],
                                            monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
-    monkeypatch.setattr("hlotool.isolation.processors", lambda: 2)
+    monkeypatch.setattr("hlotool.process.processors", lambda: 2)
     monkeypatch.setattr("pytest.main", lambda words, plugins: (given.extend(words), 0)[1])
     assert main_conform(arguments) == 0
     assert re.findall(r"-n ?(\d+)", " ".join(given)) == processes

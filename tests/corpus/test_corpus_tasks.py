@@ -15,8 +15,8 @@ from hlotool.cli.corpus import tasks
 from hlotool.conformance import cases_of, sections
 from hlotool.corpus import run_corpus
 from hlotool.corpus.index_rows import _of_shape
-from hlotool.isolation import close_children
-from hlotool.mlir import program_text
+from hlotool.process import close_children
+from hlotool.stablehlo import program_text
 from hlotool.text.input_files import inputs_of
 
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -21,8 +21,8 @@ from verifier_checks import checks
 import hlotool
 from hlotool.cli.main import main
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.lax import to_jax_code
-from hlotool.mlir import LossReport
+from hlotool.jax.lax import to_jax_code
+from hlotool.stablehlo import LossReport
 from hlotool.passes.cost import GROUPINGS, transfers
 from hlotool.passes.lints import RULES, Rule, run
 from hlotool.passes.verify import verify

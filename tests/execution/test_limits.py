@@ -15,7 +15,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS
 from hlotool.diagnostics import HloError
-from hlotool.isolation import bytes_in
+from hlotool.process import bytes_in
 
 HLOTOOL = [sys.executable, "-m", "hlotool"]
 ENDLESS = """HloModule endless

@@ -1,7 +1,7 @@
 """Messages to the language server: each request has its reply, and the server goes on.
 
 An input is a message a line, each put into a frame of the right length; what breaks frames is tried in
-tests/lsp/test_lsp_hostile.py. The server runs in this process, without its pipes.
+tests/serve/lsp/test_lsp_hostile.py. The server runs in this process, without its pipes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from fuzzing import hlo_texts
 from mutations import OF_TEXT, mutant
 
-from hlotool.lsp import server as room
-from hlotool.lsp.transport import serve
+from hlotool.serve.lsp import server as room
+from hlotool.serve.lsp.transport import serve
 
 _URI = "file:///dumps/m.hlo"
 #: asked last: a server that goes on knows that there is no such method

@@ -18,7 +18,7 @@ from oracle import check_diagnostics, check_fixed_point, refusal
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.mlir import program_bytes, program_text
+from hlotool.stablehlo import program_bytes, program_text
 
 #: what the child's end, its time and its memory are told with
 _OUTCOMES = {"X213": "crashed", "X214": "timed out", "X215": "too large"}

@@ -20,7 +20,7 @@ import hlotool
 
 _LENGTH, _SECONDS = 12_000, 0.1
 #: modules that start something when they are imported
-_SKIPPED = ("hlotool.__main__", "hlotool.isolation.worker", "hlotool.execution.worker", "hlotool.conformance.plugin")
+_SKIPPED = ("hlotool.__main__", "hlotool.process.worker", "hlotool.execution.worker", "hlotool.conformance.plugin")
 
 
 def _patterns(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:

@@ -42,7 +42,7 @@ from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.subject import Subject
 from hlotool.fuzzing.wrappings import OF_VALUES, Value
 from hlotool.ir import Shape
-from hlotool.isolation import Crashed, close_children
+from hlotool.process import Crashed, close_children
 from hlotool.reduction import read_bundle
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))

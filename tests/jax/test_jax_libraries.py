@@ -15,7 +15,7 @@ import pytest
 import hlotool
 from hlotool import from_stablehlo, to_stablehlo
 from hlotool.ir import HloModule
-from hlotool.mlir import LiftOptions
+from hlotool.stablehlo import LiftOptions
 from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
@@ -96,7 +96,7 @@ def test_a_program_goes_every_way(name: str) -> None:
 
 
 def _operations(program: Any) -> set[str]:
-    from hlotool.mlir.expansion import operation_names
+    from hlotool.stablehlo.expansion import operation_names
 
     return operation_names(program)
 

@@ -96,7 +96,7 @@ def documents() -> list[Path]:
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.stem)
 def test_what_an_editor_offers_makes_no_errors(path: Path) -> None:
     pytest.importorskip("lsprotocol")
-    from hlotool.lsp.offered_fixes import OfferedFixes
+    from hlotool.serve.lsp.offered_fixes import OfferedFixes
 
     for text in path.read_text().split("// -----"):
         found = hlotool.lint(text, config=Settings(select=("ALL",)))
@@ -118,7 +118,7 @@ def made(text: str, edits: tuple[Edit, ...] | list[Edit]) -> str:
 
 def test_what_an_editor_does_not_offer() -> None:
     pytest.importorskip("lsprotocol")
-    from hlotool.lsp.offered_fixes import OfferedFixes
+    from hlotool.serve.lsp.offered_fixes import OfferedFixes
 
     text = module(4).replace("v1 = f32[8] negate(x)", "v1 = f32[8] negate(x /* why */)")
     wanted = rewrites(4, {2})

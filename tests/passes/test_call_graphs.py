@@ -51,7 +51,7 @@ def test_functions_are_written_once_each() -> None:
 
 
 def test_what_is_written_out_at_each_call_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hlotool.mlir.exporter._MOST_BESIDE", 500)
+    monkeypatch.setattr("hlotool.stablehlo.exporter._MOST_BESIDE", 500)
     for text in (FUSIONS, CONDITIONALS):
         assert codes(lambda text=text: hlotool.to_stablehlo(hlotool.parse(text))) == ["X107"]
     small = doubling("fusion({x}), kind=kLoop, calls={c}", LEAF, depth=4)

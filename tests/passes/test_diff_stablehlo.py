@@ -7,7 +7,7 @@ import pytest
 from xla_library import VERSION
 
 from hlotool.cli.main import main
-from hlotool.mlir import from_stablehlo
+from hlotool.stablehlo import from_stablehlo
 from hlotool.passes.equality import CONVERSIONS, FATES, SIMPLIFICATIONS, became, same_up_to
 from hlotool.passes.equality.structure import Structure
 from hlotool.passes.read import parse

@@ -4,7 +4,7 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.mlir import from_stablehlo, to_stablehlo
+from hlotool.stablehlo import from_stablehlo, to_stablehlo
 from hlotool.passes.equality import Expressions, diff, same_up_to
 from hlotool.passes.read import parse
 

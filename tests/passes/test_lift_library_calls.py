@@ -314,7 +314,7 @@ def test_blocks_with_scales() -> None:
 
 
 def test_a_call_is_lifted_on_the_way_to_stablehlo() -> None:
-    from hlotool.mlir import LiftOptions, LossReport
+    from hlotool.stablehlo import LiftOptions, LossReport
 
     module = call("__cublas$gemm", "(f32[2,4], s8[16])", "f32[2,3] f32[3,4]", config={"gemm_backend_config": GEMM})
     losses = LossReport()

@@ -126,7 +126,7 @@ def test_round_trip_of_stablehlo(tmp_path, capsys):
 
 
 def test_a_structure_that_is_lost_is_a_failure_with_a_place(tmp_path, capsys, monkeypatch):
-    import hlotool.mlir
+    import hlotool.stablehlo
 
     wrong = hlotool.parse(PLAIN.replace("add", "subtract"))
     monkeypatch.setattr(hlotool, "from_stablehlo", lambda code, **_: wrong)

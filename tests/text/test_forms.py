@@ -7,8 +7,8 @@ import pytest
 import hlotool
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
-from hlotool.mlir import TextForm, artifact_versions, program_bytes, program_text, read_artifact, write_artifact
-from hlotool.mlir.artifact import is_artifact
+from hlotool.stablehlo import TextForm, artifact_versions, program_bytes, program_text, read_artifact, write_artifact
+from hlotool.stablehlo.artifact import is_artifact
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 

@@ -14,7 +14,7 @@ from hlotool.cli.compare import _text
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
-from hlotool.triage import compare
+from hlotool.blame import compare
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,

@@ -1,6 +1,6 @@
 """QR in LAPACK's form, as calls that XLA's compilers know, and what lies nearby.
 
-Where a compiler does not know them, lifting writes their loops: see hlotool.linalg.
+Where a compiler does not know them, lifting writes their loops: see hlotool.builder.linalg.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from hlotool.execution.executor import (
 )
 from hlotool.execution.pjrt_clients import ClientName, absolute, client, client_named, is_harmless
 from hlotool.execution.program import Program, located
-from hlotool.isolation import Refusal
+from hlotool.process import Refusal
 
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
@@ -44,7 +44,7 @@ class Pjrt(Executor):
     parameters = ("cpu", "cuda", "gpu", "tpu")
     compiles_together = True
     imports = ("jax", "jax.extend.backend", "jax.extend.mlir", "jaxlib.xla_client", "hlotool.execution.tasks",
-               "hlotool.mlir", "hlotool.passes.read")
+               "hlotool.stablehlo", "hlotool.passes.read")
 
     @property
     def product_bits(self) -> int:

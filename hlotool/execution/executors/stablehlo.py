@@ -13,7 +13,7 @@ from typing import Any
 
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
 from hlotool.execution.program import Program
-from hlotool.isolation import Refusal, processors
+from hlotool.process import Refusal, processors
 
 #: operations at which the interpreter ends its process
 _ABSENT = frozenset(f"stablehlo.{name}" for name in (

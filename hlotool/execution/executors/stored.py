@@ -3,7 +3,7 @@
 An HloSnapshot (.pb, .pb.gz) gives the result that it records. The arrays of an .npz are taken by name where the
 program's results have names there (result0, result1, ... as `hlotool run --output` writes them), else in the order of
 their names; the same for every set of arguments, so give those too. Arrays with names of instructions are compared
-with what these give (hlotool.triage.stored_values).
+with what these give (hlotool.blame.stored_values).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from hlotool.execution.array_files import read_array_file, typed
 from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
-from hlotool.isolation import Refusal
+from hlotool.process import Refusal
 
 
 class Stored(Executor):

@@ -1,0 +1,206 @@
+"""What isolating found, as diagnostics for frames and as records for programs.
+
+A record of `isolate` has the fields of `Place.as_json` for the first instruction that is guilty, null where there
+is none, and
+
+    module       the file's name
+    verdict      nan, infinity (a result holds one); differ, agree (of two executors); finite (with --nan)
+    kind         makes-nan, makes-infinity, given-nan; or what a difference is: wrong, non-finite fold
+    reason       in plain words
+    inputs       which arguments showed it: given, random, ...
+    findings     all that was found, guilty ones first: the same fields, and
+                 of makers: reaches_result, times, operands, inner (an instruction of a reducer), cause (a maker)
+                 of differences: executor, index, value, reference, together (instructions without which it is right)
+    reproduced   with --reproduce: the file of the small module, or null where it does not show the finding alone
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
+from hlotool.execution import leaves
+from hlotool.blame.codes import (
+    GIVEN_NAN,
+    MAKES_INFINITY,
+    MAKES_NAN,
+    MASKED_NAN,
+    MODULES_PART,
+    PARTS_HERE,
+    PARTS_TOGETHER,
+)
+from hlotool.blame.module_pair import PairBlame
+from hlotool.blame.nonfinite import Maker, NonFinite
+from hlotool.blame.number_text import extremes, number, place_in
+from hlotool.blame.places import Place
+from hlotool.blame.wrong_instruction import Blame
+from hlotool.verdict import Kind
+
+#: makers that are shown in frames
+_SHOWN = 5
+
+
+def nonfinite_diagnostics(found: NonFinite) -> list[Diagnostic]:
+    """The first makers that reach a result as errors, those that are masked as notes of level info."""
+    return [*(_diagnostic(m) for m in found.guilty[:_SHOWN]), *(_diagnostic(m) for m in found.masked[:_SHOWN])]
+
+
+def _code(maker: Maker) -> str:
+    if maker.reaches is False:
+        return MASKED_NAN
+    if maker.is_given:
+        return GIVEN_NAN
+    return MAKES_NAN if maker.kind == "nan" else MAKES_INFINITY
+
+
+def _diagnostic(maker: Maker) -> Diagnostic:
+    made = "NaN" if maker.kind == "nan" else "an infinity"
+    is_masked = maker.reaches is False
+    tail = ", which no result shows" if is_masked else ""
+    verb = "holds" if maker.is_given else "makes"
+    return at_place(_code(maker), f"{maker.place} {verb} {made}{tail}: {maker.reason.text}", maker.place,
+                    severity=Severity.INFO if is_masked else Severity.ERROR, notes=tuple(_notes(maker)))
+
+
+def _notes(maker: Maker) -> list[Note]:
+    found = [Note(f"element {place_in(maker.reason.index)} is {number(maker.reason.value)}")
+             ] if maker.reason.index else []
+    for operand, value in zip(maker.place.instruction.operands, maker.operands, strict=False):
+        if hasattr(value, "dtype"):
+            found.append(Note(f"{operand.name}, {operand.shape.text(layout=False)}: {extremes(value)}"))
+    if maker.inner is not None:
+        found.append(Note(f"inside, {maker.inner.name} = {maker.inner.opcode} does it"))
+    if maker.device:
+        found.append(Note(f"on device {maker.device}, and not on those before it"))
+    if maker.times > 1:
+        found.append(Note(f"it does so {maker.times} times in this run; this is the first"))
+    if maker.cause is not None:
+        cause = maker.cause
+        line, column = cause.place.line
+        source = f" ({cause.place.origin})" if cause.place.origin else ""
+        where = f" at {line}:{column}" if line else ""
+        found.append(Note(f"the infinity in it was made by {cause.place}{where}{source}: {cause.reason.text}"))
+    return found
+
+
+def at_place(code: str, message: str, place: Place, *, severity: Severity = Severity.ERROR,
+             notes: tuple[Note, ...] = (), help: str = "") -> Diagnostic:
+    """A diagnostic at the instruction of a place."""
+    source = place.module.source
+    line, column = place.line
+    return Diagnostic(code, message, severity, line, column, line, column + len(place.instruction.name) * bool(line),
+                      source.filename if source else "<module>", notes, help, (), place.origin)
+
+
+def record(name: str, found: NonFinite | None, blame: Blame | None, *, is_compared: bool = True,
+           **more: Any) -> dict[str, Any]:
+    """The record of one module; its fields are described at the top of this file.
+
+    `is_compared` says that an executor was held against the reference.
+    """
+    guilty = found.guilty if found is not None else []
+    makers = sorted(found.makers, key=lambda m: m not in guilty) if found is not None else []
+    findings = [maker_json(m) for m in makers] + ([blame_json(blame)] if blame is not None else [])
+    verdict = "differ" if blame is not None else "agree"
+    if found is not None and (found.verdict != "finite" or not is_compared):
+        verdict = found.verdict
+    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(_PLACE)
+    return {"module": name, "verdict": verdict, **first, "findings": findings, **more}
+
+
+#: what every record says of a place
+_PLACE = ("kind", "code", "instruction", "opcode", "shape", "computation", "iteration", "calls", "hlo_file", "hlo_line",
+          "hlo_column", "file", "line", "source", "function", "op_name", "reason")
+
+
+def blame_diagnostic(blame: Blame) -> Diagnostic:
+    """The instruction that an executor gets wrong, as an error."""
+    judgement, alone = blame.judgement, not blame.together
+    notes = [Note(str(judgement))]
+    for name, holds in _operands_at(blame):
+        notes.append(Note(f"{name}: {holds}"))
+    if not alone:
+        names = ", ".join(i.name for i in blame.together[:8]) + (", ..." if len(blame.together) > 8 else "")
+        notes.append(Note(f"it takes {names} as well: fed with what the reference makes of those it is right, so the "
+                          "compiler folds or fuses them"))
+    if blame.untold:
+        names = ", ".join(i.name for i in blame.untold[:8]) + (", ..." if len(blame.untold) > 8 else "")
+        notes.append(Note(f"no values are known of {names}: it may be one of those"))
+    what = "is not finite where it should be, or finite where it should not" \
+        if judgement.kind is Kind.NON_FINITE else "is wrong"
+    how = "by itself, on what the reference gives it" if alone else "where it is compiled with what it is computed of"
+    return at_place(PARTS_HERE if alone else PARTS_TOGETHER,
+                    f"{blame.place} {what} on {blame.executor} {how}", blame.place, notes=tuple(notes))
+
+
+def pair_diagnostic(pair: PairBlame) -> Diagnostic:
+    """The instruction by which the second module computes something else, as an error."""
+    place, notes = pair.place, []
+    if pair.partner is None:
+        message = f"result {pair.result} differs, which {place} makes: {pair.judgement}"
+        notes.append(Note("no instruction before it stands for one of the first module and has another value"))
+    else:
+        message = f"{place} differs from {pair.partner.name} of the first module: {pair.judgement}"
+        notes.append(Note("with the first module's value in its place, the results are those of the first module"
+                          if pair.is_confirmed else "it is the first that differs; other instructions matter as well"))
+    return at_place(MODULES_PART, message, place, notes=tuple(notes))
+
+
+def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> dict[str, Any]:
+    """The record of two modules: the fields of a place in the second one, and
+
+    partner      the first module's instruction that stands for it; null: none does
+    confirmed    whether the first module's value in its place makes the results equal
+    """
+    if pair is None:
+        return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(_PLACE), "findings": [], **more}
+    at, judgement = pair.judgement.worst, pair.judgement
+    found = {"kind": str(judgement.kind), "code": MODULES_PART, **pair.place.as_json(), "reason": str(judgement),
+             "index": list(at), "value": number(judgement.given[at]) if judgement.kinds.size else None,
+             "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
+             "partner": pair.partner.name if pair.partner is not None else None, "confirmed": pair.is_confirmed,
+             "result": pair.result, "seconds": round(pair.seconds, 3)}
+    return {"module": right, "against": left, "verdict": "differ", **found, "findings": [found], **more}
+
+
+def _operands_at(blame: Blame) -> list[tuple[str, str]]:
+    """What the smallest program that shows the difference is fed with."""
+    arrays = iter(blame.arguments[blame.device])
+    found = []
+    for fed in blame.part.fed[:6]:
+        held = [extremes(next(arrays)) for _ in leaves(fed.shape)]
+        found.append((f"{fed.name}, {fed.shape.text(layout=False)}", "; ".join(held[:4])))
+    return found
+
+
+def blame_json(blame: Blame) -> dict[str, Any]:
+    """One difference."""
+    code = PARTS_TOGETHER if blame.together else PARTS_HERE
+    judgement = blame.judgement
+    at = judgement.worst
+    shadow = judgement.shadow
+    return {
+        "kind": str(judgement.kind), "code": code, **blame.place.as_json(), "reason": str(judgement),
+        "executor": blame.executor, "index": list(at), "device": blame.device,
+        "value": number(judgement.given[at]) if judgement.kinds.size else None,
+        "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
+        "exact": number(shadow[at]) if shadow is not None and judgement.kinds.size else None,
+        "together": [i.name for i in blame.together], "runs": blame.runs, "seconds": round(blame.seconds, 3),
+        "refusals": blame.refusals,
+    }
+
+
+def maker_json(maker: Maker) -> dict[str, Any]:
+    """One maker."""
+    entry = find_code(_code(maker))
+    return {
+        "kind": entry.name if entry else _code(maker), "code": _code(maker), **maker.place.as_json(),
+        "reason": maker.reason.text, "index": list(maker.reason.index), "value": number(maker.reason.value),
+        "operands": [{"instruction": o.name, "shape": o.shape.text(layout=False),
+                      "holds": extremes(v) if hasattr(v, "dtype") else None,
+                      "element": number(maker.reason.operands[n]) if n < len(maker.reason.operands) else None}
+                     for n, (o, v) in enumerate(zip(maker.place.instruction.operands, maker.operands, strict=False))],
+        "inner": maker.inner.name if maker.inner is not None else None,
+        "reaches_result": maker.reaches, "times": maker.times,
+        "cause": maker_json(maker.cause) if maker.cause is not None else None,
+    }

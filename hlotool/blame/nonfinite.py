@@ -1,0 +1,352 @@
+"""Which instruction makes the NaN, or the infinity, that reaches a result.
+
+The reference runs once and is watched: an instruction *makes* NaN where its value is NaN though what it was given is
+not. That a NaN reaches a result is not read off the graph but tried: the program runs again, and what every other
+instruction makes is replaced by 1, so that whatever NaN the results still hold comes from this one. A NaN that a select
+drops, or that is multiplied away by nothing, is told from one that matters that way. Where a NaN came from an infinity
+(inf - inf, 0 * inf) the same trial names the instruction that overflowed.
+
+Every device is watched. What a collective hands on from another device is explained by the operand that holds it there.
+
+Reducers and comparators of one instruction are named by the operation that applies them; the inner instruction stands
+beside it. Infinities in arguments and constants are meant (masks, the start of a maximum), so they are named last.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from hlotool.execution import Moment, Path, Program, evaluate_program
+from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ops import OPS, limits
+from hlotool.blame.places import Place, require_partitioned
+from hlotool.blame.reasons import Reason, reason
+from hlotool.blame.reference_values import ReferenceValues
+from hlotool.verdict import is_finite
+
+Array: TypeAlias = Any
+Kind = Literal["nan", "infinity"]
+#: an instruction and the instructions that call it, whatever the iteration
+Site: TypeAlias = tuple[HloInstruction, ...]
+
+#: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
+FOLDS = frozenset(("reduce", "reduce-window", "select-and-scatter", "scatter", "sort", "all-reduce", "all-reduce-start",
+                   "reduce-scatter"))
+#: what takes values from other devices or the host, or hands them over: not to be done a second time
+_EXCHANGES = frozenset(("send", "send-done", "recv", "recv-done", "infeed", "outfeed"))
+#: origins of one kind that are tried
+_TRIED = 12
+
+
+@dataclass
+class Maker:
+    """An instruction that makes values that are not finite, at the first moment where it does."""
+
+    kind: Kind
+    place: Place
+    reason: Reason
+    #: what it was given and what it made
+    operands: tuple[Any, ...]
+    value: Any
+    #: moments at which it does
+    times: int = 1
+    #: the instruction of its reducer that does it
+    inner: HloInstruction | None = None
+    #: whether a result is not finite because of it; None: not tried, the time was up
+    reaches: bool | None = None
+    #: the instruction whose infinity it turned into NaN
+    cause: Maker | None = None
+    #: the first device on which it does
+    device: int = 0
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it stands in the module or in the arguments as it is."""
+        return self.place.instruction.opcode in ("parameter", "constant")
+
+
+@dataclass
+class NonFinite:
+    """What was found about one run: `makers` with those first that reach a result."""
+
+    program: Program
+    #: of every device, one after the other
+    results: list[Array]
+    makers: list[Maker] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """nan or infinity, where a result holds one; finite."""
+        return "nan" if any(_marks(r, "nan").any() for r in self.results) else \
+            "infinity" if any(_marks(r, "infinity").any() for r in self.results) else "finite"
+
+    @property
+    def guilty(self) -> list[Maker]:
+        """The makers that reach a result, NaN before infinities, what is computed before what is given."""
+        return [m for m in self.makers if m.reaches is not False and m.kind == self.verdict]
+
+    @property
+    def masked(self) -> list[Maker]:
+        """The makers of NaN that no result shows."""
+        return [m for m in self.makers if m.kind == "nan" and m.reaches is False and not m.is_given]
+
+
+def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], seconds: float = 60.0,
+                   values: ReferenceValues | None = None) -> NonFinite:
+    """Where NaN and infinities come from. Raises HloError where the reference cannot run.
+
+    After `seconds` no further trial begins; what is not tried yet is listed all the same. `values` keeps what the
+    reference's run gives, for who asks further.
+    """
+    until = time.monotonic() + seconds
+    watches: dict[Kind, _Watch] = {"nan": _Watch(program, "nan"), "infinity": _Watch(program, "infinity")}
+
+    def watch(moment: Moment) -> Any:
+        for one in watches.values():
+            one(moment)
+        return moment.value
+
+    if program.manual_region is not None:
+        found = NonFinite(program, _all(evaluate_program(program, arguments)))
+        if found.verdict != "finite":
+            require_partitioned(program)
+        return found
+    results = evaluate_program(program, arguments, watch) if values is None else values.run(watch)
+    found = NonFinite(program, _all(results))
+    trial = _Trial(program, arguments, until)
+    for kind, one in watches.items():
+        makers = sorted(one.merged().items(), key=lambda item: item[1].is_given)
+        if kind == found.verdict:
+            trial.all(kind, makers)
+        elif kind == "nan":
+            for _, maker in makers:
+                maker.reaches = False
+        found.makers += [m for _, m in sorted(makers, key=lambda item: item[1].reaches is False)
+                         if m.reaches or not m.is_given]
+    for maker in found.guilty[:1]:
+        if maker.kind == "nan":
+            maker.cause = trial.cause(maker, list(watches["infinity"].merged().items()))
+    return found
+
+
+def _all(results: Sequence[Sequence[Array]]) -> list[Array]:
+    return [leaf for row in results for leaf in row]
+
+
+class _Watch:
+    """Collects makers of one kind, device by device; replaces what those at sites that `replaces` accepts make by 1,
+    or, where it `saturates`, infinities by the largest number of their sign."""
+
+    def __init__(self, program: Program, kind: Kind, replaces: Callable[[Site], bool] | None = None,
+                 saturates: bool = False) -> None:
+        self.program, self.kind, self.replaces, self.saturates = program, kind, replaces, saturates
+        #: by device; each is a thread of its own
+        self._makers: list[dict[Site, Maker]] = [{} for _ in range(program.devices)]
+        #: inner instructions of folds that are still at work, by the fold's site; by device
+        self._inner: list[dict[Site, tuple[Moment, int, Array]]] = [{} for _ in range(program.devices)]
+        #: what holds such a value, on any device: where it stands, and in which iterations
+        self._holding: set[tuple[Site, tuple[int, ...]]] = set()
+        self._has_others = program.devices > 1
+
+    def merged(self) -> dict[Site, Maker]:
+        """The makers of all devices, those of the first device first; of those on several, all times are counted."""
+        found: dict[Site, Maker] = {}
+        for makers in self._makers:
+            for site, maker in makers.items():
+                known = found.get(site)
+                found[site] = maker if known is None else replace(known, times=known.times + maker.times)
+        return found
+
+    def __call__(self, moment: Moment) -> Any:
+        if not self._inner[moment.device] and is_finite(moment.value):
+            return moment.value
+        value = self._seen(moment)
+        if self._has_others and any(_marks(leaf, self.kind).any() for leaf in _leaves(value)):
+            self._holding.add(_time_of(moment.path, moment.instruction))
+        return value
+
+    def _seen(self, moment: Moment) -> Any:
+        """The value to go on with; what the instruction makes is noted."""
+        opcode, inners = moment.instruction.opcode, self._inner[moment.device]
+        if moment.instruction.called_computations() and opcode not in FOLDS:
+            return moment.value  # what it calls is watched
+        if opcode == "parameter" and moment.path:
+            return moment.value
+        made = self._made_by_collective(moment) if _is_exchange(moment.instruction) else _made(moment, self.kind)
+        site = _site(moment.path, moment.instruction)
+        inner = inners.pop(site, None)
+        if made is None:
+            return moment.value
+        fold = _fold_around(moment.path)
+        if fold is not None:
+            inners.setdefault(_site(moment.path[:fold], moment.path[fold].caller), (moment, *made))
+            return moment.value
+        blamed, number, marks = (moment, *made)
+        if inner is not None and not _is_simple(inner[0].path[-1].computation.instructions):
+            blamed, number, marks = inner
+        self._note(_site(blamed.path, blamed.instruction), blamed, number, marks, inner)
+        if self.replaces is None or not self.replaces(_site(blamed.path, blamed.instruction)):
+            return moment.value
+        return _replaced(moment.value, self.kind, made[1] if blamed is moment else None, self.saturates)
+
+    def _made_by_collective(self, moment: Moment) -> tuple[int, Array] | None:
+        """What a collective makes though no device gave such a value; one device cannot do it a second time."""
+        if any(_time_of(moment.path, o) in self._holding for o in moment.instruction.operands) or any(
+                _marks(leaf, self.kind).any() for o in moment.operands for leaf in _leaves(o)):
+            return None
+        bad = [_marks(leaf, self.kind) for leaf in _leaves(moment.value)]
+        return next(((n, b) for n, b in enumerate(bad) if b.any()), None)
+
+    def _note(self, site: Site, moment: Moment, number: int, marks: Array,
+              inner: tuple[Moment, int, Array] | None) -> None:
+        makers = self._makers[moment.device]
+        known = makers.get(site)
+        if known is not None:
+            known.times += 1
+            return
+        array = _leaves(moment.value)[number]
+        makers[site] = Maker(
+            self.kind, Place(self.program.module, moment.instruction, moment.path),
+            reason(moment.instruction, moment.operands, array, marks), tuple(moment.operands), moment.value,
+            inner=inner[0].instruction if inner is not None and inner[0].instruction is not moment.instruction
+            else None, device=moment.device)
+
+
+@dataclass
+class _Trial:
+    """Runs the program again with some of what is not finite replaced."""
+
+    program: Program
+    arguments: Sequence[Sequence[Array]]
+    until: float
+
+    def all(self, kind: Kind, makers: Sequence[tuple[Site, Maker]]) -> None:
+        """Say of each maker whether it reaches a result."""
+        for site, maker in makers[:_TRIED]:
+            maker.reaches = self.reaches(kind, site, makers)
+        if all(m.reaches is False for _, m in makers):
+            # None is enough alone, as where one matters only after another: then any of them may be guilty.
+            for _, maker in makers:
+                maker.reaches = None
+
+    def reaches(self, kind: Kind, site: Site, makers: Sequence[tuple[Site, Maker]]) -> bool | None:
+        """Whether the results stay as they are in kind when nothing but this site makes such values."""
+        if len(makers) == 1:
+            return True
+        if time.monotonic() > self.until:
+            return None
+        watch = _Watch(self.program, kind, lambda other: other != site)
+        results = _all(evaluate_program(self.program, self.arguments, watch))
+        return any(bool(_marks(r, kind).any()) for r in results)
+
+    def cause(self, maker: Maker, infinities: Sequence[tuple[Site, Maker]]) -> Maker | None:
+        """The maker of an infinity without which this one makes no NaN."""
+        if not any(_marks(leaf, "infinity").any() for o in maker.operands for leaf in _leaves(o)):
+            return None
+        wanted = _site(maker.place.path, maker.place.instruction)
+        tried = [(site, other) for site, other in infinities if not other.is_given and site != wanted][:_TRIED]
+        # What overflows again on 1, as loops may, does not on the largest number, and the other way round.
+        for saturates, (site, candidate) in itertools.product((False, True), tried):
+            if time.monotonic() > self.until:
+                return None
+            replace_ = _Watch(self.program, "infinity", partial(operator.eq, site), saturates)
+            look = _Watch(self.program, "nan")
+            evaluate_program(self.program, self.arguments, _both(replace_, look))
+            still = look.merged().get(wanted)
+            if still is None or still.times < maker.times:
+                return candidate
+        return None
+
+
+def _both(first: Callable[[Moment], Any], second: Callable[[Moment], Any]) -> Callable[[Moment], Any]:
+    def watch(moment: Moment) -> Any:
+        value = first(moment)
+        second(Moment(moment.device, moment.path, moment.instruction, moment.operands, value, moment.again))
+        return value
+
+    return watch
+
+
+def _is_exchange(instruction: HloInstruction) -> bool:
+    record = OPS.get(instruction.opcode)
+    return instruction.opcode in _EXCHANGES or (record is not None and "collective" in record.flags)
+
+
+def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, tuple[int, ...]]:
+    return _site(path, instruction), tuple(call.iteration for call in path)
+
+
+def _site(path: Path, instruction: HloInstruction) -> Site:
+    return (*(call.caller for call in path), instruction)
+
+
+def _fold_around(path: Path) -> int | None:
+    """Where in the path the outermost fold stands whose computation is at work."""
+    return next((n for n, call in enumerate(path) if call.caller.opcode in FOLDS), None)
+
+
+def _is_simple(instructions: Sequence[HloInstruction]) -> bool:
+    """Whether a reducer is one operation on its parameters: then the operation that applies it says it all."""
+    return sum(i.opcode not in ("parameter", "tuple", "get-tuple-element") for i in instructions) <= 1
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The arrays of a value."""
+    if isinstance(value, tuple):
+        return [leaf for member in value for leaf in _leaves(member)]
+    return [value] if hasattr(value, "dtype") else []
+
+
+def _marks(array: Array, kind: Kind) -> Array:
+    """Where an array is NaN, or infinite."""
+    import numpy as np
+
+    array = np.asarray(array)
+    dtype = dtype_of_numpy(array.dtype)
+    if not (dtype.is_floating or dtype.is_complex):
+        return np.zeros((), np.bool_)
+    with np.errstate(all="ignore"):
+        found: Array = np.isnan(array) if kind == "nan" else np.isinf(array)
+        return found
+
+
+def _made(moment: Moment, kind: Kind) -> tuple[int, Array] | None:
+    """The first array of a value that holds what the operands do not explain, and where; None: there is none."""
+    leaves = _leaves(moment.value)
+    bad = [_marks(leaf, kind) for leaf in leaves]
+    if not any(b.any() for b in bad):
+        return None
+    given = [_marks(leaf, kind) for o in moment.operands for leaf in _leaves(o)]
+    if any(g.any() for g in given):
+        if moment.instruction.opcode in ("tuple", "get-tuple-element", "optimization-barrier"):
+            return None
+        again = moment.again(*(_replaced(o, kind) for o in moment.operands))
+        bad = [b & _marks(leaf, kind) for b, leaf in zip(bad, _leaves(again), strict=True)]
+    return next(((n, b) for n, b in enumerate(bad) if b.any()), None)
+
+
+def _replaced(value: Any, kind: Kind, marks: Array | None = None, saturates: bool = False) -> Any:
+    """A value with 1 for what is not finite, or for the elements of an array that `marks` tells.
+
+    Where it `saturates`, with the largest number of the sign instead, of real arrays.
+    """
+    import numpy as np
+
+    if isinstance(value, tuple):
+        return tuple(_replaced(member, kind, None, saturates) for member in value)
+    if not hasattr(value, "dtype"):
+        return value
+    marks = _marks(value, kind) if marks is None else marks
+    if not marks.any():
+        return value
+    dtype = dtype_of_numpy(np.asarray(value).dtype)
+    if saturates and dtype.is_floating:
+        most = np.asarray(float(limits(dtype)[0]), value.dtype)
+        return np.where(marks, np.where(value < 0, -most, most), value)
+    return np.where(marks, np.ones((), value.dtype), value)

@@ -1,0 +1,38 @@
+"""Child processes for work that may crash, hang or grow: what happens to them is an answer, never the caller's end."""
+
+from hlotool.process.child import Child, close_children, shared_child
+from hlotool.process.codes import TOO_DEEP, TOO_LARGE
+from hlotool.process.ending import ends_at, seconds_in
+from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
+from hlotool.process.pool import answers, processors
+from hlotool.process.supervision import can_supervise, note_progress, supervised
+from hlotool.process.user_program import UserProgram, end_user_programs
+from hlotool.process.worker import die_with_parent
+
+__all__ = [
+    "TOO_DEEP",
+    "TOO_LARGE",
+    "Child",
+    "Crashed",
+    "OutOfMemory",
+    "Refusal",
+    "TimedOut",
+    "UserProgram",
+    "answers",
+    "available_memory",
+    "bytes_in",
+    "can_supervise",
+    "close_children",
+    "die_with_parent",
+    "end_user_programs",
+    "ends_at",
+    "free_memory",
+    "limit_memory",
+    "note_progress",
+    "processors",
+    "seconds_in",
+    "shared_child",
+    "supervised",
+    "taken_memory",
+]

@@ -1,0 +1,63 @@
+"""Several child processes at one kind of work: each question to the next child that is free.
+
+They are the children of `child.py`: none sees the current folder or forks a process that has threads, none outlives
+this one, and one that dies costs the question that it was at.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hlotool.diagnostics import HloError
+from hlotool.process.child import Child
+from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
+
+#: seconds for a question that has no limit of its own
+_LONG = 1e6
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> Iterator[tuple[int, Any]]:
+    """The number of each question with its answer, as they come; an exception in place of an answer is one, too.
+
+    `task` is "module:function" of hlotool. What ends the iteration ends the processes: an interrupt, no more interest.
+    """
+    left, done = deque(range(len(questions))), queue.SimpleQueue[tuple[int, Any]]()
+    children = [Child({}) for _ in range(min(processes, len(questions)))]
+
+    def work(child: Child) -> None:
+        while left:
+            try:
+                number = left.popleft()
+            except IndexError:
+                break
+            done.put((number, _answer(child, task, questions[number])))
+        child.close()
+
+    for child in children:
+        threading.Thread(target=work, args=(child,), daemon=True).start()
+    try:
+        for _ in questions:
+            yield done.get()
+    finally:
+        left.clear()
+        for child in children:
+            child.close()
+
+
+def _answer(child: Child, task: str, question: tuple[Any, ...]) -> Any:
+    try:
+        return child.ask(task, *question, timeout=_LONG)
+    except (Crashed, TimedOut, OutOfMemory, Refusal, HloError) as error:
+        return error
+    except Exception as error:  # of the pipe; whoever asked hears of it
+        return Crashed(f"{type(error).__name__}: {error}")

@@ -1,0 +1,120 @@
+"""A command under the eyes of its parent: limits of time and memory hold for whatever it does, and crashes have a code.
+
+The process splits in two before the work begins. One does the work; the other waits, hands on the signals that it
+gets, and says what became of the work where that cannot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.process.codes import ENDED, TIME
+from hlotool.process.worker import die_with_parent
+
+#: seconds that a command has to end by itself after an interrupt
+_PATIENCE = 0.5
+#: where the process at work says that it goes on; None: nobody watches
+_progress: int | None = None
+
+
+def can_supervise() -> bool:
+    """Whether this system lets a process split."""
+    return hasattr(os, "fork") and hasattr(signal, "SIGHUP")
+
+
+def note_progress() -> None:
+    """The time limit begins anew: the next module is at work."""
+    if _progress is not None:
+        with contextlib.suppress(OSError):
+            os.write(_progress, b".")
+
+
+def supervised(work: Callable[[], int], seconds: float | None, tell: Callable[[Diagnostic], int]) -> int:
+    """The exit code of `work`, done in a process of its own within so many seconds between two notes of progress.
+
+    `tell` reports what ended it otherwise, and gives the exit code for that.
+    """
+    global _progress  # noqa: PLW0603 - one process, one supervisor
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    parent = os.getpid()
+    reading, writing = os.pipe()
+    worker = os.fork()
+    if not worker:
+        os.close(reading)
+        os.set_inheritable(writing, False)
+        die_with_parent(parent)
+        _progress = writing
+        return work()
+    os.close(writing)
+    return _Watch(worker, reading, seconds, tell).exit_code()
+
+
+@dataclass
+class _Watch:
+    """The process that waits."""
+
+    worker: int
+    progress: int
+    seconds: float | None
+    tell: Callable[[Diagnostic], int]
+    interrupted_at: float | None = None
+
+    def exit_code(self) -> int:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._end)
+        signal.signal(signal.SIGINT, self._interrupted)
+        status = self._wait()
+        if status is None:
+            return self.tell(Diagnostic(TIME, f"no end within {self.seconds:g} s; --time-limit sets another limit",
+                                        filename="--time-limit"))
+        if not os.WIFSIGNALED(status):
+            return os.WEXITSTATUS(status)
+        ended_by = os.WTERMSIG(status)
+        if ended_by == signal.SIGINT:
+            return 130
+        name = signal.Signals(ended_by).name
+        hint = "; the system may be out of memory" if ended_by == signal.SIGKILL else ""
+        return self.tell(Diagnostic(ENDED, f"the command ended with {name}{hint}", filename="<command>"))
+
+    def _wait(self) -> int | None:
+        """The status with which the work ended; None where it was ended for its time."""
+        begun, is_open = time.monotonic(), True
+        while True:
+            found, status = os.waitpid(self.worker, os.WNOHANG)
+            if found:
+                return status
+            if self.interrupted_at is not None and time.monotonic() - self.interrupted_at > _PATIENCE:
+                self.interrupted_at = None
+                with contextlib.suppress(ProcessLookupError):  # it was the only one to get the interrupt
+                    os.kill(self.worker, signal.SIGINT)
+            if self.seconds is not None and time.monotonic() - begun > self.seconds:
+                os.kill(self.worker, signal.SIGKILL)
+                os.waitpid(self.worker, 0)
+                return None
+            left = 0.2 if self.seconds is None else min(0.2, self.seconds)
+            if not is_open:  # its end of the pipe is closed: it is about to end
+                time.sleep(0.005)
+            elif select.select([self.progress], [], [], left)[0]:
+                is_open = bool(os.read(self.progress, 1 << 16))
+                begun = time.monotonic()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        """What ends this process ends the other."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.worker, signal.SIGKILL)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        """A terminal interrupts both; the work ends in its own way."""
+        self.interrupted_at = time.monotonic()

@@ -1,0 +1,120 @@
+"""A text that is open in an editor: its modules, their findings and names, each found when first asked for."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic
+from hlotool.ir import HloModule, Position, Source
+from hlotool.serve.lsp.names import Names, Occurrence
+from hlotool.serve.lsp.text_lines import Change, Lines
+from hlotool.passes.read import read_to_follow
+from hlotool.text import Changed, reread
+from hlotool.text.input_files import is_mlir, plain_text, split_modules
+
+
+class Part:
+    """One module of a text. Of a text with errors it holds what could be read."""
+
+    def __init__(self, source: Source) -> None:
+        self.reading, self.errors = read_to_follow(source)
+
+    @property
+    def source(self) -> Source:
+        return self.reading.source
+
+    @property
+    def module(self) -> HloModule:
+        return self.reading.module
+
+    @functools.cached_property
+    def names(self) -> Names:
+        return Names(self.module)
+
+    def change(self, change: Change) -> Changed | None:
+        """Follow a change of the text; None where all of it must be read again, and this be thrown away."""
+        changed = reread(self.reading, change.start, change.end, change.text)
+        self.errors = self.reading.errors
+        vars(self).pop("names", None)
+        return changed
+
+    def offset(self, line: int, column: int) -> int | None:
+        """The offset of a place of the file, None where it lies outside of this module; both count from 1."""
+        return self.source.offset(Position(line, column))
+
+
+class Document:
+    """A whole text, which may hold several modules. Of StableHLO the findings are known, and no names."""
+
+    def __init__(self, text: str, filename: str, lines: Lines | None = None) -> None:
+        self.text, self.filename = text, filename
+        if lines is not None:
+            self.lines = lines
+
+    @property
+    def is_read(self) -> bool:
+        return "parts" in vars(self)
+
+    @functools.cached_property
+    def lines(self) -> Lines:
+        return Lines(self.text)
+
+    @functools.cached_property
+    def is_mlir(self) -> bool:
+        return is_mlir(self.text)
+
+    @functools.cached_property
+    def parts(self) -> list[Part]:
+        if self.is_mlir:
+            return []
+        return [Part(source) for source in split_modules(plain_text(self.text), self.filename)]
+
+    @property
+    def followed(self) -> Part | None:
+        """The one module of a text whose changes can be followed."""
+        if not self.is_read or len(self.parts) != 1 or not self.parts[0].reading.is_plain:
+            return None
+        return self.parts[0] if self.parts[0].source.text == self.text else None
+
+    def changed(self, changes: Sequence[Change], lines: Lines) -> tuple[Document, list[Changed]] | None:
+        """The document after some changes, and what was read again; it takes the module over, which is changed.
+
+        None where all of the text must be read again; then this document is of no more use, too.
+        """
+        part = self.followed
+        if part is None:
+            return None
+        made = [found for change in changes if (found := part.change(change)) is not None]
+        if len(made) < len(changes) or part.source.text != lines.text:
+            return None
+        following = Document(lines.text, self.filename, lines)
+        following.is_mlir, following.parts = False, self.parts
+        return following, made
+
+    def findings(self, config: Any = None) -> list[Diagnostic]:
+        """Syntax errors; for modules without any, what verification and the rules find."""
+        from hlotool.linting import lint
+
+        if self.is_mlir:
+            return lint(self.text, self.filename, config, each=True)
+        found: list[Diagnostic] = []
+        for part in self.parts:
+            found += part.errors or lint(part.module, self.filename, config, each=True)
+        return found
+
+    def at(self, line: int, column: int) -> tuple[Part, int] | None:
+        """The module at a place, and the offset in its text; both count from 1."""
+        # The last one that begins on the line or above it: a text may hold thousands.
+        number = bisect.bisect_right(self.parts, line, key=lambda part: part.source.first_line) - 1
+        if number < 0 or (offset := self.parts[number].offset(line, column)) is None:
+            return None
+        return self.parts[number], offset
+
+    def name_at(self, line: int, column: int) -> tuple[Part, Occurrence] | None:
+        """The name that stands at a place."""
+        place = self.at(line, column)
+        found = place[0].names.at(place[1]) if place else None
+        return (place[0], found) if place and found else None

@@ -1,0 +1,337 @@
+"""What an editor asks about a place or a document, answered in the language server protocol's types.
+
+Places of the protocol count lines from 0 and columns in the units that the client chose; `Places` converts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+import string
+from collections.abc import Iterable, Iterator, Sequence
+
+from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
+
+from hlotool.diagnostics import Diagnostic, Edit, HloError, Severity, visible
+from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
+from hlotool.serve.lsp.document import Document, Part
+from hlotool.serve.lsp.names import Item, Occurrence
+from hlotool.serve.lsp.offered_fixes import OfferedFixes
+from hlotool.serve.lsp.text_lines import Lines
+from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.passes.formatting import format_text
+from hlotool.passes.origins import origin_of
+
+_SEVERITY = {Severity.ERROR: lsp.DiagnosticSeverity.Error, Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+             Severity.INFO: lsp.DiagnosticSeverity.Information}
+_WORD = re.compile(r"[\w.\-]+")
+_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
+#: characters of a statement that a hover shows
+_SHOWN = 400
+#: between the first and the last line that formatting changes; of more, all are replaced
+_MOST_COMPARED = 4000
+
+
+class Places:
+    """Converts between a text's lines and columns, counted from 1 in characters, and the client's."""
+
+    def __init__(self, document: Document, codec: PositionCodec, uri: str) -> None:
+        self.lines, self.codec, self.uri = document.lines, codec, uri
+
+    def place(self, at: Position) -> lsp.Position:
+        """The client's position of a line and column; what has no place stands at the start."""
+        given = lsp.Position(max(0, min(at.line, len(self.lines)) - 1), max(0, at.column - 1))
+        return self.codec.position_to_client_units(self.lines, given)
+
+    def range(self, start: Position, end: Position) -> lsp.Range:
+        return lsp.Range(self.place(start), self.place(end))
+
+    def of(self, part: Part, start: int, end: int) -> lsp.Range:
+        """The range of two offsets of a module's text."""
+        return self.range(part.source.position(start), part.source.position(end))
+
+    def read(self, position: lsp.Position) -> tuple[int, int]:
+        """Line and column of a client's position."""
+        inside = lsp.Position(min(max(position.line, 0), len(self.lines)), max(position.character, 0))
+        found = self.codec.position_from_client_units(self.lines, inside)
+        return found.line + 1, found.character + 1
+
+    def location(self, part: Part, occurrence: Occurrence) -> lsp.Location:
+        return lsp.Location(self.uri, self.of(part, occurrence.start, occurrence.end))
+
+
+def diagnostics(findings: Iterable[Diagnostic], places: Places) -> list[lsp.Diagnostic]:
+    """Findings as an editor shows them, with their second places and their rule's address."""
+    return [lsp.Diagnostic(
+        range=places.range(Position(d.line, d.column), Position(d.end_line, d.end_column)),
+        message="\n".join(visible(t) for t in (d.message, d.help) if t), severity=_SEVERITY[d.severity], code=d.code,
+        code_description=lsp.CodeDescription(d.link) if d.link else None, source="hlotool",
+        related_information=[lsp.DiagnosticRelatedInformation(
+            lsp.Location(places.uri, places.range(n.start, n.end or n.start)), visible(n.message))
+            for n in d.notes if n.start is not None]) for d in findings]
+
+
+# Hover
+
+def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
+    """What a name is and the shape that its operation's rule gives; of an opcode its documentation."""
+    line, column = places.read(at)
+    if (found := document.name_at(line, column)) is not None:
+        part, occurrence = found
+        return _page(_about(part, occurrence.item), places.of(part, occurrence.start, occurrence.end))
+    place = document.at(line, column)
+    word = _word_at(*place) if place else None
+    if place is None or word is None or word[0] not in OPS:
+        return None
+    return _page(documentation(OPS[word[0]]), places.of(place[0], word[1], word[1] + len(word[0])))
+
+
+def _page(text: str, where: lsp.Range) -> lsp.Hover:
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
+
+
+def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
+    """The word around an offset, and where it starts."""
+    text = part.source.text
+    start = offset
+    while start > 0 and _WORD.match(text, start - 1):
+        start -= 1
+    found = _WORD.match(text, start)
+    return (found[0], start) if found and found.end() >= offset else None
+
+
+def _about(part: Part, item: Item) -> str:
+    if isinstance(item, HloComputation):
+        # In a text with errors a parameter may lack its number.
+        found = [i for i in item.instructions if i.opcode == "parameter"]
+        found.sort(key=lambda p: p.attributes.get("parameter_number", len(found)))
+        parameters = ", ".join(f"{p.name}: {p.shape}" for p in found)
+        return _code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
+            + f"\n\n{len(item.instructions)} instructions"
+    operands = ", ".join(f"{o.shape} {o.name}" for o in item.operands)
+    shown = _code(f"{item.name} = {item.shape} {item.opcode}({operands})"[:_SHOWN])
+    return "\n\n".join([shown, *_inferred(item), *_made_by(part, item), *_summary(item.opcode)])
+
+
+def _inferred(item: HloInstruction) -> Iterator[str]:
+    """The shape by the operation's rule, where it is not the one that is written."""
+    record = OPS.get(item.opcode)
+    seen = itertools.chain(item.operands, *(c.instructions for c in item.called_computations()))
+    if record is None or any(i.shape is None for i in seen):  # where that could not be read
+        return
+    try:
+        shape = record.infer_instruction(item)
+    except ConstraintError as error:
+        yield f"{_inline(error.label)}: {_plain(error.message)}"
+        return
+    yield f"inferred: {_inline(str(shape))}"
+
+
+def _made_by(part: Part, item: HloInstruction) -> Iterator[str]:
+    if (origin := origin_of(part.module, item)) is not None:
+        yield f"from {_inline(str(origin))}"
+    if origin is not None and origin.op_name and origin.file:
+        yield _inline(origin.op_name)
+
+
+def _summary(opcode: str) -> Iterator[str]:
+    if opcode in OPS:
+        yield f"**{opcode}**: {' '.join(OPS[opcode].doc.partition(chr(10) * 2)[0].split())}"
+
+
+def _code(text: str) -> str:
+    """A block of code that no back quote of the text ends."""
+    fence = "`" * max(3, 1 + _longest_quote(text))
+    return f"{fence}hlo\n{visible(text)}\n{fence}"
+
+
+def _inline(text: str) -> str:
+    """Code within a sentence, whatever the text holds."""
+    if "`" not in text:
+        return f"`{visible(text)}`"
+    fence = "`" * (1 + _longest_quote(text))
+    return f"{fence} {visible(text)} {fence}"
+
+
+def _longest_quote(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _plain(text: str) -> str:
+    """Text of a file that is no Markdown, HTML or address for its reader."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&:@]|(?<=www)\.)", r"\\\1", visible(text))
+
+
+def documentation(record: Op) -> str:
+    """An operation's page: its signature, its documentation with the constraints, its source."""
+    operands = [*record.operands[:-1], f"*{record.operands[-1]}"] if record.is_variadic else record.operands
+    attributes = [a.name if a.is_required else f"{a.name}?" for a in record.attributes]
+    signature = f"{record.opcode}({', '.join(operands)}){''.join(f', {a}=' for a in attributes)}"
+    return "\n\n".join([_code(signature), record.doc.replace("\nC", "  \nC"), f"*{record.source}*"])
+
+
+# Names
+
+def definition(document: Document, places: Places, at: lsp.Position) -> lsp.Location | None:
+    """Where the name at a place is defined."""
+    found = document.name_at(*places.read(at))
+    target = found[0].names.definition(found[1]) if found else None
+    return places.location(found[0], target) if found and target else None
+
+
+def references(document: Document, places: Places, at: lsp.Position, with_definition: bool) -> list[lsp.Location]:
+    """Every place that names what is named here."""
+    found = document.name_at(*places.read(at))
+    if found is None:
+        return []
+    part, occurrence = found
+    return [places.location(part, o) for o in part.names.of(occurrence) if with_definition or not o.is_definition]
+
+
+def highlights(document: Document, places: Places, at: lsp.Position) -> list[lsp.DocumentHighlight]:
+    """The same, for the editor to mark."""
+    kinds = lsp.DocumentHighlightKind
+    found = document.name_at(*places.read(at))
+    if found is None:
+        return []
+    part, occurrence = found
+    return [lsp.DocumentHighlight(places.of(part, o.start, o.end), kinds.Write if o.is_definition else kinds.Read)
+            for o in part.names.of(occurrence)]
+
+
+class CannotRename(Exception):
+    """Why a name stays as it is."""
+
+
+def renameable(document: Document, places: Places, at: lsp.Position) -> lsp.Range | None:
+    """The range of the name at a place, when it can be changed."""
+    found = document.name_at(*places.read(at))
+    return places.of(found[0], found[1].start, found[1].end) if found else None
+
+
+def rename(document: Document, places: Places, at: lsp.Position, new_name: str) -> lsp.WorkspaceEdit:
+    """The edits that give another name. Raises CannotRename for one that is none, or is taken."""
+    found = document.name_at(*places.read(at))
+    if found is None:
+        raise CannotRename("no instruction or computation is named here")
+    part, occurrence = found
+    given = _NAME.fullmatch(new_name)
+    if given is None:
+        raise CannotRename(f"{new_name!r} is no name: letters, digits, '_', '.' and '-', a letter first")
+    if part.errors:
+        raise CannotRename("the module has syntax errors: what they hide would keep its name")
+    siblings: Sequence[Item] = (part.module.computations if isinstance(occurrence.item, HloComputation)
+                                else occurrence.owner.instructions)
+    if any(s.name == given[1] and s is not occurrence.item for s in siblings):
+        raise CannotRename(f"{given[1]} is taken")
+    edits = [lsp.TextEdit(places.of(part, o.start, o.end), given[1]) for o in part.names.of(occurrence)]
+    return lsp.WorkspaceEdit(changes={places.uri: edits})
+
+
+# Changes
+
+def quick_fixes(offered: OfferedFixes, places: Places, chosen: lsp.Range) -> list[lsp.CodeAction]:
+    """The fixes of findings in a range, and one that makes every safe fix of the document."""
+    actions = []
+    for finding in offered.findings:
+        shown = diagnostics([finding], places)[0]
+        if shown.range.start.line > chosen.end.line or shown.range.end.line < chosen.start.line:
+            continue
+        actions += [lsp.CodeAction(fix.message, kind=lsp.CodeActionKind.QuickFix, diagnostics=[shown],
+                                   is_preferred=fix.is_safe, edit=_workspace_edit(fix.edits, places))
+                    for fix in finding.fixes if offered.is_sound(finding, fix)]
+    if offered.together:
+        actions.append(lsp.CodeAction("Make all safe fixes of hlotool", kind=lsp.CodeActionKind.SourceFixAll,
+                                      edit=_workspace_edit(offered.together, places)))
+    return actions
+
+
+def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:
+    return lsp.WorkspaceEdit(changes={places.uri: [lsp.TextEdit(places.range(e.start, e.end), e.replacement)
+                                                   for e in edits]})
+
+
+def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
+    """The lines that one format changes, comments in their places; None where that cannot be, which leaves the text."""
+    if document.is_mlir:
+        return None
+    try:
+        text, _ = format_text(document.text, document.filename)
+    except HloError:
+        return None
+    return [lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
+            for start, end, replacement in _changed_lines(list(places.lines), list(Lines(text)))]
+
+
+def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """Where lines differ: first line, the line behind the last, and what takes their place."""
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    last = 0
+    while last < min(len(before), len(after)) - same and before[-1 - last] == after[-1 - last]:
+        last += 1
+    old, new = before[same:len(before) - last], after[same:len(after) - last]
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        yield same, same + len(old), new
+        return
+    # Lines that come often, such as closing braces, begin no match: the search would be quadratic.
+    for kind, start, end, low, high in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if kind != "equal":
+            yield same + start, same + end, new[low:high]
+
+
+# Completion
+
+_OPENS_OPERANDS = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+([a-z][\w\-]*)\(.*$")
+_OPENS_OPCODE = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+[\w\-]*$")
+_OPENS_VALUE = re.compile(r"[,\s]([a-z][\w\-]*)=[{%]?\s*[\w.\-]*$")
+_OF_NAMES = "%._-" + string.ascii_letters + string.digits
+
+
+def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:
+    """Opcodes after a shape; operands inside its parentheses; behind them its attributes, and their values."""
+    line, column = places.read(at)
+    before = places.lines[line - 1][:column - 1] if line <= len(places.lines) else ""
+    kinds = lsp.CompletionItemKind
+    if _OPENS_OPCODE.search(before):
+        return [lsp.CompletionItem(opcode, kind=kinds.Function, detail=", ".join(record.operands),
+                                   documentation=next(_summary(opcode), "")) for opcode, record in OPS.items()]
+    opened = _OPENS_OPERANDS.search(before)
+    if opened is None or (record := OPS.get(opened[1])) is None:
+        return []
+    if before.count("(", opened.start(1)) > before.count(")", opened.start(1)):
+        return [lsp.CompletionItem(i.name, kind=kinds.Variable, detail=f"{i.shape} {i.opcode}")
+                for i in _visible(document, line, _defined_at(before[:opened.start()]))]
+    if (begun := _OPENS_VALUE.search(before)) is not None:
+        return [lsp.CompletionItem(v, kind=kinds.Value) for v in _values(document, line, KINDS.get(begun[1]))]
+    return [lsp.CompletionItem(a.name, kind=kinds.Property, insert_text=f"{a.name}=",
+                               detail=f"{a.kind.value}{'' if a.is_required else ', optional'}")
+            for a in record.attributes]
+
+
+def _defined_at(before: str) -> int:
+    """The column of the name that a line ends with: of what is being defined, which is no operand of itself."""
+    return 1 + len(before.rstrip().rstrip(_OF_NAMES).rstrip().removesuffix("ROOT"))
+
+
+def _values(document: Document, line: int, kind: Kind | None) -> list[str]:
+    """What may stand as an attribute's value, where that is a list: computations above, true and false."""
+    if kind is Kind.BOOL:
+        return ["true", "false"]
+    place = document.at(line, 1)
+    if place is None or kind not in (Kind.COMPUTATION, Kind.COMPUTATIONS):
+        return []
+    return [c.name for c in place[0].module.computations if 0 <= c.offset < place[1]][:-1]
+
+
+def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:
+    """The instructions of the computation around a place that stand in front of it."""
+    place = document.at(line, column)
+    if place is None:
+        return []
+    part, offset = place
+    around = max((c for c in part.module.computations if 0 <= c.offset <= offset), key=lambda c: c.offset, default=None)
+    return [i for i in around.instructions if 0 <= i.offset < offset] if around is not None else []

@@ -1,0 +1,105 @@
+"""Why a module, or an instruction of it, has no StableHLO form: diagnostics at the instructions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from hlotool.diagnostics import Diagnostic, HloError, at
+from hlotool.ir import HloInstruction, HloModule
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.types import NoType
+from hlotool.ops import OPS, ConstraintError
+from hlotool.passes.verify import agrees, verify
+
+#: what a lowering may raise on an instruction that breaks its operation's rules
+MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
+
+
+class Refusal(Exception):
+    """One instruction cannot be lowered; the diagnostic is recorded already."""
+
+
+class Findings:
+    """What was found against the instructions of one module."""
+
+    def __init__(self, module: HloModule, locations: Locations) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._module = module
+        self._locations = locations
+
+    def report(self, instruction: HloInstruction, code: str, message: str) -> None:
+        """Record a finding at an instruction."""
+        source, start = self._module.source, instruction.offset
+        if source is None or start < 0:
+            self.diagnostics.append(Diagnostic(code, f"{message} ({instruction.name})"))
+        else:
+            self.diagnostics.append(at(source, start, start + len(instruction.name), code, message))
+
+    def report_module(self, code: str, message: str) -> None:
+        """Record a finding that has no place."""
+        source = self._module.source
+        self.diagnostics.append(Diagnostic(code, message, filename=source.filename if source else "<string>"))
+
+    def fail(self, instruction: HloInstruction, code: str, message: str) -> NoReturn:
+        """Record a finding at an instruction, and raise Refusal."""
+        self.report(instruction, code, message)
+        raise Refusal
+
+    def explain(self, instruction: HloInstruction, error: Exception) -> None:
+        """Record why the lowering of an instruction raised."""
+        literal = instruction.attributes.get("literal")
+        if literal is not None and getattr(literal, "has_elided", False):
+            self.report(instruction, codes.ELIDED, f"the values of {instruction.name} were elided from the text")
+        elif isinstance(error, NoType):
+            self.report(instruction, codes.UNTYPED, str(error))
+        elif isinstance(error, HloError):
+            self.diagnostics.extend(error.diagnostics)
+        elif isinstance(error, ConstraintError):
+            self.report(instruction, codes.MALFORMED, str(error))
+        else:
+            self.report(instruction, codes.MALFORMED, _broken_rule(instruction) or (
+                f"{instruction.opcode} {instruction.name} cannot be lifted as it stands: "
+                f"{type(error).__name__}: {error}"))
+
+    def add_verifiers(self, found_by_mlir: Iterable[Any]) -> None:
+        """Record what MLIR's verifier found, once for each instruction; where its rule is broken, what that says."""
+        by_name = {i.name: i for i in self._module.instructions()}
+        reported: set[HloInstruction] = set()
+        for found in found_by_mlir:
+            instruction = by_name.get(self._locations.name_in(found.location) or "")
+            if instruction is None:
+                self.report_module(codes.UNVERIFIED, found.message)
+            elif instruction not in reported:
+                reported.add(instruction)
+                broken = _broken_rule(instruction) or self._verdict_at(instruction)
+                self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
+
+    def _verdict_at(self, instruction: HloInstruction) -> str:
+        """What HLO's own verification says at the instruction's line: some rules look at several instructions."""
+        source, start = self._module.source, instruction.offset
+        if source is None or start < 0:
+            return ""
+        return self._verdicts.get(at(source, start, start + len(instruction.name), codes.UNVERIFIED, "").line, "")
+
+    @functools.cached_property
+    def _verdicts(self) -> dict[int, str]:
+        """The first error of HLO's verification on each line."""
+        errors = [d for d in verify(self._module) if d.severity == "error"]
+        return {d.line: f"{d.message} [{d.code}]" for d in reversed(errors)}
+
+
+def _broken_rule(instruction: HloInstruction) -> str:
+    """What the operation's own rule says against the instruction; '' when it says nothing."""
+    try:
+        inferred = OPS[instruction.opcode].infer_instruction(instruction)
+        if not agrees(instruction.shape, inferred):
+            right, written = inferred.text(False), instruction.shape.text(False)
+            return f"{instruction.opcode} gives {right}, but {written} is written"
+    except ConstraintError as error:
+        return str(error)
+    except MISREADINGS:
+        pass
+    return ""

@@ -1,0 +1,46 @@
+"""The forms in which an MLIR module is written: text, bytecode, portable artifacts."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from hlotool.stablehlo.artifact import write_artifact
+
+#: a number of elements that none has more of, and the largest that MLIR takes
+_MOST_ELEMENTS = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """How a program looks as text; the default is the pretty form, whole and without locations.
+
+    >>> TextForm(generic=True).elide_above is None
+    True
+    """
+
+    #: every operation as "dialect.name"(operands) <{attributes}> : type
+    generic: bool = False
+    #: names, op_names, files and lines as loc(...)
+    locations: bool = False
+    #: constants of more elements are left out, so that the text cannot be read back
+    elide_above: int | None = None
+
+
+def program_text(program: Any, form: TextForm | None = None) -> str:
+    """The program as text, ended by a line feed."""
+    form = form or TextForm()
+    elided = None if form.elide_above is None else min(form.elide_above, _MOST_ELEMENTS)
+    text: str = program.operation.get_asm(
+        print_generic_op_form=form.generic, enable_debug_info=form.locations, large_elements_limit=elided)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def program_bytes(program: Any, version: str | None = None, *, portable: bool = False) -> bytes:
+    """The program as bytecode, or (portable, or for a StableHLO version) as a portable artifact. Raises HloError."""
+    if portable or version:
+        return write_artifact(program, version)
+    out = io.BytesIO()
+    program.operation.write_bytecode(out)
+    return out.getvalue()

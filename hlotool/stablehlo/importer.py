@@ -1,0 +1,490 @@
+"""One program on its way to a module: every operation is read by the lowering that it belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import (
+    NO_ATTRIBUTES,
+    Attributes,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Shape,
+    Sharding,
+    callees_first,
+)
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.attribute_values import AttributeValues
+from hlotool.stablehlo.expansion import encoded_operation
+from hlotool.stablehlo.lifts import CUSTOM_CALL, lift_of, lifts
+from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.loss_attributes import Restorer
+from hlotool.stablehlo.module_attributes import (
+    MESH,
+    header_attributes,
+    instruction_attributes,
+    joined_attributes,
+    leaf_attributes,
+    root_sharding,
+)
+from hlotool.stablehlo.operation_reader import OperationReader
+from hlotool.stablehlo.region_shardings import share_with_regions
+from hlotool.stablehlo.strings import text_of
+from hlotool.stablehlo.types import NoType, Types
+from hlotool.stablehlo.unsaid_sizes import say_sizes
+from hlotool.ops import BARE_REGIONS, OPS
+from hlotool.text import check_writable
+
+_TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
+
+#: what a lift may raise when an operation is not as it expects
+_MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
+
+#: beside a function: the thread that its computation runs in, which "main" leaves unsaid
+_THREAD = "execution_thread"
+
+_NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+
+
+class _Refusal(Exception):
+    """One operation cannot be imported; the diagnostic is recorded already."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A computation in the making. What a value became: an instruction, or a place in a tuple not yet taken out."""
+
+    computation: HloComputation
+    outer: Scope | None = None
+    values: dict[Any, HloInstruction | tuple[HloInstruction, int]] = field(default_factory=dict)
+
+
+class Importer:
+    """One MLIR module on its way to HLO; to be used where its context and a location are current."""
+
+    def __init__(self, program: Any) -> None:
+        from jax.extend.mlir import ir
+
+        self._ir = ir
+        self._program = program
+        self.types = Types()
+        self.values = AttributeValues()
+        self._locations = Locations()
+        self._restorer = Restorer()
+        self._functions: dict[str, tuple[Any, HloComputation]] = {}
+        self._computations: list[HloComputation] = []
+        self._captured_by: dict[Any, dict[Any, None]] = {}
+        self._names: dict[str, int] = {}
+        self._computation_names: dict[str, int] = {}
+        #: what a lift read of an attribute for a result of that shape
+        self.once: dict[tuple[Any, Shape], Any] = {}
+        self.diagnostics: list[Diagnostic] = []
+        #: an operation or a type was met that HLO lacks
+        self.needs_expansion = False
+
+    @property
+    def known(self) -> set[str]:
+        """The MLIR operations that have an HLO form."""
+        return set(lifts())
+
+    def run(self) -> HloModule:
+        """The imported module. Raises HloError."""
+        functions = []
+        for view in self._program.body.operations:
+            if view.operation.name == "func.func":
+                functions.append(view.operation)
+            elif view.operation.name != MESH:
+                self._report(view.operation, codes.NOT_IMPORTED, f"{view.operation.name} has no HLO form")
+        for function in functions:
+            name = function.attributes["sym_name"].value
+            self._functions[name] = function, self._shell(name)
+        entry = self._entry(functions)
+        for function, computation in self._functions.values():
+            self._fill_function(function, computation)
+        if self.diagnostics:
+            raise HloError(self.diagnostics)
+        attributes = self._program.operation.attributes
+        name = attributes["sym_name"].value if "sym_name" in attributes else ""
+        function, computation = self._functions[entry]
+        module = HloModule(_sanitised(name) or "module", self._computations, computation,
+                           Attributes(header_attributes(self._program, function)))
+        self._restorer.finish(self._program, module)
+        say_sizes(module.computations)
+        module.computations = callees_first(module)
+        check_writable(module)
+        return module
+
+    def _entry(self, functions: Sequence[Any]) -> str:
+        names = [f.attributes["sym_name"].value for f in functions]
+        if "main" in names:
+            main = functions[names.index("main")].attributes
+            if "sym_visibility" in main and main["sym_visibility"].value == "private":
+                # XLA drops private functions that nothing calls, and then finds no main.
+                raise HloError([Diagnostic(codes.NO_ENTRY, "the function main is private: no program begins with it")])
+            return "main"
+        raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main"
+                                   + (f"; it has {', '.join(names)}" if names else ""))])
+
+    def _shell(self, name: str) -> HloComputation:
+        computation = HloComputation(self._unique(self._computation_names, _sanitised(name) or "region"))
+        self._computations.append(computation)
+        return computation
+
+    # Functions and regions.
+
+    def _fill_function(self, function: Any, computation: HloComputation) -> None:
+        regions = function.regions[0].blocks
+        if len(regions) != 1:
+            self._report(function, codes.NOT_IMPORTED,
+                         f"the function {computation.name} has {len(regions) or 'no'} blocks, not one")
+            return
+        self._restorer.restore_computation(function.attributes, computation)
+        if _THREAD in function.attributes and (thread := text_of(function.attributes[_THREAD])) != "main":
+            computation.attributes = Attributes({**computation.attributes, _THREAD: thread})
+        block, scope = regions[0], Scope(computation)
+        marks = leaf_attributes(function, "arg_attrs", len(block.arguments))
+        beside = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(marks)
+        for i, argument in enumerate(block.arguments):
+            self._parameter(scope, argument, i, marks[i])
+            self._restorer.restore(beside[i], computation.instructions[-1], computation)
+        sharding = root_sharding(leaf_attributes(function, "res_attrs", len(function.attributes["function_type"]
+                                                                            .value.results)))
+        results = self._block(scope, block)
+        self._set_root(scope, results, sharding)
+
+    def _parameter(self, scope: Scope, argument: Any, number: int, attributes: Mapping[str, Any]) -> None:
+        try:
+            shape = self._shape(argument.type)
+        except NoType as error:
+            self.needs_expansion = True
+            self._report(argument, codes.UNSHAPED, str(error))
+            shape = Shape.tuple()
+        instruction = self.append(scope, "parameter", shape, (), {"parameter_number": number, **attributes})
+        name, instruction.metadata = self._locations.read(argument.location)
+        instruction.name = self._unique(self._names, _sanitised(name) or f"Arg_{number}")
+        scope.values[argument] = instruction
+
+    def _set_root(self, scope: Scope, results: Sequence[HloInstruction], sharding: Any = None) -> None:
+        """End a computation: one result is its root, several (or none) are a tuple."""
+        computation = scope.computation
+        if len(results) == 1:
+            computation.root = results[0] if sharding is None else self._sharded(scope, results[0], sharding)
+            return
+        root = self.append(scope, "tuple", Shape.tuple(*(r.shape for r in results)), results,
+                           {} if sharding is None else {"sharding": sharding})
+        root.name = self._unique(self._names, "tuple")
+        computation.root = root
+
+    def _sharded(self, scope: Scope, result: HloInstruction, sharding: Sharding) -> HloInstruction:
+        """A result with its sharding: an instruction of its own where the value has another one, or is a parameter.
+
+        Source: XLA, mlir_hlo_to_hlo.cc, which wraps the value in a tuple and takes it out again.
+        """
+        own = result.attributes.get("sharding")
+        if own is None and result.opcode != "parameter":
+            result.attributes = result.attributes | {"sharding": sharding}
+        if result.attributes.get("sharding") == sharding:
+            return result
+        whole = own if own is None or result.shape.is_tuple else Sharding("tuple", elements=(own,))
+        marks = {} if whole is None else {"sharding": whole}
+        wrapped = self.append(scope, "tuple", Shape.tuple(result.shape), (result,), marks)
+        wrapped.name = self._unique(self._names, "tuple")
+        taken = self.append(scope, "get-tuple-element", result.shape, (wrapped,), {"index": 0, "sharding": sharding})
+        taken.name = self._unique(self._names, "get-tuple-element")
+        return taken
+
+    def region(self, reader: OperationReader, region: Any, hint: str) -> HloComputation:
+        """A region with a parameter for each argument; constants that it captures are copied into it."""
+        block = self._only_block(reader, region)
+        computation = HloComputation(self._unique(self._computation_names, hint))
+        scope = Scope(computation, reader.scope)
+        for i, argument in enumerate(block.arguments):
+            self._parameter(scope, argument, i, {})
+        self._set_root(scope, self._block(scope, block))
+        self._computations.append(computation)
+        return computation
+
+    def closures(self, reader: OperationReader, regions: Sequence[Any], carrying: Sequence[bool], hint: str,
+                 is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Regions as computations of one parameter: arguments, then what any of them captures; several are a tuple."""
+        blocks = [self._only_block(reader, region) for region in regions]
+        captured = list(dict.fromkeys(v for block in blocks for v in _captures(block, self._captured_by)))
+        outer = tuple(self.resolve(reader.scope, value) for value in captured)
+        is_bare = not is_tuple and len(captured) + len(blocks[0].arguments) == 1
+        return tuple(self._closed(block, captured, outer, carries, hint, is_bare)
+                     for block, carries in zip(blocks, carrying, strict=True)), outer
+
+    def _closed(self, block: Any, captured: Sequence[Any], outer: Sequence[HloInstruction], carries: bool,
+                hint: str, is_bare: bool) -> HloComputation:
+        computation = HloComputation(self._unique(self._computation_names, hint))
+        scope = Scope(computation)
+        inside = [*block.arguments, *captured]
+        shapes = [*(self._shape(a.type) for a in block.arguments), *(i.shape for i in outer)]
+        shape = shapes[0] if is_bare else Shape.tuple(*shapes)
+        parameter = self.append(scope, "parameter", shape, (), {"parameter_number": 0})
+        parameter.name = self._unique(self._names, "arg" if is_bare else "arg_tuple")
+        scope.values.update((value, parameter if is_bare else (parameter, i)) for i, value in enumerate(inside))
+        results = self._block(scope, block)
+        if carries:
+            results = [*results, *(self.resolve(scope, value) for value in captured)]
+        if carries and not is_bare:
+            root = self.append(scope, "tuple", Shape.tuple(*(r.shape for r in results)), results, {})
+            root.name = self._unique(self._names, "tuple")
+            computation.root = root
+        else:
+            self._set_root(scope, results)
+        self._computations.append(computation)
+        return computation
+
+    def _only_block(self, reader: OperationReader, region: Any) -> Any:
+        if len(region.blocks) != 1:
+            reader.refuse(f"its region has {len(region.blocks)} blocks")
+        return region.blocks[0]
+
+    def function(self, reader: OperationReader, name: str) -> HloComputation:
+        """The computation of a function."""
+        if name not in self._functions:
+            reader.refuse(f"there is no function {name}")
+        return self._functions[name][1]
+
+    def signature(self, reader: OperationReader, name: str) -> tuple[tuple[Shape, ...], Shape]:
+        """The parameters' shapes of a function, and its result's; its body may not have been read yet."""
+        self.function(reader, name)
+        found = self._functions[name][0].attributes["function_type"].value
+        results = [self._shape(t) for t in found.results]
+        return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
+
+    def mesh(self, name: str) -> Any:
+        """What the module's mesh of that name holds, None where it has none."""
+        return next((self.values.read(view.operation.attributes["mesh"]) for view in self._program.body.operations
+                     if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), None)
+
+    # Operations.
+
+    def _block(self, scope: Scope, block: Any) -> list[HloInstruction]:
+        """Import the operations of a block; what its terminator returns."""
+        for view in block.operations:
+            operation = view.operation
+            name = operation.name
+            if name in _TERMINATORS:
+                return [self.resolve(scope, value) for value in operation.operands]
+            try:
+                self._operation(scope, operation, name)
+            except _Refusal:
+                self._placeholders(scope, operation)
+        return []
+
+    def _operation(self, scope: Scope, operation: Any, name: str) -> None:
+        if name == "tensor.cast" and isinstance(operation.results[0].type, self._ir.UnrankedTensorType):
+            # It forgets even how many dimensions there are, which HLO always knows.
+            scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
+            return
+        lift = lift_of(operation, name)
+        if lift is None or (name == CUSTOM_CALL and encoded_operation(operation)):
+            self.needs_expansion = True
+            self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
+        reader = OperationReader(self, scope, operation, name)
+        try:
+            made = lift(reader)
+        except NoType as error:
+            self.needs_expansion = True
+            self._fail(operation, codes.UNSHAPED, str(error))
+        except _MISREADINGS as error:
+            self._fail(operation, codes.REFUSED,
+                       f"{name} cannot be imported as it stands: {type(error).__name__}: {error}")
+        self._finish(scope, operation, reader.added, made)
+        self._define(scope, operation, made)
+
+    def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
+        """Give the new instructions their names, and the last one what stands beside the operation."""
+        name, metadata = self._locations.read(operation.location)
+        bearer = _bearer(operation, added, made)
+        for instruction in added:
+            instruction.metadata = metadata
+            wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
+            instruction.name = self._unique(self._names, wanted)
+        # Most operations have nothing beside their operands.
+        if len(operation.attributes) and bearer in added:
+            if marks := instruction_attributes(operation):
+                bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
+                if bearer.opcode in _ENDS:
+                    _share_with_start(bearer, marks)
+                if BARE_REGIONS not in operation.attributes:
+                    share_with_regions(bearer)
+            self._restorer.restore(operation.attributes, bearer, scope.computation)
+
+    def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
+        results = operation.results
+        if len(results) == 1 and (not made.shape.is_tuple or self._shape(results[0].type).is_tuple):
+            scope.values[results[0]] = made
+        else:
+            scope.values.update((result, (made, i)) for i, result in enumerate(results))
+
+    def _placeholders(self, scope: Scope, operation: Any) -> None:
+        """Something for the results of an operation that failed, so that the operations after it are tried."""
+        for result in operation.results:
+            try:
+                shape = self.types.shape(result.type)
+            except NoType:
+                shape = Shape.tuple()
+            scope.values[result] = HloInstruction("", "parameter", shape, (), Attributes(parameter_number=0))
+
+    def resolve(self, scope: Scope, value: Any) -> HloInstruction:
+        """The instruction in this scope that a value became."""
+        found = scope.values.get(value)
+        if isinstance(found, HloInstruction):
+            return found
+        if found is not None:
+            source, index = found
+            taken = self.append(scope, "get-tuple-element", source.shape.elements[index], (source,), {"index": index})
+            taken.name = self._unique(self._names, "get-tuple-element")
+        else:
+            taken = self._captured(scope, value)
+        scope.values[value] = taken
+        return taken
+
+    def _captured(self, scope: Scope, value: Any) -> HloInstruction:
+        """A copy of a constant of an enclosing scope; other captured values have no place in a computation."""
+        outer = scope.outer
+        while outer is not None and value not in outer.values:
+            outer = outer.outer
+        if outer is None:
+            raise AssertionError(f"{value} is used before it is defined")
+        found = self.resolve(outer, value)
+        if not isinstance(found.attributes.get("literal"), Literal):
+            self._fail(value.owner if not isinstance(value, self._ir.BlockArgument) else value.owner.owner,
+                       codes.REFUSED, "a region uses this value of the program around it, which HLO cannot say here")
+        copy = self.append(scope, found.opcode, found.shape, (), found.attributes)
+        copy.name = self._unique(self._names, found.name)
+        return copy
+
+    # Instructions and shapes.
+
+    def append(self, scope: Scope, opcode: str, shape: Shape, operands: Sequence[HloInstruction],
+               attributes: Mapping[str, Any]) -> HloInstruction:
+        """Append an instruction, as yet without a name."""
+        own = attributes if type(attributes) is Attributes else Attributes(attributes) if attributes else NO_ATTRIBUTES
+        made = HloInstruction("", opcode, shape, tuple(operands), own)
+        scope.computation.instructions.append(made)
+        return made
+
+    def result_shape(self, operation: Any) -> Shape:
+        """The shape of an operation's results, together."""
+        results = operation.results
+        if len(results) == 1:
+            return self._shape(results[0].type)
+        return Shape.tuple(*(self._shape(r.type) for r in results))
+
+    def _shape(self, type_: Any) -> Shape:
+        return self.types.shape(type_)
+
+    def _unique(self, taken: dict[str, int], wanted: str) -> str:
+        """`wanted`, or the first of `wanted.1`, `wanted.2`, ... that is free."""
+        number = taken.get(wanted)
+        if number is None:
+            taken[wanted] = 0
+            return wanted
+        while f"{wanted}.{number + 1}" in taken:
+            number += 1
+        taken[wanted] = number + 1
+        taken[name := f"{wanted}.{number + 1}"] = 0
+        return name
+
+    # What went wrong.
+
+    def refuse(self, operation: Any, message: str) -> NoReturn:
+        """Report an operation that cannot be imported."""
+        self._fail(operation, codes.REFUSED, message)
+
+    def _fail(self, operation: Any, code: str, message: str) -> NoReturn:
+        self._report(operation, code, message)
+        raise _Refusal
+
+    def _report(self, operation: Any, code: str, message: str) -> None:
+        location = getattr(operation, "location", None)
+        line, column = self._locations.line_and_column(location)
+        name = "" if location is None else self._locations.read(location)[0]
+        self.diagnostics.append(Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column,
+                                           end_line=line, end_column=column + 1 if column else 0))
+
+
+def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
+    """The marks of an operation of one value: a sharding for a tuple of one is that of the value.
+
+    Where the value is a token, that of an outfeed, the tuple is what goes out.
+    """
+    sharding = marks.get("sharding")
+    if not isinstance(sharding, Sharding) or sharding.kind != "tuple":
+        return marks
+    if shape.is_tuple or shape.is_token or len(sharding.elements) != 1:
+        return marks
+    return {**marks, "sharding": sharding.elements[0]}
+
+
+#: what ends a transfer, and says what its start says
+_ENDS = ("send-done", "recv-done")
+
+
+def _share_with_start(end: HloInstruction, marks: Mapping[str, Any]) -> None:
+    """Give the start of a transfer what stands beside the operation.
+
+    Source: XLA, mlir_hlo_to_hlo.cc, SendOp and RecvOp.
+    """
+    (start,) = end.operands
+    marks = dict(marks)
+    sharding = marks.get("sharding")
+    if isinstance(sharding, Sharding):
+        # The start has a context beside the data and the token: it is where the data is.
+        parts = sharding.elements if sharding.kind == "tuple" else (sharding, sharding)
+        if end.opcode == "send-done" or len(parts) != 2:
+            parts = parts[:1] * 2
+        marks["sharding"] = Sharding("tuple", elements=(parts[0], parts[0], parts[1]))
+    start.attributes = joined_attributes(start.attributes, marks)
+
+
+def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:
+    """The instruction that is the operation, where its value is put together from parts of that one."""
+    if made.opcode not in ("tuple", "get-tuple-element") or len(added) < 2:
+        return made
+    own = [i for i in added if operation.name in OPS[i.opcode].lowering.names]
+    fits = own and sum(1 for _ in own[0].shape.leaves()) in (len(operation.results), 0)
+    return own[0] if fits and own[0].opcode != made.opcode else made
+
+
+def _captures(outermost: Any, known: dict[Any, dict[Any, None]]) -> dict[Any, None]:
+    """The values that a block and the regions in it use, and that are defined outside; `known` remembers them."""
+    stack = [(outermost, False)]
+    while stack:
+        block, are_inner_known = stack.pop()
+        if block in known:
+            continue
+        inner = [b for view in block.operations for region in view.operation.regions for b in region.blocks]
+        if inner and not are_inner_known:
+            stack.append((block, True))
+            stack.extend((b, False) for b in inner)
+            continue
+        used: dict[Any, None] = {}
+        inside: set[Any] = set(block.arguments)
+        for view in block.operations:
+            operation = view.operation
+            used.update(dict.fromkeys(operation.operands))
+            inside.update(operation.results)
+            for region in operation.regions:
+                for b in region.blocks:
+                    used.update(known[b])
+        known[block] = {value: None for value in used if value not in inside}
+    return known[outermost]
+
+
+def _sanitised(name: str) -> str:
+    """A name that HLO text can hold, or ''."""
+    if _NAME.fullmatch(name):
+        return name
+    cleaned = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
+    return f"_{cleaned}" if cleaned[:1].isdigit() or cleaned[:1] in (".", "-") else cleaned

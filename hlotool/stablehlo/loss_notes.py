@@ -1,0 +1,260 @@
+"""What an export loses, noted while it is written: on a list for the report, and on the operations themselves.
+
+What an operation does not say of its instruction is found in lifted_back.py; what is found travels as a discardable
+attribute where one operation stands for the instruction, and the way back restores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hlotool.diagnostics import shortened
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.futures import is_in_flight
+from hlotool.stablehlo.lifted_back import NOTHING, Verdict, undeclared, verdict
+from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
+from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
+from hlotool.stablehlo.unsaid_sizes import changed_shapes
+from hlotool.ops import OPS, Op
+from hlotool.ops.lowering import Value
+
+if TYPE_CHECKING:
+    from hlotool.stablehlo.exporter import Exporter
+
+#: attributes that stand beside an operation
+BESIDE = frozenset(("sharding", "frontend_attributes"))
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written for the current instruction."""
+
+    #: the last operation
+    last: Any = None
+    #: its name, which is slow to ask for
+    last_name: str = ""
+    #: how many operations
+    count: int = 0
+    #: the instructions of a called computation stand for it
+    is_inlined: bool = False
+    #: the computations that the regions of the last operation will hold
+    regions: tuple[HloComputation, ...] = ()
+
+
+class LossNotes:
+    """The losses of one module, and what remembers them for equal instructions."""
+
+    def __init__(self, module: HloModule, losses: list[Loss], *, carry: bool) -> None:
+        from jax.extend.mlir import ir
+
+        self.losses = losses
+        self._ir = ir
+        self._module = module
+        self._carry = carry
+        #: opcode and names of attributes -> those that are lost, and those that depend on their values
+        self._names: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        #: opcode, shapes and those values -> what does not come back
+        self._verdicts: dict[tuple[Any, ...], Verdict] = {}
+        self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
+        self._arguments = frozenset(module.entry.parameters() if module.entry is not None else ())
+        #: the instructions that left no operation, so far
+        self._without_operation: set[HloInstruction] = set()
+        #: the computations of which something was written: as functions, regions, or in place of what calls them
+        self._computations: set[HloComputation] = set()
+
+    def said(self, shape: Shape) -> tuple[tuple[str, str], ...]:
+        """What the layouts of a shape say, remembered."""
+        found = self._layouts.get(shape)
+        if found is None:
+            found = self._layouts[shape] = layout_losses(shape)
+        return found
+
+    def lose(self, code: str, instruction: HloInstruction, detail: str) -> None:
+        """Note a loss for good."""
+        self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
+
+    def judged(self, instruction: HloInstruction, written: Written, exporter: Exporter) -> Verdict:
+        """Which of an instruction's attributes the operation written for it does not say."""
+        opcode, attributes = instruction.opcode, instruction.attributes
+        record = OPS[opcode]
+        names = (opcode, *attributes)
+        known = self._names.get(names)
+        if known is None:
+            known = self._names[names] = undeclared(record, tuple(attributes))
+        common, rest = known
+        if rest and record.lowering.carries_if:
+            conditions = record.lowering.carries_if
+            rest = tuple(n for n in rest if n not in conditions or not conditions[n](attributes[n], instruction))
+        if not rest:
+            return Verdict(common) if common else NOTHING
+        if written.last is None or written.is_inlined:
+            return Verdict((*common, *rest))
+        if is_expanded(instruction, written):
+            # What the operation's own attributes say is in the operations that stand for it.
+            return Verdict((*common, *(n for n in rest if record.attribute(n) is None)))
+        shapes = tuple([o.shape for o in instruction.operands])
+        key = (opcode, shapes, instruction.shape, *((n, attributes[n]) for n in rest))
+        found = self._verdicts.get(key)
+        if found is None:
+            found = self._verdicts[key] = verdict(exporter, written.last, instruction, rest, written.regions)
+        if common:
+            found = found._replace(lost=(*common, *found.lost))
+        return found if found.lost or found.added or found.is_laid_out else NOTHING
+
+    def note(self, instruction: HloInstruction, value: Value, operands: Sequence[Value], written: Written,
+             found: Verdict) -> None:
+        """Note what an instruction lost, and let it travel where one operation stands for the instruction."""
+        record = OPS.get(instruction.opcode)
+        assert record is not None
+        is_other = is_expanded(instruction, written) or found.is_other
+        said = self.said(instruction.shape) if written.last is not None and not found.is_laid_out else ()
+        lost = {name: text for name in found.lost if (text := _lost_text(record, instruction, name)) is not None}
+        if written.is_inlined and "async" not in record.flags:
+            self.lose(codes.LOST_FUSION, instruction, " ".join((
+                instruction.opcode, *(lost.pop(n) for n in tuple(lost) if code_of(n) == codes.LOST_ATTRIBUTE),
+                "stands as its instructions")))
+        elif is_other and "async" not in record.flags:
+            self.lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {written.last_name}"
+                      + (" and others" if written.count > 1 else ""))
+        is_carried = (self._carry and written.last is not None and not written.is_inlined and not is_other
+                      and written.last_name in record.lowering.names)
+        astray = self._astray(instruction)
+        for code, detail in (*((code_of(n), f"{n}={t}") for n, t in lost.items()), *said):
+            is_kept = is_carried and not (astray and code == codes.LOST_CONTROL)
+            self.losses.append(Loss(code, instruction.name, instruction.offset, detail, is_kept))
+        if not written.is_inlined:
+            self._lose_computations(instruction, record, found, written.regions)
+        if written.last is None:
+            self._without_operation.add(instruction)
+            self._note_no_operation(instruction, value, operands)
+        if "async" in record.flags and not (is_in_flight(value) or is_in_flight(tuple(operands))):
+            self.lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
+        if astray:
+            lost.pop("control-predecessors", None)
+        if is_carried and (lost or said or found.added):
+            without = {WITHOUT: ",".join(found.added)} if found.added else {}
+            self.keep(written.last, instruction, {**lost, **without}, bool(said))
+
+    def _astray(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction waits for something without an operation, by whose name the wait would come back.
+
+        The parameters of a loop's body come back as others.
+        """
+        return any(p in self._without_operation or (p.opcode == "parameter" and (
+            p.shape.is_tuple or p not in self._arguments))
+            for p in instruction.attributes.get("control-predecessors", ()))
+
+    def _lose_computations(self, instruction: HloInstruction, record: Op, found: Verdict,
+                           regions: Sequence[HloComputation]) -> None:
+        """Note the computations that an instruction names and that what was written for it does not call."""
+        for name in found.lost:
+            called = computations_of(instruction.attributes[name])
+            if called and (record.attribute(name) is None or not self._computations.issuperset(
+                    c for c in called if c not in regions)):
+                self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name}={', '.join(c.name for c in called)}")
+
+    def _note_no_operation(self, instruction: HloInstruction, value: Value, operands: Sequence[Value]) -> None:
+        if operands and value is operands[0]:
+            self.lose(codes.LOST_INSTRUCTION, instruction, f"{instruction.opcode} left no operation")
+        # The sharding of the program's result stands beside the function.
+        held = {"sharding"} if instruction is self._module.entry.root else set()
+        for name in (BESIDE - held) & instruction.attributes.keys():
+            self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
+
+    def keep(self, operation: Any, instruction: HloInstruction, lost: Mapping[str, str], is_shaped: bool) -> None:
+        """Put what an instruction lost onto the operation that stands for it."""
+        found = {**lost, "opcode": instruction.opcode}
+        if is_shaped:
+            found["shape"] = str(instruction.shape)
+        operation.attributes[LOST] = self._strings(found)
+
+    def _strings(self, entries: Mapping[str, str]) -> Any:
+        string = self._ir.StringAttr.get
+        return self._ir.DictAttr.get({name: string(text.encode(errors="replace").decode())
+                                      for name, text in entries.items()})
+
+    def note_header(self, attributes: Any) -> None:
+        """Note, and let travel on the program's attributes, what the header says and StableHLO has no place for."""
+        module, found = self._module, {}
+        for name, value in module.attributes.items():
+            text = header_text(name, value)
+            if text is None:
+                continue
+            found[name] = text
+            code = codes.LOST_SCHEDULE if name == "is_scheduled" else codes.LOST_HEADER
+            self.losses.append(Loss(code, "", -1, shortened(f"{name}={text}"), self._carry))
+        if found and self._carry:
+            attributes[HEADER] = self._strings(found)
+        if module.tables and not self._carry:
+            self.losses.append(Loss(codes.LOST_HEADER, "", -1, f"{', '.join(module.tables)}: only the places that "
+                                    "instructions name by them stand in the program"))
+        elif module.tables:
+            ir = self._ir
+            attributes[TABLES] = ir.DictAttr.get({
+                name: ir.ArrayAttr.get([ir.StringAttr.get(row.encode(errors="replace").decode()) for row in rows])
+                for name, rows in module.tables.items()})
+
+    def note_argument(self, parameter: HloInstruction, leaf: Shape) -> dict[str, str]:
+        """Note what a parameter and the layout of its leaf say that no argument does; the texts by their names."""
+        lost = {} if parameter.shape.is_tuple else {
+            name: text for name, value in parameter.attributes.items()
+            if name not in ("parameter_number", *BESIDE) and (text := value_text(name, value)) is not None}
+        details = [(code_of(n), f"{n}={t}") for n, t in lost.items()] + list(said := self.said(leaf))
+        self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self._carry)
+                           for code, detail in details)
+        return lost | ({"shape": str(leaf)} if said else {})
+
+    def note_computation(self, computation: HloComputation, *, is_function: bool = False) -> dict[str, str]:
+        """Note, the first time, what a computation says behind its body; the texts by their names, for its function."""
+        if computation in self._computations:
+            return {}
+        self._computations.add(computation)
+        lost = {name: text for name, value in computation.attributes.items()
+                if (text := value_text(name, value)) is not None}
+        self.losses.extend(Loss(code_of(name), computation.name, computation.offset, f"{name}={text}",
+                                is_function and self._carry) for name, text in lost.items())
+        return lost if self._carry else {}
+
+    def lose_uncalled(self) -> None:
+        """Note the computations of which nothing was written."""
+        self.losses.extend(Loss(codes.LOST_COMPUTATION, c.name, c.offset, "nothing calls this computation")
+                           for c in self._module.computations if c not in self._computations)
+
+    def lose_denied_sizes(self) -> None:
+        """Note the shapes that deny a size which is set: StableHLO's types may, and the way back says it."""
+        for instruction, shape in changed_shapes(self._module.computations).items():
+            self.lose(codes.LOST_SHAPE, instruction, f"{instruction.shape.text(layout=False)} comes back as "
+                                                     f"{shape.text(layout=False)}")
+
+    def lose_beside(self, parameter: HloInstruction) -> None:
+        """Note what a parameter says that none of its arguments can: a tuple's attributes, and computations."""
+        for name, value in parameter.attributes.items():
+            if called := computations_of(value):
+                self.lose(codes.LOST_ATTRIBUTE, parameter, f"{name}={', '.join(c.name for c in called)}")
+            elif parameter.shape.is_tuple and name not in ("parameter_number", *BESIDE):
+                self.lose(code_of(name), parameter, f"{name}={value_text(name, value)}")
+
+    def lose_parameters(self, parameters: Sequence[HloInstruction]) -> None:
+        """Note what the parameters of a region, or of what stands as its instructions, say beside their types."""
+        for parameter in parameters:
+            for code, detail in self.said(parameter.shape):
+                self.lose(code, parameter, detail)
+            if len(parameter.attributes) > 1:
+                for name, value in parameter.attributes.items():
+                    text = value_text(name, value) or ", ".join(c.name for c in computations_of(value))
+                    if name != "parameter_number" and text:
+                        self.lose(code_of(name), parameter, f"{name}={text}")
+
+
+def is_expanded(instruction: HloInstruction, written: Written) -> bool:
+    """Whether other operations than its own stand for an instruction."""
+    return written.last is not None and written.last_name not in OPS[instruction.opcode].lowering.names
+
+
+def _lost_text(record: Op, instruction: HloInstruction, name: str) -> str | None:
+    """The text of an attribute that was not looked at; None where it says what its absence would."""
+    value, known = instruction.attributes[name], record.attribute(name)
+    return None if known is not None and value == known.default else value_text(name, value)

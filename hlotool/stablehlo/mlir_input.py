@@ -1,0 +1,151 @@
+"""MLIR modules from what programs come as: text, bytecode, portable artifacts; and calls with room for deep nesting."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
+from hlotool.stablehlo.context import load_quantisation, make_context
+from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
+from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.mhlo_operations import WITH_REGIONS
+from hlotool.stablehlo.mhlo_text import in_stablehlo
+from hlotool.stablehlo.strings import attribute_of
+
+T = TypeVar("T")
+
+#: stack in bytes and nested calls for programs whose regions are nested thousands deep
+_DEEP_STACK, _DEEP_CALLS = 1 << 30, 1 << 20
+#: regions in a text from which on they may be nested so deeply that MLIR's parser needs such a stack
+_MANY_REGIONS = 1000
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def read_program(source: str | bytes | bytearray | memoryview, context: Any = None, *, isolate: bool = True) -> Any:
+    """The MLIR module of a text, of bytecode or of a portable artifact. Raises HloError; TypeError for other things.
+
+    With `isolate` MLIR meets it in a child process first (see isolated.py); programs that MLIR itself wrote in this
+    process need not be.
+    """
+    if isinstance(source, (bytearray, memoryview)):
+        source = bytes(source)
+    if not isinstance(source, (str, bytes)):
+        raise TypeError(f"a StableHLO program is an MLIR module, a str or bytes, not {type(source).__name__}")
+    if isolate and HAS_CHILD:
+        source = bytecode_from_outside(source)
+    if isinstance(source, bytes):
+        if is_artifact(source):
+            return read_artifact(source, context, isolate=False)
+        if source[:4] != BYTECODE_MAGIC:
+            source = source.decode(errors="replace")
+    context = context or make_context()
+    if isinstance(source, str):
+        if "mhlo" in source:
+            source = in_stablehlo(source, context)
+            context.allow_unregistered_dialects = any(f'"{name}"' in source for name in WITH_REGIONS)
+        _refuse_empty_groups(source)
+        if source.count("({") > _MANY_REGIONS:
+            text = source
+            return deep(lambda: _parsed(text, context))
+        if "!quant." in source:
+            load_quantisation(context)
+    elif b"quant" in source:
+        load_quantisation(context)
+    return _parsed(source, context)
+
+
+#: an all_to_all up to its type, and a table of integers without rows
+_EXCHANGE = re.compile(r'^(?P<before>[^\n]*?)"?stablehlo\.all_to_all"?\(.*?:\s*\(', re.M | re.S)
+_NO_ROWS = r"\s*=\s*dense<[^>]*>\s*:\s*tensor<0x\d+xi64>"
+
+
+def _refuse_empty_groups(source: str) -> None:
+    """Refuse an all_to_all whose groups have no rows: MLIR's verifier divides by their number and ends the process."""
+    if "all_to_all" not in source or "tensor<0x" not in source:
+        return
+    aliases = re.findall(rf"^(#[\w.$-]+){_NO_ROWS}", source, re.M)
+    empty = re.compile("|".join(["replica_groups" + _NO_ROWS,
+                                 *(rf"replica_groups\s*=\s*{re.escape(name)}(?![\w.$-])" for name in aliases)]))
+    found = [Diagnostic(codes.UNREADABLE, "the replica_groups of stablehlo.all_to_all have no rows", line=line,
+                        column=column, end_line=line, end_column=column + 1)
+             for use in _EXCHANGE.finditer(source) if empty.search(use[0]) and "//" not in use["before"]
+             for line, column in [(source.count("\n", 0, use.start()) + 1, len(use["before"]) + 1)]]
+    if found:
+        raise HloError(found)
+
+
+def _parsed(source: str | bytes, context: Any) -> Any:
+    from jax.extend.mlir import ir
+
+    if isinstance(source, str):
+        # Bytes that were no UTF-8 would be refused with a Python exception.
+        source = source.encode(errors="replace").decode()
+    try:
+        return ir.Module.parse(source, context)
+    except ir.MLIRError as error:
+        locations = Locations()
+        found = [Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
+                            end_column=at[1] + 1)
+                 for d in error.error_diagnostics for at in [locations.line_and_column(d.location)]]
+        # Some bytecode is refused without a word.
+        raise HloError(found or [Diagnostic(codes.UNREADABLE, "MLIR cannot read the program, and does not say why")]
+                       ) from None
+
+
+def read_unverified(text: str) -> Any:
+    """The MLIR module of a text in MLIR's generic form that StableHLO's verifier may refuse. Raises HloError.
+
+    Its operations are known by name only, so that `from_stablehlo` can bring it to HLO, for our verification to judge.
+    """
+    from jax.extend.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context = ir.Context()
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    context.allow_unregistered_dialects = True
+    return _parsed(text, context)
+
+
+def is_dictionary(text: str) -> bool:
+    """Whether a text is a dictionary of attributes as MLIR writes it: "{n = 1 : i32}"."""
+    from jax.extend.mlir import ir
+
+    try:
+        return isinstance(attribute_of(ir, text, make_context()), ir.DictAttr)
+    except ir.MLIRError:
+        return False
+
+
+def deep(work: Callable[[], T]) -> T:
+    """What `work` gives, done on a stack that has room for recursion through thousands of nested regions."""
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # raised again below
+            failed.append(error)
+
+    with _ONE_AT_A_TIME:
+        size, calls = threading.stack_size(_DEEP_STACK), sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(max(calls, _DEEP_CALLS))
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+        finally:
+            threading.stack_size(size)
+            sys.setrecursionlimit(calls)
+    if failed:
+        raise failed[0]
+    return found[0]

@@ -1,0 +1,259 @@
+"""What stands beside a program's operations: shardings, aliasing, device counts, frontend attributes; both ways.
+
+They are discardable attributes under the names that XLA and JAX read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import (
+    Aliasing,
+    Attributes,
+    BackendConfig,
+    BufferDonor,
+    FrontendAttributes,
+    HloInstruction,
+    HloModule,
+    Kind,
+    Shape,
+    Sharding,
+)
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.strings import string_of, text_of
+from hlotool.ops.lowering import string
+from hlotool.proto import read_sharding
+from hlotool.text import PhraseError, print_value, quote, read_value, unquote
+
+SHARDING = "mhlo.sharding"
+FRONTEND = "mhlo.frontend_attributes"
+CONFIG = "mhlo.backend_config"
+#: says itself what HLO says in the frontend attributes composite.name, composite.version and composite.attributes
+COMPOSITE = "stablehlo.composite"
+ALIASING = "tf.aliasing_output"
+DONOR = "jax.buffer_donor"
+REPLICATION = "mhlo.parameter_replication"
+#: beside tf.aliasing_output, which by itself means may-alias
+MUST_ALIAS = "hlotool.must_alias"
+
+#: Shardy's own attributes and operation, and the frontend attributes that stand for them in HLO
+SHARDY, MESH = "sdy.sharding", "sdy.mesh"
+SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
+#: what may stand at one operation or argument: Shardy's attribute -> frontend attribute
+_SHARDY = {SHARDY: SHARDY_SHARDING, "sdy.sharding_rule": "xla.sdy.sharding_rule"}
+
+#: header attribute of a module -> MLIR module attribute, both integers
+_MOST = 2**31 - 1
+COUNTS = {"num_partitions": "mhlo.num_partitions", "replica_count": "mhlo.num_replicas"}
+
+
+def module_attributes(module: HloModule) -> dict[str, str]:
+    """The attributes of the MLIR module, as MLIR attribute text. Raises HloError for counts of more than 32 bits."""
+    beyond = [f"{name} is {module.attributes[name]}, which MLIR's modules have no room for: at most {_MOST}"
+              for name in COUNTS if abs(int(module.attributes.get(name, 0))) > _MOST]
+    if beyond:
+        raise HloError([Diagnostic(codes.MALFORMED, message) for message in beyond])
+    found = {mlir: f"{module.attributes[name]} : i32" for name, mlir in COUNTS.items() if name in module.attributes}
+    return found | _frontend(module.attributes.get("frontend_attributes"))
+
+
+def operation_attributes(instruction: HloInstruction, name: str) -> dict[str, str]:
+    """What an instruction carries beside the own attributes of the operation, of that name, which it became."""
+    frontend = instruction.attributes.get("frontend_attributes")
+    if name == COMPOSITE and isinstance(frontend, FrontendAttributes):
+        frontend = FrontendAttributes(tuple(e for e in frontend.entries if not e[0].startswith("composite.")))
+    found = _frontend(frontend)
+    sharding = instruction.attributes.get("sharding")
+    if isinstance(sharding, Sharding):
+        found[SHARDING] = _text(sharding)
+    return found
+
+
+def argument_attributes(parameters: Sequence[HloInstruction], module: HloModule | None) -> list[dict[str, str]]:
+    """A dictionary for each leaf of the parameters; with aliasing and donors where a module is given."""
+    found: list[dict[str, str]] = []
+    for parameter in parameters:
+        frontend = _frontend(parameter.attributes.get("frontend_attributes"))
+        found.extend(frontend | _sharded(s) for s in _spread(parameter))
+    if module is not None:
+        _add_aliasing(found, parameters, module)
+    return found
+
+
+def result_attributes(root: HloInstruction) -> list[dict[str, str]]:
+    """A dictionary for each leaf of the result."""
+    return [_sharded(s) for s in _spread(root)]
+
+
+def _spread(instruction: HloInstruction) -> list[Sharding | None]:
+    """The sharding of each leaf of an instruction's shape."""
+    sharding = instruction.attributes.get("sharding")
+    count = sum(1 for _ in instruction.shape.leaves())
+    if not isinstance(sharding, Sharding):
+        return [None] * count
+    if sharding.kind != "tuple":
+        return [sharding] * count
+    leaves = list(_sharding_leaves(sharding))
+    return [*leaves] if len(leaves) == count else [None] * count
+
+
+def _sharding_leaves(sharding: Sharding) -> Iterator[Sharding]:
+    stack = [sharding]
+    while stack:
+        one = stack.pop()
+        if one.kind == "tuple":
+            stack.extend(reversed(one.elements))
+        else:
+            yield one
+
+
+def _add_aliasing(found: list[dict[str, str]], parameters: Sequence[HloInstruction], module: HloModule) -> None:
+    """Mark the arguments that share their buffer with a result, or may be overwritten."""
+    arguments = {(number, index): position for position, (number, index) in enumerate(
+        (number, index) for number, p in enumerate(parameters) for index, _ in p.shape.leaves())}
+    results = {index: position for position, (index, _) in enumerate(module.entry.root.shape.leaves())}
+    for alias in module.attributes.get("input_output_alias", ()):
+        for tail in _tails(module.entry.root.shape.at(alias.output_index)):
+            argument = arguments.get((alias.parameter, alias.parameter_index + tail))
+            result = results.get(alias.output_index + tail)
+            if argument is not None and result is not None:
+                found[argument][ALIASING] = f"{result} : i32"
+                if alias.kind == "must-alias":
+                    found[argument][MUST_ALIAS] = "true"
+    for donor in module.attributes.get("buffer_donor", ()):
+        shape = parameters[donor.parameter].shape if donor.parameter < len(parameters) else None
+        for tail in _tails(shape.at(donor.parameter_index) if shape else None):
+            entry = found[arguments[donor.parameter, donor.parameter_index + tail]]
+            if ALIASING not in entry:
+                entry[DONOR] = "true"
+
+
+def _tails(shape: Shape | None) -> list[tuple[int, ...]]:
+    """The indices of the leaves below a place in a tuple."""
+    return [] if shape is None else [index for index, _ in shape.leaves()]
+
+
+def _sharded(sharding: Sharding | None) -> dict[str, str]:
+    return {} if sharding is None else {SHARDING: _text(sharding)}
+
+
+def _text(sharding: Sharding) -> str:
+    return string(print_value(Kind.SHARDING, sharding))
+
+
+def _frontend(value: Any) -> dict[str, str]:
+    if not isinstance(value, FrontendAttributes) or not value.entries:
+        return {}
+    entries = ", ".join(f"{string(name)} = {string(_plain(text))}" for name, text in value.entries)
+    return {FRONTEND: "{" + entries + "}"}
+
+
+def _plain(text: str) -> str:
+    """A frontend attribute's value, without quotes and escapes where it is quoted."""
+    return unquote(text) if text[:1] in "\"'" else text
+
+
+# The way back.
+
+
+def instruction_attributes(operation: Any) -> dict[str, Any]:
+    """The HLO attributes that stand beside an operation's own."""
+    found = _read_marks(operation.attributes)
+    # A custom call's configuration is its own, and read with it.
+    if CONFIG in operation.attributes and operation.name != "stablehlo.custom_call":
+        config = operation.attributes[CONFIG]
+        found["backend_config"] = BackendConfig(str(getattr(config, "value", config)), quoted=hasattr(config, "value"))
+    return found
+
+
+def joined_attributes(own: Attributes, marks: Mapping[str, Any]) -> Attributes:
+    """An instruction's attributes with those that stand beside the operation; frontend attributes of both, sorted."""
+    both = [a["frontend_attributes"].entries for a in (own, marks) if "frontend_attributes" in a]
+    entries = tuple(sorted({name: (name, text) for part in both for name, text in part}.values()))
+    return own | marks | ({"frontend_attributes": FrontendAttributes(entries)} if len(both) > 1 else {})
+
+
+def leaf_attributes(function: Any, which: str, count: int) -> list[dict[str, Any]]:
+    """The HLO attributes of each argument (`arg_attrs`) or result (`res_attrs`) of a function."""
+    attributes = function.attributes
+    return [_read_marks(d) for d in attributes[which]] if which in attributes else [{} for _ in range(count)]
+
+
+def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
+    """The sharding of a computation's root from those of the results; of several, those without one are replicated.
+
+    Source: XLA, mlir_hlo_to_hlo.cc, CreateTupleSharding.
+    """
+    found = [leaf["sharding"] if isinstance(leaf.get("sharding"), Sharding) else None for leaf in leaves]
+    if not any(found):
+        return None
+    if len(found) == 1:
+        return found[0]
+    return Sharding("tuple", elements=tuple(s or Sharding("replicated") for s in found))
+
+
+def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
+    """The module's header attributes: device counts, aliasing and donors of the entry function."""
+    found: dict[str, Any] = {}
+    several = len(entry.attributes["function_type"].value.results) != 1
+    aliases, donors = [], []
+    for number, marks in enumerate(entry.attributes.get("arg_attrs", ())):
+        if ALIASING in marks:
+            kind = "must-alias" if MUST_ALIAS in marks else "may-alias"
+            aliases.append(Aliasing((marks[ALIASING].value,) if several else (), number, (), kind))
+        elif DONOR in marks and marks[DONOR].value:
+            donors.append(BufferDonor(number))
+    if aliases:
+        found["input_output_alias"] = tuple(aliases)
+    if donors:
+        found["buffer_donor"] = tuple(donors)
+    attributes = program.operation.attributes
+    for name, mlir in COUNTS.items():
+        if mlir not in attributes:
+            continue
+        value = getattr(attributes[mlir], "value", None)
+        if not isinstance(value, int):
+            raise HloError([Diagnostic(codes.REFUSED, f"{mlir} is {attributes[mlir]}, which is no number")])
+        if value != 1:
+            found[name] = value
+    entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
+    meshes = [f"{view.operation.attributes['sym_name'].value} = {view.operation.attributes['mesh']}"
+              for view in program.body.operations if view.operation.name == MESH]
+    if meshes:
+        entries = (*entries, (SHARDY_MESHES, quote("{" + ", ".join(meshes) + "}")))
+    if entries:
+        found["frontend_attributes"] = FrontendAttributes(entries)
+    return found
+
+
+def _read_marks(attributes: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if REPLICATION in attributes:
+        found["parameter_replication"] = tuple(bool(getattr(a, "value", None)) for a in attributes[REPLICATION])
+    if SHARDING in attributes:
+        found["sharding"] = read_sharding_attribute(SHARDING, attributes[SHARDING])
+    entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
+    entries = (*entries, *((name, quote(str(attributes[mlir]))) for mlir, name in _SHARDY.items()
+                           if mlir in attributes))
+    if entries:
+        found["frontend_attributes"] = FrontendAttributes(entries)
+    return found
+
+
+def read_sharding_attribute(name: str, attribute: Any) -> Any:
+    """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
+    data = attribute.value_bytes
+    try:
+        return read_value(Kind.SHARDING, string_of(attribute))
+    except PhraseError:
+        pass
+    found = read_sharding(data)
+    if found is None:
+        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {attribute}, which is no sharding")])
+    return found
+
+
+def _read_frontend(attribute: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((entry.name, quote(text_of(entry.attr))) for entry in attribute)

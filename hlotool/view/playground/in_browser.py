@@ -1,0 +1,91 @@
+"""What the playground asks of Python, which runs in the browser: texts in, JSON out, without jaxlib and NumPy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from hlotool.diagnostics import CODES, Diagnostic, HloError, find_code
+from hlotool.linting import lint
+from hlotool.ops import OPS
+from hlotool.passes.formatting import format_text
+from hlotool.passes.lints import RULES
+from hlotool.passes.read import parse
+from hlotool.view.playground.codes import NOT_IN_BROWSER
+from hlotool.text.input_files import is_mlir
+
+_NAME = "pasted.hlo"
+#: findings that the page lists
+_MOST = 2_000
+
+
+def look(text: str) -> str:
+    """The findings of a text."""
+    found = _findings(text)
+    return json.dumps({"findings": [_record(d) for d in found[:_MOST]], "total": len(found)})
+
+
+def formatted(text: str) -> str:
+    """The text in one format; or why there is none."""
+    try:
+        _require_hlo(text)
+        return json.dumps({"text": format_text(text, _NAME)[0]})
+    except HloError as error:
+        return _refusal(error.diagnostics)
+
+
+def drawn(text: str) -> str:
+    """The page of `hlotool view`; or why there is none."""
+    from hlotool.view import module_page
+
+    try:
+        _require_hlo(text)
+        return json.dumps({"page": module_page(_NAME, parse(text, _NAME))})
+    except HloError as error:
+        return _refusal(error.diagnostics)
+    except ModuleNotFoundError as error:
+        return _refusal([Diagnostic(NOT_IN_BROWSER, f"this module cannot be drawn without {error.name}",
+                                    help="`hlotool view` draws it")])
+
+
+def explained(word: str) -> str:
+    """What there is to say about a code or an operation: title, paragraphs, examples."""
+    if (rule := RULES.get(word)) is not None:
+        parts = [["", rule.what], ["Why", rule.why], ["Bad", rule.bad], ["Good", rule.good]]
+        return json.dumps({"title": f"{rule.code} {rule.name}", "summary": rule.summary, "place": word,
+                           "parts": [part for part in parts if part[1]]})
+    if (operation := OPS.get(word)) is not None:
+        return json.dumps({"title": word, "summary": operation.doc, "place": word, "parts": []})
+    entry = find_code(word)
+    return json.dumps({"title": f"{word} {entry.name}" if entry else word, "summary": entry.summary if entry else "",
+                       "place": word if word in CODES else "", "parts": []})
+
+
+def opcodes() -> str:
+    """The names of all operations."""
+    return json.dumps(sorted(OPS))
+
+
+def _findings(text: str) -> list[Diagnostic]:
+    try:
+        _require_hlo(text)
+        return lint(text, filename=_NAME)
+    except HloError as error:
+        return list(error.diagnostics)
+
+
+def _require_hlo(text: str) -> None:
+    if is_mlir(text):
+        raise HloError([Diagnostic(NOT_IN_BROWSER, "this is StableHLO, which the playground does not read",
+                                   help="`hlotool lint` reads it where hlotool is installed")])
+
+
+def _refusal(found: Iterable[Diagnostic]) -> str:
+    return json.dumps({"findings": [_record(d) for d in found]})
+
+
+def _record(found: Diagnostic) -> dict[str, Any]:
+    return {"code": found.code, "name": found.name, "severity": str(found.severity), "message": found.message,
+            "help": found.help, "line": found.line, "column": found.column, "endLine": found.end_line,
+            "endColumn": found.end_column, "notes": [note.message for note in found.notes]}

@@ -1,0 +1,31 @@
+"""Bytecode of one module after another: contexts are kept in between, and nothing of it shows."""
+
+from __future__ import annotations
+
+import pytest
+from jax.extend.mlir import ir
+
+from hlotool.diagnostics import HloError
+from hlotool.stablehlo import LiftOptions, bytecode, read_program, to_bytecode, to_stablehlo
+from hlotool.passes.read import parse
+
+TEXT = "HloModule m\nENTRY e { a = f32[2] parameter(0)  c = f32[2] constant({1, 2})  ROOT b = f32[2] OP(a, c) }"
+
+
+def test_a_kept_context_shows_nowhere() -> None:
+    modules = [parse(TEXT.replace("OP", op)) for op in ("add", "divide", "add")]
+    given = [to_bytecode(m) for m in modules]
+    kept = bytecode._KEPT.context
+    with pytest.raises(HloError):
+        to_bytecode(parse("HloModule m\nENTRY e { ROOT c = f32[2] constant({...}) }"),
+                    options=LiftOptions(elided="error"))
+    assert to_bytecode(modules[1]) == given[1] and given[0] == given[2]
+    assert [str(read_program(g)) for g in given] == [str(to_stablehlo(m)) for m in modules]
+    assert isinstance(kept, ir.Context)
+
+
+def test_what_a_context_holds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bytecode, "_MOST", 1)
+    module = parse(TEXT.replace("OP", "add"))
+    to_bytecode(module)
+    assert bytecode._KEPT.context is None and to_bytecode(module) == to_bytecode(module)
