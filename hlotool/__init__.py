@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from hlotool.blame import compare
     from hlotool.builder import XlaBuilder
     from hlotool.diagnostics import Diagnostic, Fix, HloError, Severity
     from hlotool.execution import execute
     from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
     from hlotool.linting import lint
-    from hlotool.stablehlo import from_stablehlo, read, read_all, to_stablehlo
     from hlotool.ops import OPS
     from hlotool.passes.cost import module_cost, peak_memory
     from hlotool.passes.editing import Editing, editing
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from hlotool.passes.origins import origin_of
     from hlotool.passes.read import parse
     from hlotool.passes.verify import verify
+    from hlotool.stablehlo import from_stablehlo, read, read_all, to_stablehlo
     from hlotool.text import PrintOptions, print_module
-    from hlotool.blame import compare
 
 __version__ = "0.1.0"
 

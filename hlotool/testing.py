@@ -46,8 +46,8 @@ def assert_same_hlo(program: Any, golden: str | os.PathLike[str], *, update: boo
     instructions count for nothing, layouts only with `layouts`; kernels in custom calls are compared as text. With
     `update`, or HLOTOOL_UPDATE=1 in the environment, the file is written instead where it differs or is missing.
     """
-    from hlotool.stablehlo import read, with_readable_kernels
     from hlotool.passes.equality import diff
+    from hlotool.stablehlo import read, with_readable_kernels
 
     __tracebackhide__ = True
     module, path = with_readable_kernels(read(program)), Path(golden)

@@ -50,7 +50,7 @@ def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
 
 
 def read_to_follow(source: Source) -> tuple[Reading, list[Diagnostic]]:
-    """The same for a text that will be changed, as an editor does: see hlotool.text.reread."""
+    """The same for a text that will be changed, as an editor does: see hlotool.text.incremental."""
     reading = read_for_changes(source)
     return reading, reading.errors or _give_shapes(reading.module)
 

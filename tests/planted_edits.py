@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from planted_faults import large
 
 import hlotool
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.verdict import Evidence, judge
 
 SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",

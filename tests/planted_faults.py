@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.verdict import Evidence, judge
 
 

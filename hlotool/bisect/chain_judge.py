@@ -20,14 +20,14 @@ from hlotool.bisect.dump_folder import Chain, Dump, Reader
 from hlotool.bisect.partitioned import Partition, partition_between
 from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisect.tried_arguments import Stage, TriedArguments, is_decided
+from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit
 from hlotool.folds import rule_of_change, rule_sentence
 from hlotool.ir import HloInstruction, HloModule
-from hlotool.process import note_progress
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
-from hlotool.blame import Evidences, blame_pair, pair_diagnostic
+from hlotool.process import note_progress
 from hlotool.verdict import (
     ArgumentSearch,
     ArgumentSet,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from hlotool.bisect.dump_folder import Chain, Dump
-from hlotool.diagnostics import Diagnostic
 from hlotool.blame import PairBlame
+from hlotool.diagnostics import Diagnostic
 from hlotool.verdict import Judgement, Kind
 
 Array: TypeAlias = Any

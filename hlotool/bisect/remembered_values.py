@@ -22,8 +22,8 @@ from hlotool.execution import (
     widened,
 )
 from hlotool.ir import Shape, dtype_of_numpy
-from hlotool.process import available_memory
 from hlotool.passes.equality import Value, leaf_numbers
+from hlotool.process import available_memory
 from hlotool.verdict import OutOfTime, Watch
 
 Array: TypeAlias = Any

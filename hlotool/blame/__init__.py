@@ -8,12 +8,12 @@ from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.blame.number_text import number as number_text
 from hlotool.blame.places import Place
+from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.reproduction import Reproduction, reproduce_blame, reproduce_maker
 from hlotool.blame.stored_values import blame
-from hlotool.blame.traces import trace
-from hlotool.blame.trials import Evidences
+from hlotool.blame.value_trace import trace
 from hlotool.blame.wrong_instruction import Blame
 
 __all__ = [

@@ -8,6 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ParamSpec
 
+from hlotool.blame.finding_reports import at_place, blame_diagnostic, pair_diagnostic
+from hlotool.blame.module_pair import blame_pair
+from hlotool.blame.nonfinite import FOLDS
+from hlotool.blame.places import Place, result_maker
+from hlotool.blame.refused_instruction import refused_instruction
+from hlotool.blame.stored_values import blame, compare_stored, stored_trace
+from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.execution import (
     ARGUMENTS,
@@ -19,13 +26,6 @@ from hlotool.execution import (
     read_module,
     run_limit,
 )
-from hlotool.blame.finding_reports import at_place, blame_diagnostic, pair_diagnostic
-from hlotool.blame.module_pair import blame_pair
-from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import Place, result_maker
-from hlotool.blame.refused_instruction import refused_instruction
-from hlotool.blame.stored_values import blame, compare_stored, stored_trace
-from hlotool.blame.wrong_instruction import Blame
 from hlotool.verdict import (
     SMALL,
     Comparison,

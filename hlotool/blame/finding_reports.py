@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
-from hlotool.execution import leaves
 from hlotool.blame.codes import (
     GIVEN_NAN,
     MAKES_INFINITY,
@@ -34,6 +32,8 @@ from hlotool.blame.nonfinite import Maker, NonFinite
 from hlotool.blame.number_text import extremes, number, place_in
 from hlotool.blame.places import Place
 from hlotool.blame.wrong_instruction import Blame
+from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
+from hlotool.execution import leaves
 from hlotool.verdict import Kind
 
 #: makers that are shown in frames

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.nonfinite import FOLDS
 
 Array: TypeAlias = Any
 Rows: TypeAlias = Sequence[Sequence[Array]]

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature, ulp_distance
-from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, result_maker
+from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import Rows
-from hlotool.blame.trials import Evidences
+from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature, ulp_distance
+from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.verdict import Evidence, Judgement, judge, takes_ordinary
 
 Array: TypeAlias = Any

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from hlotool.execution import Moment, Path, Program, evaluate_program
-from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.ops import OPS, limits
 from hlotool.blame.places import Place, require_partitioned
 from hlotool.blame.reasons import Reason, reason
 from hlotool.blame.reference_values import ReferenceValues
+from hlotool.execution import Moment, Path, Program, evaluate_program
+from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ops import OPS, limits
 from hlotool.verdict import is_finite
 
 Array: TypeAlias = Any

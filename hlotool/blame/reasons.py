@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import DType, HloInstruction, dtype_of_numpy
 from hlotool.blame.number_text import extremes, number
+from hlotool.ir import DType, HloInstruction, dtype_of_numpy
 
 Array = Any
 Index = tuple[int, ...]

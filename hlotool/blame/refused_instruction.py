@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from hlotool.blame.cuts import ancestors, is_cuttable, part
+from hlotool.blame.places import Place
 from hlotool.diagnostics import HloError
 from hlotool.execution import FAILURES, Executor, Program, arguments_for, leaves
 from hlotool.ir import HloInstruction
-from hlotool.blame.cuts import ancestors, is_cuttable, part
-from hlotool.blame.places import Place
 
 
 def refused_instruction(program: Program, executor: Executor, *, seconds: float = 30.0) -> Place | None:

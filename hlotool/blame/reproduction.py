@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from hlotool.blame.cuts import Part, is_cuttable, part
+from hlotool.blame.nonfinite import Maker, find_nonfinite
+from hlotool.blame.probe import Bench
+from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program, flat
 from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.passes.read import parse
-from hlotool.blame.cuts import Part, is_cuttable, part
-from hlotool.blame.nonfinite import Maker, find_nonfinite
-from hlotool.blame.trials import Bench
-from hlotool.blame.wrong_instruction import Blame
 
 Array: TypeAlias = Any
 

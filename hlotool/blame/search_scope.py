@@ -6,11 +6,11 @@ import functools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from hlotool.blame.cuts import Part, part, positions, varying
+from hlotool.blame.probe import Bench, Trial, Wrong
+from hlotool.blame.reference_values import HANDED_ON, ReferenceValues
 from hlotool.execution import Path, Program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.cuts import Part, part, positions, varying
-from hlotool.blame.reference_values import HANDED_ON, ReferenceValues
-from hlotool.blame.trials import Bench, Trial, Wrong
 
 #: what computes nothing
 _NO_STEPS = HANDED_ON | {"constant"}

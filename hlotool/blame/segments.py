@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from hlotool.ir import HloInstruction
 from hlotool.blame.cuts import Part
+from hlotool.blame.probe import Trial
 from hlotool.blame.search_scope import Scope, steps_of
 from hlotool.blame.side_by_side import side_by_side
-from hlotool.blame.trials import Trial
+from hlotool.ir import HloInstruction
 
 #: segments of one round
 SEGMENTS = 16

@@ -12,6 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from hlotool.blame.cuts import is_cuttable, part
+from hlotool.blame.places import Place
+from hlotool.blame.probe import Evidences
+from hlotool.blame.reference_values import ReferenceValues, Rows
+from hlotool.blame.value_trace import TracedNames
+from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
     ARGUMENTS,
@@ -27,12 +33,6 @@ from hlotool.execution import (
     typed,
 )
 from hlotool.ir import HloInstruction
-from hlotool.blame.cuts import is_cuttable, part
-from hlotool.blame.places import Place
-from hlotool.blame.reference_values import ReferenceValues, Rows
-from hlotool.blame.traces import TracedNames
-from hlotool.blame.trials import Evidences
-from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.verdict import Comparison, Evidence, Finding, Judgement, judge, who_is_right
 
 Array: TypeAlias = Any

@@ -19,17 +19,17 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hlotool.execution import Call, Executor, Path, Program, leaves
-from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.acting_together import acting_together
-from hlotool.blame.activations import Activation, called, inner_targets
+from hlotool.blame.call_trace import Activation, called, inner_targets
 from hlotool.blame.cuts import Part, is_cuttable, part
+from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, require_partitioned, result_maker
+from hlotool.blame.probe import Bench, Look, Trial, Wrong
 from hlotool.blame.reference_values import HANDED_ON, ReferenceValues, Rows
 from hlotool.blame.search_scope import Scope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
-from hlotool.blame.trials import Bench, Look, Trial, Wrong
+from hlotool.execution import Call, Executor, Path, Program, leaves
+from hlotool.ir import HloComputation, HloInstruction
 from hlotool.verdict import Judgement, Kind
 
 #: iterations of a loop that one question to an executor holds

@@ -86,8 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Comparison:
-    from hlotool.execution import Program
     from hlotool.blame import compare
+    from hlotool.execution import Program
 
     module, second = one.module(), other.module() if other is not None else None
     arguments = None

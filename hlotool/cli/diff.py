@@ -110,8 +110,8 @@ def _modules_of(data: bytes, filename: str) -> list[HloModule]:
 
 def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> int:
     """What became of the operations of one module in the other, by their values on the reference."""
-    from hlotool.execution import Program, arguments_for, fitted
     from hlotool.blame import match_values
+    from hlotool.execution import Program, arguments_for, fitted
 
     before, after = map(Program, given)
     if args.argument_files:
@@ -138,8 +138,8 @@ def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     """Whether HLO and StableHLO are one program up to what converters simplify; then that is said."""
     if wanted[0].is_stablehlo == wanted[1].is_stablehlo:
         return False
-    from hlotool.stablehlo import in_simpler_operations
     from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
+    from hlotool.stablehlo import in_simpler_operations
 
     # Converters make HLO of StableHLO.
     made, source = reversed(given) if wanted[0].is_stablehlo else given

@@ -27,8 +27,8 @@ from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.execution import Executor, Program
     from hlotool.blame import Blame, NonFinite, Reproduction
+    from hlotool.execution import Executor, Program
 
 #: sets of arguments that are made where none are given
 _INPUTS = ("random", "positive", "special")
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
-    from hlotool.execution import Program
     from hlotool.blame import blame_diagnostic, nonfinite_diagnostics, record
+    from hlotool.execution import Program
 
     program = Program(loaded.module())
     executor = None if args.nan else _executor(args)
@@ -92,8 +92,8 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
 
 
 def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
-    from hlotool.execution import Program
     from hlotool.blame import blame_pair, pair_diagnostic, pair_record
+    from hlotool.execution import Program
 
     left, right = Program(one.module()), Program(other.module())
     for kind, rows in _argument_sets(left, args, one):

@@ -45,8 +45,8 @@ def add_lifting(parser: argparse.ArgumentParser) -> None:
 
 def lift_options(args: argparse.Namespace) -> LiftOptions:
     """The choices that were made. Raises HloError for packages that declare no library calls."""
-    from hlotool.stablehlo import LiftOptions
     from hlotool.passes.lift import load_library_calls
+    from hlotool.stablehlo import LiftOptions
 
     load_library_calls(args.library_calls)
     return LiftOptions(strict=args.strict, opaque=args.allow_opaque, elided=args.elided, fusions=args.fusions,

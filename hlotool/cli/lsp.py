@@ -18,7 +18,7 @@ from hlotool.cli.console import complain
 from hlotool.cli.option_values import whole_number
 
 #: a file for each editor: its settings, or a script that writes them where they are several files
-_CONFIGS = Path(__file__).parents[1] / "lsp" / "configs"
+_CONFIGS = Path(__file__).parents[1] / "serve" / "lsp" / "configs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

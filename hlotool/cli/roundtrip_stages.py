@@ -125,9 +125,9 @@ class _Journey:
         A module with operations that StableHLO lacks comes back in those that they stand for: then that module has
         to come back as it is.
         """
-        from hlotool.stablehlo import from_stablehlo, to_stablehlo
         from hlotool.passes.equality import NotComparable, gone
         from hlotool.passes.legalize import legalized
+        from hlotool.stablehlo import from_stablehlo, to_stablehlo
 
         module = legalized(module)
         try:
@@ -229,8 +229,8 @@ class _Journey:
 
     def _difference(self, message: str, witness: list[list[Any]] | None) -> Diagnostic:
         """A difference as a diagnostic; with arguments that show it, at the instruction that PJRT gets wrong."""
-        from hlotool.execution import DIFFERENCE, executor_named
         from hlotool.blame import blame, blame_diagnostic
+        from hlotool.execution import DIFFERENCE, executor_named
 
         blamed = blame(self.program, witness, executor_named("pjrt:cpu", self.args.time_limit),
                        seconds=self.args.time_limit) if witness is not None else None

@@ -116,8 +116,8 @@ def _records(devices: list[list[Any]]) -> list[dict[str, Any]]:
 
 def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
     """Write the values of the instructions that --trace names."""
-    from hlotool.execution import Program, executor_named, fitted
     from hlotool.blame import trace
+    from hlotool.execution import Program, executor_named, fitted
 
     program = Program(loaded.module())
     rows = [fitted(program, row) for row in _arguments(program, loaded, args)]

@@ -43,8 +43,8 @@ from hlotool.conformance.selection import Selection, executor_words, option_word
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import describe_executor, executor_name, executor_names
-from hlotool.process import close_children, ends_at, seconds_in
 from hlotool.ops import OPS
+from hlotool.process import close_children, ends_at, seconds_in
 
 #: how failures show in the row of dots
 _LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",

@@ -14,8 +14,8 @@ from hlotool.diagnostics.codes import find_code
 from hlotool.diagnostics.diagnostic import Diagnostic
 from hlotool.diagnostics.formats import Findings
 from hlotool.diagnostics.links import link
-from hlotool.diagnostics.render import summary
 from hlotool.diagnostics.pages import filled, packed, plain, script_data
+from hlotool.diagnostics.render import summary
 
 
 def write(findings: Findings) -> str:

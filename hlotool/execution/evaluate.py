@@ -21,15 +21,15 @@ from typing import Any, NoReturn, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, Meeting, Queues, World
+from hlotool.execution.dynamic_size_checks import OneSize, one_size, with_one_size
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
-from hlotool.execution.one_size import OneSize, one_size, with_one_size
 from hlotool.execution.program import Program, flat, located, nested, require_rows
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
-from hlotool.process import OutOfMemory
 from hlotool.ops import OPS, ConstraintError, checked_by
 from hlotool.ops.values import EvaluationError
+from hlotool.process import OutOfMemory
 
 Array: TypeAlias = Any
 

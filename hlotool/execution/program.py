@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
+from hlotool.execution.call_blowup import MOST_EXECUTED, endless_calls
 from hlotool.execution.codes import ARGUMENTS, MEMORY, TIMEOUT, UNSUPPORTED
-from hlotool.execution.endless_calls import MOST_EXECUTED, endless_calls
 from hlotool.execution.manual_regions import is_border
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
-from hlotool.process import available_memory
 from hlotool.ops import OPS, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
+from hlotool.process import available_memory
 
 Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.higher_precision import own, widened
 from hlotool.execution.last_places import are_whole, ulp_of
-from hlotool.execution.open_ends import OpenEnds, Plain, fold_of, plain_opcode
+from hlotool.execution.overflow import OpenEnds, Plain, fold_of, plain_opcode
 from hlotool.execution.product_precision import unit_of
 from hlotool.ir import HloInstruction, HloModule
 

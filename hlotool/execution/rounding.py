@@ -45,7 +45,7 @@ from hlotool.execution.integral_sums import has_integral_sums, with_open_last_pl
 from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
 from hlotool.execution.nan_bits import with_open_nans
 from hlotool.execution.narrow_steps import NarrowSteps
-from hlotool.execution.open_ends import MOVES, OpenEnds
+from hlotool.execution.overflow import MOVES, OpenEnds
 from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
 from hlotool.execution.program import Program
 from hlotool.execution.reduction_orders import (

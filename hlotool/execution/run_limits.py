@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.process import available_memory, free_memory, taken_memory
 from hlotool.ops import OPS, Cost
+from hlotool.process import available_memory, free_memory, taken_memory
 
 #: seconds for one evaluation where nobody says otherwise
 DEFAULT_SECONDS = 60.0

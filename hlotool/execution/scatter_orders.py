@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.open_ends import Plain, plain_opcode
+from hlotool.execution.overflow import Plain, plain_opcode
 from hlotool.ir import HloInstruction
 from hlotool.ops.values import apply, as_tuple
 

@@ -6,9 +6,9 @@ from hlotool.fuzzing.campaign_folder import Folder
 from hlotool.fuzzing.campaign_report import campaign_record, campaign_schema, campaign_text, progress_text
 from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass
-from hlotool.fuzzing.following_up import Followed, follow_up
+from hlotool.fuzzing.process_finding import Followed, follow_up
 from hlotool.fuzzing.programs import GENERATORS, programs_of, programs_of_module
-from hlotool.fuzzing.subject import Plan, Subject
+from hlotool.fuzzing.test_program import Plan, Subject
 
 __all__ = ["GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "FindingClass", "Folder", "Followed",
            "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_schema", "campaign_text",

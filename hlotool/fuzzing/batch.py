@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlotool.blame import Evidences
 from hlotool.conformance import Case, Outcome, Status, expectation_of, not_to_run, shipped
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
@@ -27,9 +28,8 @@ from hlotool.execution import (
 )
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
-from hlotool.fuzzing.subject import Array, Plan, Rows, Subject
+from hlotool.fuzzing.test_program import Array, Plan, Rows, Subject
 from hlotool.passes.read import parse
-from hlotool.blame import Evidences
 from hlotool.verdict import Judgement, Kind, is_extreme, roundings, without_ends
 
 #: codes of diagnostics that say what became of a run; every other one is the compilation's

@@ -18,8 +18,8 @@ from typing import Any, Protocol, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.fuzzing.batch import BatchReport, Sighting
 from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
-from hlotool.fuzzing.following_up import Followed, as_it_was_drawn
-from hlotool.fuzzing.subject import Plan
+from hlotool.fuzzing.process_finding import Followed, as_it_was_drawn
+from hlotool.fuzzing.test_program import Plan
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress
 
 Key: TypeAlias = tuple[Any, ...]
@@ -248,7 +248,7 @@ class Campaign:
         plan = self.tally.plan
         try:
             if isinstance(question, Sighting):
-                return child.ask("hlotool.fuzzing.following_up:follow_up", question, plan, self.limits.reduction,
+                return child.ask("hlotool.fuzzing.process_finding:follow_up", question, plan, self.limits.reduction,
                                  timeout=self.limits.reduction + _AROUND)
             return child.ask("hlotool.fuzzing.batch:run_batch", plan, question,
                              timeout=plan.size * plan.time_limit + _AROUND)

@@ -26,9 +26,9 @@ from hlotool.fuzzing.batch import BatchReport, Sighting
 from hlotool.fuzzing.campaign import Tally
 from hlotool.fuzzing.codes import OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass, likeness
-from hlotool.fuzzing.following_up import Followed
+from hlotool.fuzzing.process_finding import Followed
 from hlotool.fuzzing.programs import programs_of
-from hlotool.fuzzing.subject import Plan
+from hlotool.fuzzing.test_program import Plan
 from hlotool.passes.read import parse
 from hlotool.reduction import read_rows, rows_as_bytes
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hlotool.diagnostics import HloError, Severity
 from hlotool.fuzzing.rewritten_programs import wrapped
-from hlotool.fuzzing.subject import Rows, Subject, copied
+from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ops import ASYNC_STEPS, OPS, Draw, Drawn, Undrawable, draw_ordered, draw_program
 from hlotool.passes.read import parse

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.fuzzing.batch import Sighting
-from hlotool.fuzzing.following_up import OURS, Followed
-from hlotool.fuzzing.subject import Plan
+from hlotool.fuzzing.process_finding import OURS, Followed
+from hlotool.fuzzing.test_program import Plan
 
 #: kinds of sightings that are about values
 VALUES = ("wrong", "non-finite fold", "only together", "rewriting")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlotool.fuzzing.subject import Array, Rows
+from hlotool.fuzzing.test_program import Array, Rows
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ops import OPS, limits
 

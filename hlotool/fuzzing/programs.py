@@ -13,7 +13,7 @@ from hlotool.fuzzing.dump_programs import dump_program, section_program
 from hlotool.fuzzing.open_values import normal_rows
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import rule_program
-from hlotool.fuzzing.subject import Plan, Subject, dice_of
+from hlotool.fuzzing.test_program import Plan, Subject, dice_of
 from hlotool.ir import HloModule
 
 #: element types that executors lack: StableHLO has no integers of one bit, XLA no floats of six

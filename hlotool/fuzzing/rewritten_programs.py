@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from hlotool.fuzzing.metamorphic import can_outline, outline, wrap_value
 from hlotool.fuzzing.splicing import body_of, splice
-from hlotool.fuzzing.subject import Rows, Subject, copied
-from hlotool.fuzzing.wrappings import can_outline, outline, wrap_value
+from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.read import parse
 

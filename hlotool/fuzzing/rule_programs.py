@@ -11,7 +11,7 @@ import random
 from hlotool.diagnostics import HloError, Severity
 from hlotool.folds import Rule, names_in, operand_values, pattern_text, rules, types_of
 from hlotool.fuzzing.rewritten_programs import wrapped
-from hlotool.fuzzing.subject import Array, Rows, Subject
+from hlotool.fuzzing.test_program import Array, Rows, Subject
 from hlotool.ir import DTYPES
 from hlotool.ops import limits, literal_text
 from hlotool.passes.read import parse

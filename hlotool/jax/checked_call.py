@@ -111,8 +111,8 @@ def _compared(module: HloModule, optimized: HloModule, leaves: list[Any], second
 
 def _non_finite(module: HloModule, leaves: list[Any], seconds: float) -> tuple[str, list[Diagnostic]]:
     """What the results of the call hold, and who makes it."""
-    from hlotool.execution import Program, fitted
     from hlotool.blame import find_nonfinite, nonfinite_diagnostics
+    from hlotool.execution import Program, fitted
 
     program = Program(module)
     try:

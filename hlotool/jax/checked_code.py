@@ -16,8 +16,8 @@ def check_code(module: HloModule, text: str, seconds: float = 10.0) -> Compariso
     JAX traces the code in a child process; what it makes of it and the module are compared on the reference and on
     pjrt:cpu, as `hlotool compare` does with two modules. Raises HloError (J102) where JAX refuses the code.
     """
-    from hlotool.jax.lax import lowered_code
     from hlotool.blame import compare
+    from hlotool.jax.lax import lowered_code
 
     traced = lowered_code(text, [p.shape for p in module.entry.parameters()])
     return compare(module, traced, time_budget=seconds)

@@ -7,7 +7,7 @@ from hlotool.reduction.codes import LOST
 from hlotool.reduction.command import Command, form_of, words_of
 from hlotool.reduction.entry_values import made_rows
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.interest import Failure, Finding, Interest, Sighting, Timeout, Verdict
+from hlotool.reduction.oracle import Failure, Finding, Interest, Sighting, Timeout, Verdict
 from hlotool.reduction.reducer import Options, Progress, Reduction, reduce
 from hlotool.reduction.state import State, read_rows, rows_as_bytes
 

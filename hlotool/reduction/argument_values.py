@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate
-from hlotool.reduction.plainness import plainer_arrays
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking
-from hlotool.reduction.steps import Work
+from hlotool.reduction.simplify import plainer_arrays
 
 #: elements of an argument that are set to zero one by one, and distinct ones that are tried for all
 _MOST, _DISTINCT = 4096, 6

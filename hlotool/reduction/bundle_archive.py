@@ -29,7 +29,7 @@ from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import BAD_BUNDLE
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.interest import Failure, Finding, Interest, Timeout, Verdict
+from hlotool.reduction.oracle import Failure, Finding, Interest, Timeout, Verdict
 from hlotool.reduction.state import read_rows, rows_as_bytes
 from hlotool.text import print_module
 

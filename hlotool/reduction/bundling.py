@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlotool.blame import blame
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
     Program,
@@ -23,9 +24,8 @@ from hlotool.ops import OPS
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.interest import Failure, Interest, Sighting, Verdict, wrong_results
+from hlotool.reduction.oracle import Failure, Interest, Sighting, Verdict, wrong_results
 from hlotool.text import print_module
-from hlotool.blame import blame
 
 #: environment variables that change what a compiler does
 FLAGS = ("XLA_FLAGS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "TF_XLA_FLAGS")

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from hlotool.process import UserProgram
 from hlotool.reduction.candidate import Array, Candidate
-from hlotool.reduction.interest import NOTHING, Interest, Sighting
+from hlotool.reduction.oracle import NOTHING, Interest, Sighting
 from hlotool.text import print_module
 
 #: the exit code of a program that cannot say; `git bisect` has the same

@@ -11,15 +11,15 @@ import functools
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from hlotool.blame import is_cuttable, section, varying
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloComputation, HloInstruction, called_by, clone_module, post_order
 from hlotool.passes.editing import Editing
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking
-from hlotool.reduction.steps import Work
-from hlotool.blame import is_cuttable, section, varying
 
 #: what is no unit of its own: it costs nothing to keep, and is dropped with its last user
 _FREE = ("parameter", "constant")

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module, uses
 from hlotool.passes.editing import Editing
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.steps import Work
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 
 #: what an instruction is replaced by: a called computation and its arguments
 Body: TypeAlias = "tuple[HloComputation, tuple[HloInstruction, ...]]"

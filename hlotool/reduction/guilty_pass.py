@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hlotool.bisect import first_wrong_pass
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.interest import Sighting, Verdict
+from hlotool.reduction.oracle import Sighting, Verdict
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from hlotool.blame import is_cuttable, section
 from hlotool.execution import leaves
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloComputation, HloInstruction, HloModule, unique_name
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate, Rows
 from hlotool.reduction.cutting import results_of
 from hlotool.reduction.entry_values import Values, values_of
 from hlotool.reduction.flattening import all_inlined
-from hlotool.reduction.steps import Work
-from hlotool.blame import is_cuttable, section
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 
 #: pairs of instructions that are tried, those with the least between them first
 _MOST = 48

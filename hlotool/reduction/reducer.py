@@ -26,16 +26,16 @@ from hlotool.execution import Program
 from hlotool.ir import Attributes, clone_module
 from hlotool.passes.read import parse
 from hlotool.reduction.argument_values import simplify_arguments
-from hlotool.reduction.asking import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import NOT_SHOWN
 from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
 from hlotool.reduction.flattening import flatten, narrow_loops
-from hlotool.reduction.interest import Interest
+from hlotool.reduction.oracle import Interest
+from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.pair_cutting import cut_pair, inline_pair
-from hlotool.reduction.plainness import rename, simplify_literals, strip
 from hlotool.reduction.resizing import resize
-from hlotool.reduction.steps import Work
+from hlotool.reduction.search_state import Work
+from hlotool.reduction.simplify import rename, simplify_literals, strip
 from hlotool.reduction.substituting import substitute
 from hlotool.text import print_module
 

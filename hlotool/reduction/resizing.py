@@ -26,9 +26,9 @@ from hlotool.ir import (
     clone_module,
 )
 from hlotool.passes.editing import Editing
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate, Rows
-from hlotool.reduction.steps import Work
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 
 #: places in an argument from which on fewer elements are taken
 _OFFSETS = 8

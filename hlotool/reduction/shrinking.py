@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from hlotool.reduction.asking import Asker, Maker
 from hlotool.reduction.candidate import Candidate
+from hlotool.reduction.oracle_pool import Asker, Maker
 
 Unit = TypeVar("Unit")
 #: units from which on narrowing pays

@@ -21,7 +21,7 @@ from hlotool.execution import Program, storable
 from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.codes import OTHER_STATE
-from hlotool.reduction.interest import Interest
+from hlotool.reduction.oracle import Interest
 from hlotool.reduction.reducer import Options
 from hlotool.text import print_module
 

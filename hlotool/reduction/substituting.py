@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from hlotool.ir import Attributes, HloInstruction, clone_module, post_order
 from hlotool.passes.editing import Editing
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate, Rows
 from hlotool.reduction.flattening import tidied
-from hlotool.reduction.steps import Work
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 
 #: earlier values of a shape that are tried in place of a later one
 _EARLIER = 4

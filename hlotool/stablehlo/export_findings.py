@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ops import OPS, ConstraintError
+from hlotool.passes.verify import agrees, verify
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.types import NoType
-from hlotool.ops import OPS, ConstraintError
-from hlotool.passes.verify import agrees, verify
 
 #: what a lowering may raise on an instruction that breaks its operation's rules
 MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)

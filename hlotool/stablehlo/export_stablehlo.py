@@ -10,13 +10,6 @@ from hlotool.ir import (
     clone_module,
     no_collection,
 )
-from hlotool.stablehlo import codes
-from hlotool.stablehlo.artifact import without_chlo
-from hlotool.stablehlo.context import make_context
-from hlotool.stablehlo.exporter import Exporter
-from hlotool.stablehlo.loss_report import Loss, LossReport, library_loss
-from hlotool.stablehlo.options import LiftOptions
-from hlotool.stablehlo.shardy import with_shardy
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import (
     has_fusions,
@@ -26,6 +19,13 @@ from hlotool.passes.lift import (
     outline_random_state,
     without_library_calls,
 )
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.artifact import without_chlo
+from hlotool.stablehlo.context import make_context
+from hlotool.stablehlo.exporter import Exporter
+from hlotool.stablehlo.loss_report import Loss, LossReport, library_loss
+from hlotool.stablehlo.options import LiftOptions
+from hlotool.stablehlo.shardy import with_shardy
 
 
 @no_collection()

@@ -18,12 +18,14 @@ from hlotool.ir import (
     post_order,
     unique_name,
 )
+from hlotool.ops import OPS, STARTABLE, ConstraintError
+from hlotool.ops.lowering import Value, string
+from hlotool.passes.verify import Signatures
 from hlotool.stablehlo import codes
+from hlotool.stablehlo.async_ops import is_in_flight, landed, replaced, started
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.dense_elements import Constants
 from hlotool.stablehlo.export_findings import MISREADINGS, Findings, Refusal
-from hlotool.stablehlo.futures import is_in_flight, landed, replaced, started
-from hlotool.stablehlo.lifted_back import NOTHING
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.loss_attributes import ELIDED, LOST, OPAQUE, dictionary_text, value_text
 from hlotool.stablehlo.loss_notes import BESIDE, LossNotes, Written, is_expanded
@@ -37,11 +39,9 @@ from hlotool.stablehlo.module_attributes import (
 )
 from hlotool.stablehlo.nested_values import bind, flat, is_made_of, is_missing, nested
 from hlotool.stablehlo.options import LiftOptions
+from hlotool.stablehlo.roundtrip_check import NOTHING
 from hlotool.stablehlo.strings import attribute_of
 from hlotool.stablehlo.types import NoType, Types
-from hlotool.ops import OPS, STARTABLE, ConstraintError
-from hlotool.ops.lowering import Value, string
-from hlotool.passes.verify import Signatures
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
 _INLINE_DEPTH = 40

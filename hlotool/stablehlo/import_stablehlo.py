@@ -12,12 +12,12 @@ from hlotool.ir import (
     Shape,
     no_collection,
 )
+from hlotool.ops import has_foreign
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.expansion import expanded, is_dynamic, is_quantised, refined
 from hlotool.stablehlo.importer import Importer
 from hlotool.stablehlo.isolated import HAS_CHILD, module_from_outside
 from hlotool.stablehlo.mlir_input import deep, read_program
-from hlotool.ops import has_foreign
 
 
 @no_collection()

@@ -19,9 +19,11 @@ from hlotool.ir import (
     Sharding,
     callees_first,
 )
+from hlotool.ops import BARE_REGIONS, OPS
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.expansion import encoded_operation
+from hlotool.stablehlo.implicit_dynamic_sizes import say_sizes
 from hlotool.stablehlo.lifts import CUSTOM_CALL, lift_of, lifts
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.loss_attributes import Restorer
@@ -37,8 +39,6 @@ from hlotool.stablehlo.operation_reader import OperationReader
 from hlotool.stablehlo.region_shardings import share_with_regions
 from hlotool.stablehlo.strings import text_of
 from hlotool.stablehlo.types import NoType, Types
-from hlotool.stablehlo.unsaid_sizes import say_sizes
-from hlotool.ops import BARE_REGIONS, OPS
 from hlotool.text import check_writable
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))

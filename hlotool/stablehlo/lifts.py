@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from hlotool.stablehlo.expansion import KEPT
-from hlotool.stablehlo.strings import string_of
 from hlotool.ops import OPS
 from hlotool.ops.lowering import Lift
+from hlotool.stablehlo.expansion import KEPT
+from hlotool.stablehlo.strings import string_of
 
 CUSTOM_CALL = "stablehlo.custom_call"
 

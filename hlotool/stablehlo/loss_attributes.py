@@ -29,11 +29,11 @@ from hlotool.ir import (
     may_be_elided,
     post_order,
 )
+from hlotool.ops.lowering import string
+from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.stablehlo.codes import REFUSED
 from hlotool.stablehlo.loss_report import layout_losses
 from hlotool.stablehlo.strings import string_of
-from hlotool.ops.lowering import string
-from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.text import TABLE_NAMES, PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
 
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"

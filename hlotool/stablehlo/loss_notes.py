@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import shortened
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
-from hlotool.stablehlo import codes
-from hlotool.stablehlo.futures import is_in_flight
-from hlotool.stablehlo.lifted_back import NOTHING, Verdict, undeclared, verdict
-from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
-from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
-from hlotool.stablehlo.unsaid_sizes import changed_shapes
 from hlotool.ops import OPS, Op
 from hlotool.ops.lowering import Value
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.async_ops import is_in_flight
+from hlotool.stablehlo.implicit_dynamic_sizes import changed_shapes
+from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
+from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
+from hlotool.stablehlo.roundtrip_check import NOTHING, Verdict, undeclared, verdict
 
 if TYPE_CHECKING:
     from hlotool.stablehlo.exporter import Exporter

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from hlotool.diagnostics import CODES, Diagnostic, Severity, at
 from hlotool.ir import HloModule, Layout, Shape
-from hlotool.stablehlo import codes
 from hlotool.passes.lift import Lifted
+from hlotool.stablehlo import codes
 
 _CODES = {"backend_config": codes.LOST_CONFIG, "statistics": codes.LOST_STATISTICS,
           "control-predecessors": codes.LOST_CONTROL}

@@ -21,10 +21,10 @@ from hlotool.ir import (
     Shape,
     Sharding,
 )
-from hlotool.stablehlo import codes
-from hlotool.stablehlo.strings import string_of, text_of
 from hlotool.ops.lowering import string
 from hlotool.proto import read_sharding
+from hlotool.stablehlo import codes
+from hlotool.stablehlo.strings import string_of, text_of
 from hlotool.text import PhraseError, print_value, quote, read_value, unquote
 
 SHARDING = "mhlo.sharding"

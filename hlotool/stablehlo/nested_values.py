@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.stablehlo.export_findings import Refusal
 from hlotool.ops.lowering import Value
+from hlotool.stablehlo.export_findings import Refusal
 
 
 def is_missing(value: Value) -> bool:

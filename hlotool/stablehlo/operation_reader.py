@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ops.lowering import shortest
 from hlotool.stablehlo.dense_elements import read_dense
 from hlotool.stablehlo.expansion import KEPT
 from hlotool.stablehlo.module_attributes import read_sharding_attribute
 from hlotool.stablehlo.strings import text_of
-from hlotool.ops.lowering import shortest
 
 if TYPE_CHECKING:
     from hlotool.stablehlo.importer import Importer, Scope

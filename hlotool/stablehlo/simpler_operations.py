@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
+from hlotool.passes import PASSES
 from hlotool.stablehlo.expansion import run_passes
 from hlotool.stablehlo.export_stablehlo import to_stablehlo
 from hlotool.stablehlo.import_stablehlo import from_stablehlo
 from hlotool.stablehlo.options import LiftOptions
-from hlotool.passes import PASSES
 
 _COMPLEX = "func.func(stablehlo-complex-math-expander)"
 _CHLO = "func.func(chlo-legalize-to-stablehlo)"

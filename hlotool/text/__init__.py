@@ -13,6 +13,7 @@ same module.
 """
 
 from hlotool.text.comments import comment_spans, comments_in
+from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
 from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
 from hlotool.text.notebook import as_html
 from hlotool.text.parse import parse, parse_recovering
@@ -20,7 +21,6 @@ from hlotool.text.phrase_grammar import parse_phrase
 from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import PrintOptions, print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
-from hlotool.text.reread import Changed, Reading, moved, read_for_changes, reread
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import TABLES, blank_start, skip_blank

@@ -13,9 +13,9 @@ from hlotool.diagnostics import define
 from hlotool.grammars import beginning
 from hlotool.ir import HloComputation, HloInstruction, unique_name
 from hlotool.text.definitions import MOST_NESTED, Body, Definitions
+from hlotool.text.fast_lines import QuickLines
+from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
-from hlotool.text.quick_lines import QuickLines
-from hlotool.text.remembered import RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import HEADER
 from hlotool.text.statements import StatementReader

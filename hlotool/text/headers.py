@@ -12,8 +12,8 @@ import re
 from hlotool.diagnostics import define
 from hlotool.grammars import pattern, terminal
 from hlotool.text.keywords import RESERVED
+from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
-from hlotool.text.remembered import RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import cut_shape, split_commas
 from hlotool.text.syntax_errors import BAD_NAME, SYNTAX, CutError

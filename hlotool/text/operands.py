@@ -5,8 +5,8 @@ from __future__ import annotations
 from hlotool.diagnostics import define
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Shape, unique_name
 from hlotool.text.definitions import MOST_NESTED, Body, Definitions
+from hlotool.text.phrase_cache import PAYLOADS, RememberedPhrases
 from hlotool.text.phrases import PhraseError
-from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import Cut, CutOperand, cut_operand, split_commas
 from hlotool.text.shapes_text import has_orders

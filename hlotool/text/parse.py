@@ -25,8 +25,8 @@ from hlotool.text.definitions import Body, Definitions
 from hlotool.text.headers import BAD_HEADER, HeaderReader
 from hlotool.text.keywords import KEYWORDS
 from hlotool.text.legacy import notes_of
+from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
-from hlotool.text.remembered import RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import HEADER, Cut, cut_attributes, cut_unnamed, match_bracket
 from hlotool.text.syntax_errors import (

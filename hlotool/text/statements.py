@@ -23,9 +23,9 @@ from hlotool.text.definitions import Body, Definitions, PendingCall
 from hlotool.text.keywords import KEYWORDS, TYPE_WORDS
 from hlotool.text.legacy import NEWER_ATTRIBUTES
 from hlotool.text.operands import OperandReader
+from hlotool.text.phrase_cache import PAYLOADS, RememberedPhrases
 from hlotool.text.phrase_errors import BAD_ATTRIBUTE
 from hlotool.text.phrases import PhraseError, read_names
-from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.reports import Reports
 from hlotool.text.scan import Cut, CutAttribute, cut_instruction
 from hlotool.text.syntax_errors import BAD_NAME, SYNTAX

@@ -4,13 +4,13 @@ from hlotool.execution import OutOfTime
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.comparison import TIME_BUDGET, compare
 from hlotool.verdict.comparison_report import comparison_json, comparison_schema
+from hlotool.verdict.extreme_values import SMALL, Doubt, Locator, is_extreme, roundings, takes_ordinary, without_ends
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.judgement import BEYOND_DOUBT, FREE_ULPS, SPREAD_FACTOR, Evidence, Judgement, Kind, judge
-from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, takes_ordinary, without_ends
 from hlotool.verdict.results import ResultJudgement, judge_results, settled_results, worst_of
+from hlotool.verdict.run_observer import Coverage, Watch, is_finite
+from hlotool.verdict.static_bound import assumed_ulps, terms
 from hlotool.verdict.tolerance import PRESETS, Tolerance
-from hlotool.verdict.unsampled import assumed_ulps, terms
-from hlotool.verdict.watching import Coverage, Watch, is_finite
 from hlotool.verdict.who_is_right import who_is_right
 
 __all__ = [

@@ -31,8 +31,8 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program, terms_of_product
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import int_limits, limits, specials
-from hlotool.verdict.watching import Watch, is_finite
-from hlotool.verdict.wishes import Wishes, constants_of
+from hlotool.verdict.boundary_arguments import Wishes, constants_of
+from hlotool.verdict.run_observer import Watch, is_finite
 
 Array: TypeAlias = Any
 Generator: TypeAlias = Any

@@ -40,13 +40,13 @@ from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
+from hlotool.verdict.extreme_values import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
-from hlotool.verdict.range_ends import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
+from hlotool.verdict.run_observer import Coverage, Watch, sides_of
+from hlotool.verdict.static_bound import assumed_ulps
 from hlotool.verdict.tolerance import Tolerance
-from hlotool.verdict.unsampled import assumed_ulps
-from hlotool.verdict.watching import Coverage, Watch, sides_of
 from hlotool.verdict.who_is_right import who_is_right
 
 Array: TypeAlias = Any

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from hlotool.execution import Samples
 from hlotool.ir import HloModule
 from hlotool.verdict.judgement import SPREAD_FACTOR, Evidence, Judgement, Kind, judge
-from hlotool.verdict.unsampled import assumed_ulps
+from hlotool.verdict.static_bound import assumed_ulps
 
 Array: TypeAlias = Any
 #: device, then leaf

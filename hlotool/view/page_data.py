@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
 from hlotool.diagnostics.pages import plain
+from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
 from hlotool.passes.origins import origin_of
 from hlotool.passes.read import parse
 from hlotool.text import print_value

@@ -11,8 +11,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible, visible_html
-from hlotool.ir import HloModule
 from hlotool.diagnostics.pages import filled, packed, script_data
+from hlotool.ir import HloModule
 from hlotool.passes.cost import peak_memory
 from hlotool.view.codes import NO_VALUES
 from hlotool.view.overlays import Values

@@ -1,7 +1,6 @@
 """Equality of modules: one normal form, matching by structure, and the differences that remain."""
 
 from hlotool.passes.equality.differences import Change, Diff, diff
-from hlotool.passes.equality.fates import FATES, Became, became, is_optimised
 from hlotool.passes.equality.fingerprints import fingerprint, size_blind_fingerprint
 from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.movements import common_parts, merged, split
@@ -14,6 +13,7 @@ from hlotool.passes.equality.normal_form import (
     gone,
     leaf_numbers,
 )
+from hlotool.passes.equality.op_name_matching import FATES, Became, became, is_optimised
 from hlotool.passes.equality.simplified import CONVERSIONS, SIMPLIFICATIONS, Simplified, same_up_to
 from hlotool.passes.equality.structure import Aspects, Structure
 

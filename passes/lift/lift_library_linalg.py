@@ -8,7 +8,8 @@
         backend_config={side = 76 : ui8, ...}         transpose_a=TRANSPOSE
     }                                             }
 
-Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops: see hlotool.builder.linalg.
+Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops:
+see hlotool.builder.linalg.
 """
 
 from __future__ import annotations

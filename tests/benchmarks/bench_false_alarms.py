@@ -25,9 +25,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from hlotool.blame import compare_unnamed, name_instruction
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, read_module
-from hlotool.blame import compare_unnamed, name_instruction
 
 ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

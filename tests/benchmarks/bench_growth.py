@@ -109,8 +109,8 @@ def _arguments(module: Any) -> tuple[Any, list[list[Any]]]:
 
 def _by_values(given: tuple[Any, list[list[Any]]]) -> object:
     """What `hlotool diff --values` does with a module and itself."""
-    from hlotool.execution import Program
     from hlotool.blame import match_values
+    from hlotool.execution import Program
 
     module, rows = given
     return match_values(Program(module), Program(module), rows, seconds=600)

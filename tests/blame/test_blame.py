@@ -14,10 +14,6 @@ import pytest
 from planted_faults import Faulty
 
 import hlotool
-from hlotool.cli import main
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program, evaluate, evaluate_program, executor_named
-from hlotool.ir import clone_module
 from hlotool.blame import (
     blame,
     blame_pair,
@@ -28,8 +24,12 @@ from hlotool.blame import (
     reproduce_blame,
 )
 from hlotool.blame.compared import _is_alone
+from hlotool.blame.probe import Bench
 from hlotool.blame.reasons import _why
-from hlotool.blame.trials import Bench
+from hlotool.cli import main
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution import Program, evaluate, evaluate_program, executor_named
+from hlotool.ir import clone_module
 from hlotool.verdict.argument_sets import ArgumentSearch
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.blame import ValueMatches, blame_pair, match_values
+from hlotool.blame.number_text import extremes
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, arguments_for, evaluate_program
-from hlotool.blame import ValueMatches, blame_pair, match_values
-from hlotool.blame.number_text import extremes
 
 BEFORE = """HloModule before
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }

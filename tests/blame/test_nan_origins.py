@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hlotool import parse
+from hlotool.blame import find_nonfinite, nonfinite_diagnostics, record
 from hlotool.cli import main
 from hlotool.execution import Program
-from hlotool.blame import find_nonfinite, nonfinite_diagnostics, record
 
 ADD = "add { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q) }\n"
 INF, NAN = float("inf"), float("nan")

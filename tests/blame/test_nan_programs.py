@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hlotool import parse
+from hlotool.blame import find_nonfinite, nonfinite_diagnostics
 from hlotool.cli import main
 from hlotool.execution import Program
-from hlotool.blame import find_nonfinite, nonfinite_diagnostics
 
 INF, NAN = float("inf"), float("nan")
 

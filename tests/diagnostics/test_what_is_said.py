@@ -22,10 +22,10 @@ import hlotool
 from hlotool.cli.main import main
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.jax.lax import to_jax_code
-from hlotool.stablehlo import LossReport
 from hlotool.passes.cost import GROUPINGS, transfers
 from hlotool.passes.lints import RULES, Rule, run
 from hlotool.passes.verify import verify
+from hlotool.stablehlo import LossReport
 
 
 def shown(found: Diagnostic) -> Iterator[str]:

@@ -7,10 +7,10 @@ import pytest
 from doubling_calls import doubling_calls
 
 import hlotool
+from hlotool.blame import find_nonfinite
 from hlotool.diagnostics import HloError
 from hlotool.execution import Options, Program, evaluate_program, execute, run_limit, sample_program, shadow_program
 from hlotool.execution.run_limits import RunLimits
-from hlotool.blame import find_nonfinite
 
 HUGE = """HloModule huge
 ENTRY e {

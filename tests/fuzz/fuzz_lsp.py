@@ -1,7 +1,7 @@
 """Messages to the language server: each request has its reply, and the server goes on.
 
 An input is a message a line, each put into a frame of the right length; what breaks frames is tried in
-tests/serve/lsp/test_lsp_hostile.py. The server runs in this process, without its pipes.
+tests/serve/test_lsp_hostile.py. The server runs in this process, without its pipes.
 """
 
 from __future__ import annotations

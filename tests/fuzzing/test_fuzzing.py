@@ -36,11 +36,11 @@ from hlotool.fuzzing import (
 from hlotool.fuzzing import batch as fuzzing_batch
 from hlotool.fuzzing.drawn_programs import composed_program
 from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
-from hlotool.fuzzing.following_up import Followed
+from hlotool.fuzzing.metamorphic import OF_VALUES, Value
+from hlotool.fuzzing.process_finding import Followed
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import program_of
-from hlotool.fuzzing.subject import Subject
-from hlotool.fuzzing.wrappings import OF_VALUES, Value
+from hlotool.fuzzing.test_program import Subject
 from hlotool.ir import Shape
 from hlotool.process import Crashed, close_children
 from hlotool.reduction import read_bundle

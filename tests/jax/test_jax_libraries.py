@@ -15,8 +15,8 @@ import pytest
 import hlotool
 from hlotool import from_stablehlo, to_stablehlo
 from hlotool.ir import HloModule
-from hlotool.stablehlo import LiftOptions
 from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
+from hlotool.stablehlo import LiftOptions
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
 #: what runs every time: no other library than JAX itself

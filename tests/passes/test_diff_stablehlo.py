@@ -7,10 +7,10 @@ import pytest
 from xla_library import VERSION
 
 from hlotool.cli.main import main
-from hlotool.stablehlo import from_stablehlo
 from hlotool.passes.equality import CONVERSIONS, FATES, SIMPLIFICATIONS, became, same_up_to
 from hlotool.passes.equality.structure import Structure
 from hlotool.passes.read import parse
+from hlotool.stablehlo import from_stablehlo
 from tests.jax_programs import PROGRAMS, argument
 
 

@@ -4,9 +4,9 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.stablehlo import from_stablehlo, to_stablehlo
 from hlotool.passes.equality import Expressions, diff, same_up_to
 from hlotool.passes.read import parse
+from hlotool.stablehlo import from_stablehlo, to_stablehlo
 
 
 def square(bitcast, given="{1,0}"):

@@ -6,8 +6,8 @@ import pytest
 from jax.extend.mlir import ir
 
 from hlotool.diagnostics import HloError
-from hlotool.stablehlo import LiftOptions, bytecode, read_program, to_bytecode, to_stablehlo
 from hlotool.passes.read import parse
+from hlotool.stablehlo import LiftOptions, bytecode, read_program, to_bytecode, to_stablehlo
 
 TEXT = "HloModule m\nENTRY e { a = f32[2] parameter(0)  c = f32[2] constant({1, 2})  ROOT b = f32[2] OP(a, c) }"
 

@@ -44,11 +44,11 @@ from hlotool.ir import (
     Sharding,
     clone_module,
 )
+from hlotool.ops import COMMON_ATTRIBUTES, OPS
+from hlotool.passes.legalize import legalized
 from hlotool.stablehlo import LiftOptions, LossReport
 from hlotool.stablehlo.context import make_context
 from hlotool.stablehlo.loss_report import Loss, layout_losses
-from hlotool.ops import COMMON_ATTRIBUTES, OPS
-from hlotool.passes.legalize import legalized
 from hlotool.text import unquote
 
 NIGHTLY = os.environ.get("HLOTOOL_NIGHTLY") == "1"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.blame import compare
 from hlotool.cli.compare import _text
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
-from hlotool.blame import compare
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,

@@ -10,7 +10,7 @@ import hlotool
 from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
 from hlotool.ir import DTYPES
 from hlotool.verdict import Evidence, Judgement, Kind, judge
-from hlotool.verdict.wishes import _beside
+from hlotool.verdict.boundary_arguments import _beside
 
 
 def program_of(body: str, computations: str = "") -> Program:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import HloInstruction, Shape
 from hlotool.builder.linalg.loop_arrays import (
     adjoint,
     as_columns,
@@ -27,6 +26,7 @@ from hlotool.builder.linalg.loop_arrays import (
 )
 from hlotool.builder.linalg.reflections import from_left, from_right, reflection, stored, with_reflection
 from hlotool.builder.linalg.routine import Config, letter, routine
+from hlotool.ir import HloInstruction, Shape
 from hlotool.passes.lift import Call
 
 Found = list[XlaOp]

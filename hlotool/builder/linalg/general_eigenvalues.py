@@ -8,7 +8,6 @@ from functools import partial
 import ml_dtypes
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import Shape
 from hlotool.builder.linalg.loop_arrays import (
     adjoint,
     as_columns,
@@ -32,6 +31,7 @@ from hlotool.builder.linalg.loop_arrays import (
 from hlotool.builder.linalg.real_blocks import pair_parts, triangular
 from hlotool.builder.linalg.routine import Config, letter, routine
 from hlotool.builder.linalg.schur import schur
+from hlotool.ir import Shape
 from hlotool.passes.lift import Call
 
 Found = list[XlaOp]

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import ml_dtypes
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import Shape
 from hlotool.builder.linalg.factorisations import hessenberg_form, q_of
 from hlotool.builder.linalg.loop_arrays import (
     as_columns,
@@ -35,6 +34,7 @@ from hlotool.builder.linalg.loop_arrays import (
 )
 from hlotool.builder.linalg.real_blocks import standardised
 from hlotool.builder.linalg.reflections import from_left, from_right, reflection
+from hlotool.ir import Shape
 
 #: iterations for each row, and those at which a shift that goes round in circles is replaced by another; as LAPACK has
 _ROUNDS, _UNUSUAL = 30, (10, 20)

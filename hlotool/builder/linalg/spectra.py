@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import Shape
 from hlotool.builder.linalg.factorisations import q_of, qr_form
 from hlotool.builder.linalg.loop_arrays import adjoint, as_rows, each, is_finite, pick, real, typed, zeros
 from hlotool.builder.linalg.routine import Config, letter, routine
+from hlotool.ir import Shape
 
 
 def _masked(b: XlaBuilder, good: XlaOp, value: XlaOp) -> XlaOp:

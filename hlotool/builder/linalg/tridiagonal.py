@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import Shape
 from hlotool.builder.linalg.loop_arrays import at, each, loop, pick, put, size_of, zeros
 from hlotool.builder.linalg.routine import Config, routine
+from hlotool.ir import Shape
 
 
 @routine("gtsv", 1, 1, 1, 2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.ir import Shape
 from hlotool.builder.linalg.factorisations import q_of, qr_form
 from hlotool.builder.linalg.routine import Config, xla_call
+from hlotool.ir import Shape
 from hlotool.passes.lift import Unclear
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Shape
-from hlotool.process import Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.jax.lax.codes import NOT_RUNNING
+from hlotool.process import Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.stablehlo import from_stablehlo
 
 #: seconds for importing JAX and tracing

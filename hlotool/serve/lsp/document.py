@@ -9,9 +9,9 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloModule, Position, Source
+from hlotool.passes.read import read_to_follow
 from hlotool.serve.lsp.names import Names, Occurrence
 from hlotool.serve.lsp.text_lines import Change, Lines
-from hlotool.passes.read import read_to_follow
 from hlotool.text import Changed, reread
 from hlotool.text.input_files import is_mlir, plain_text, split_modules
 

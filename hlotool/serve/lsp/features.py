@@ -16,13 +16,13 @@ from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic, Edit, HloError, Severity, visible
 from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
+from hlotool.ops import OPS, ConstraintError, Op
+from hlotool.passes.formatting import format_text
+from hlotool.passes.origins import origin_of
 from hlotool.serve.lsp.document import Document, Part
 from hlotool.serve.lsp.names import Item, Occurrence
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.text_lines import Lines
-from hlotool.ops import OPS, ConstraintError, Op
-from hlotool.passes.formatting import format_text
-from hlotool.passes.origins import origin_of
 
 _SEVERITY = {Severity.ERROR: lsp.DiagnosticSeverity.Error, Severity.WARNING: lsp.DiagnosticSeverity.Warning,
              Severity.INFO: lsp.DiagnosticSeverity.Information}

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.linting import Settings, left
-from hlotool.serve.lsp.document import Part
 from hlotool.passes.lints import RULES
 from hlotool.passes.verify import InstructionChecks
+from hlotool.serve.lsp.document import Part
 from hlotool.text import Changed, moved
 
 

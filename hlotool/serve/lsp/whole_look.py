@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.linting import INTERNAL, Settings, find_config, read_config
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.serve.lsp.document import Document
 
 #: characters from which on a text is looked at in another process

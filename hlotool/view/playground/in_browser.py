@@ -12,8 +12,8 @@ from hlotool.ops import OPS
 from hlotool.passes.formatting import format_text
 from hlotool.passes.lints import RULES
 from hlotool.passes.read import parse
-from hlotool.view.playground.codes import NOT_IN_BROWSER
 from hlotool.text.input_files import is_mlir
+from hlotool.view.playground.codes import NOT_IN_BROWSER
 
 _NAME = "pasted.hlo"
 #: findings that the page lists

@@ -18,11 +18,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from hlotool.blame import Evidences
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
 from hlotool.ops import OPS
 from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.blame import Evidences
 from hlotool.verdict import Evidence, Judgement, Kind, OutOfTime, Watch, judge
 
 #: ULPs that two executors may be apart where nothing is known of a program's precision

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, Shape
+from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 from hlotool.stablehlo.lifts import lift_of
 from hlotool.stablehlo.operation_reader import OperationReader
 from hlotool.stablehlo.types import NoType
-from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 
 if TYPE_CHECKING:
     from hlotool.stablehlo.exporter import Exporter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hlotool
-from hlotool.reduction.plainness import _renamed
+from hlotool.reduction.simplify import _renamed
 
 TEXT = """HloModule long_name
 add.region.7 { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }

@@ -9,10 +9,10 @@ import fnmatch
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from hlotool.blame.cuts import is_cuttable, part
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, leaves
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.blame.cuts import is_cuttable, part
 
 Array: TypeAlias = Any
 

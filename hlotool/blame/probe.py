@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hlotool.blame.cuts import Part
+from hlotool.blame.reference_values import Rows
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
     Executor,
@@ -24,8 +26,6 @@ from hlotool.execution import (
     ulp_of,
 )
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.blame.cuts import Part
-from hlotool.blame.reference_values import Rows
 from hlotool.verdict import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
 
 Array: TypeAlias = Any

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from hlotool.ir import NO_ATTRIBUTES, Attributes
-from hlotool.reduction.asking import Asker, Maker
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import Values, values_of
+from hlotool.reduction.oracle_pool import Asker, Maker
 
 
 @dataclass

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.stablehlo import LiftOptions, LossReport
 from hlotool.passes.lift import lift_library_calls_recovering
+from hlotool.stablehlo import LiftOptions, LossReport
 
 _TYPES = {"s": ("f32", "f32", "f4"), "d": ("f64", "f64", "f8"), "c": ("c64", "f32", "c8"), "z": ("c128", "f64", "c16")}
 

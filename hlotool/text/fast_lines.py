@@ -15,8 +15,8 @@ from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, Read
 from hlotool.text.definitions import Body
 from hlotool.text.keywords import RESERVED
 from hlotool.text.legacy import OLD_EVERYWHERE, SUSPECTS
+from hlotool.text.phrase_cache import PAYLOADS, RememberedPhrases
 from hlotool.text.phrases import METADATA
-from hlotool.text.remembered import PAYLOADS, RememberedPhrases
 from hlotool.text.scan import LINE, cut_quickly
 from hlotool.text.shapes_text import has_orders
 

@@ -7,7 +7,7 @@ import pytest
 import hlotool
 from hlotool.execution import Program
 from hlotool.ir import DTYPES
-from hlotool.verdict.wishes import Wishes, _pair_undone
+from hlotool.verdict.boundary_arguments import Wishes, _pair_undone
 
 GATHER = ("f32[4,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
           "slice_sizes={1,2}")

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from hlotool.diagnostics import HloError, Severity
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.interest import Interest, Sighting
+from hlotool.reduction.oracle import Interest, Sighting
 
 #: how likely at most a failure that is still there may be missed by repeated asking
 _MISSED = 0.05
@@ -132,7 +132,7 @@ class Asker:
             self._children.put(child)
 
     def _answer(self, child: Child, candidate: Candidate, limit: float) -> Sighting:
-        found: Sighting = child.ask("hlotool.reduction.asking:looked", self.test, candidate, self.allowed,
+        found: Sighting = child.ask("hlotool.reduction.oracle_pool:looked", self.test, candidate, self.allowed,
                                     timeout=limit)
         return found
 

@@ -8,7 +8,7 @@ import pytest
 import hlotool
 from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
 from hlotool.verdict import Comparison, Evidence, Kind, compare, judge, roundings
-from hlotool.verdict.range_ends import is_extreme
+from hlotool.verdict.extreme_values import is_extreme
 
 
 def deep(first: str, last: str = "") -> str:

@@ -11,6 +11,7 @@ from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import Position
+from hlotool.passes.formatting import format_text
 from hlotool.serve.lsp import Names, features
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.features import CannotRename, Places
@@ -19,7 +20,6 @@ from hlotool.serve.lsp.semantic_tokens import semantic_tokens
 from hlotool.serve.lsp.server import MOST_FINDINGS, _most, _path
 from hlotool.serve.lsp.symbols import folding, symbols
 from hlotool.serve.lsp.transport import Unreadable, _runs
-from hlotool.passes.formatting import format_text
 from hlotool.text import parse
 
 URI = "file:///dumps/example.hlo"

@@ -10,12 +10,12 @@ from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.linting import Settings
+from hlotool.passes.lints import RULES
+from hlotool.passes.verify import InstructionChecks
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.following import Following
 from hlotool.serve.lsp.open_text import OpenText
 from hlotool.serve.lsp.text_lines import Change
-from hlotool.passes.lints import RULES
-from hlotool.passes.verify import InstructionChecks
 
 TEXT = """HloModule typed
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from hlotool.bisect import judge_small
+from hlotool.blame import section
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.folds import Match, matches, names_in, pattern_text
 from hlotool.fuzzing.batch import Sighting, known_reason
 from hlotool.fuzzing.open_values import is_open
-from hlotool.fuzzing.subject import Plan, Rows
+from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.read import parse
 from hlotool.reduction import Candidate, Failure, Finding, Interest, Options, Timeout, Verdict, bundle_of, reduce
 from hlotool.reduction import Sighting as Look
 from hlotool.text import print_module
-from hlotool.blame import section
 
 #: what computes nothing: no class is named after it
 _SILENT = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "broadcast", "copy", "reshape"})

@@ -19,9 +19,9 @@ from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import Values, _fitting, values_of
 from hlotool.reduction.pair_cutting import _Side
-from hlotool.reduction.plainness import _plainness, _renamed, _with_count, plainer_arrays
+from hlotool.reduction.search_state import Work
+from hlotool.reduction.simplify import _plainness, _renamed, _with_count, plainer_arrays
 from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
-from hlotool.reduction.steps import Work
 
 F32 = partial(np.array, dtype=np.float32)
 

@@ -211,4 +211,4 @@ def test_a_child_has_hlotool_from_where_its_parent_has_it(tmp_path: pathlib.Path
     code = "import hlotool.process as i; print(i.Child({}).ask('inspect:getsourcefile', i.Child, timeout=60))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True,
                           env=os.environ | {"PYTHONPATH": str(tmp_path)}, check=True)
-    assert done.stdout.strip() == str(tmp_path / "hlotool" / "isolation" / "child.py")
+    assert done.stdout.strip() == str(tmp_path / "hlotool" / "process" / "child.py")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import Moment, Program, evaluate_program, flat, leaves
-from hlotool.ir import HloComputation, HloInstruction
 from hlotool.blame.cuts import Part
 from hlotool.blame.reference_values import Rows
+from hlotool.execution import Moment, Program, evaluate_program, flat, leaves
+from hlotool.ir import HloComputation, HloInstruction
 
 Array: TypeAlias = Any
 

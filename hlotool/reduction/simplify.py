@@ -13,10 +13,10 @@ from hlotool.ir import (
     clone_module,
     post_order,
 )
-from hlotool.reduction.asking import Maker
 from hlotool.reduction.candidate import Array, Candidate
+from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking
-from hlotool.reduction.steps import Work
 
 #: elements of an array that are looked at to say how plain it is
 _LOOKED_AT = 256

@@ -24,7 +24,7 @@ from hlotool.execution import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
 from hlotool.ops import OPS
 from hlotool.verdict.judgement import Judgement, Kind
-from hlotool.verdict.unsampled import terms
+from hlotool.verdict.static_bound import terms
 
 Array: TypeAlias = Any
 
