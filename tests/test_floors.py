@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "process": 3, "proto": 4, "ops": 4, "passes": 5,
           "stablehlo": 6, "builder": 7, "execution": 7, "verdict": 8, "folds": 8, "blame": 9, "conformance": 9,
-          "linting": 9, "bisect": 10, "serve": 10, "jax": 10, "docs": 10, "corpus": 10, "reduction": 11, "view": 11,
+          "linting": 9, "bisection": 10, "serve": 10, "jax": 10, "docs": 10, "corpus": 10, "reduction": 11, "view": 11,
           "fuzzing": 12, "cli": 13}
 FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
 FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]

@@ -29,7 +29,7 @@ from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.bisect import Chain, ChainVerdict, Folder, Options, PassVerdict, Reader
+    from hlotool.bisection import Chain, ChainVerdict, Folder, Options, PassVerdict, Reader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,12 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the modules before and after the first pass that is wrong: "
                              "`hlotool reduce BEFORE AFTER` makes them small")
     parser.add_argument("--html", metavar="FILE", help="write a page with the time line")
-    add_format(parser, "hlotool.bisect:bisect.schema.json")
+    add_format(parser, "hlotool.bisection:bisect.schema.json")
     add_argument_files(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.bisect import Reader, folder_record, folder_verdict, read_folder, text_report
+    from hlotool.bisection import Reader, folder_record, folder_verdict, read_folder, text_report
 
     wanted = args.module
     folder = read_folder(args.folder, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
@@ -85,7 +85,7 @@ def _check_written(args: argparse.Namespace, folder: Folder) -> None:
 
 def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
     """Hold two folders against each other."""
-    from hlotool.bisect import UNLIKE_FOLDERS, compare_folders, partings_record, partings_text, read_folder
+    from hlotool.bisection import UNLIKE_FOLDERS, compare_folders, partings_record, partings_text, read_folder
 
     other = read_folder(args.against)
     wanted = args.module
@@ -104,7 +104,7 @@ def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
 
 
 def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[ChainVerdict]:
-    from hlotool.bisect import judge_chain
+    from hlotool.bisection import judge_chain
 
     found = []
     for chain in folder.chains:
@@ -114,7 +114,7 @@ def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[Ch
 
 
 def _options(args: argparse.Namespace, chain: Chain, reader: Reader) -> Options:
-    from hlotool.bisect import Options
+    from hlotool.bisection import Options
 
     arguments = None
     if args.argument_files:
@@ -160,7 +160,7 @@ def _write(args: argparse.Namespace, found: list[ChainVerdict]) -> None:
     if args.save_pair is not None:
         _write_pair(args.save_pair, wrong)
     if args.html is not None:
-        from hlotool.bisect import folder_page
+        from hlotool.bisection import folder_page
 
         write_beside(Path(args.html), folder_page(args.folder, found).encode("utf-8", "backslashreplace"))
 

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _folders(args: argparse.Namespace) -> int:
     """Dump folders, whose modules are paired by name and fingerprint."""
-    from hlotool.bisect import diff_folders
+    from hlotool.bisection import diff_folders
 
     if args.names or args.ignore or args.passes or args.values:
         complain("hlotool diff of folders takes no --names, --ignore, --passes and --values")

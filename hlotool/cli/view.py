@@ -103,7 +103,7 @@ def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:
 
 
 def _folder(path: str, form: str, args: argparse.Namespace) -> int:
-    from hlotool.bisect import Reader, read_folder
+    from hlotool.bisection import Reader, read_folder
     from hlotool.view import MOST_BYTES, folder_page
 
     if form != "html" or args.values is not None:

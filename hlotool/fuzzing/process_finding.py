@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from hlotool.bisect import judge_small
+from hlotool.bisection import judge_small
 from hlotool.blame import section
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named

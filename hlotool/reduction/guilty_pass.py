@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hlotool.bisect import first_wrong_pass
+from hlotool.bisection import first_wrong_pass
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import Sighting, Verdict
 

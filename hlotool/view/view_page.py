@@ -19,7 +19,7 @@ from hlotool.view.overlays import Values
 from hlotool.view.page_data import ViewedModule, match_record, module_record, step_counts, viewed
 
 if TYPE_CHECKING:  # one module needs neither, and what they need in turn is much
-    from hlotool.bisect import Chain, Dump, Reader
+    from hlotool.bisection import Chain, Dump, Reader
     from hlotool.passes.equality import Diff
 
 #: of the modules in a folder's page, packed: a browser opens that within seconds

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import hlotool
-from hlotool.bisect import Options, judge_compilation
+from hlotool.bisection import Options, judge_compilation
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, fitted
 

@@ -65,8 +65,9 @@ def test_the_policy_of_the_conformance_page_allows_its_own_script_and_style() ->
     assert allowed(conformance_page({**REPORT, "missing": cases})) == allowed(page)
 
 
-@pytest.mark.parametrize(("room", "file"), [("view", "view.html"), ("bisect", "timeline.html"), ("docs", "page.html"),
-                                            ("diagnostics", "page.html"), ("conformance", "report.html")])
+@pytest.mark.parametrize(("room", "file"), [
+    ("view", "view.html"), ("bisection", "timeline.html"), ("docs", "page.html"), ("diagnostics", "page.html"),
+    ("conformance", "report.html")])
 def test_every_template_begins_with_the_one_head(room: str, file: str) -> None:
     text = resources.files(f"hlotool.{room}").joinpath(file).read_text("utf-8")
     assert re.match(r"\{\{ ?head ?\}\}\n", text, re.I)

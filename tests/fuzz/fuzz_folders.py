@@ -17,7 +17,7 @@ from mutations import OF_TEXT, Mutation, a_splice, an_end, mutant, some_bytes, s
 from oracle import check_diagnostics, refusal
 
 import hlotool
-from hlotool.bisect import Reader, dump_name, read_folder
+from hlotool.bisection import Reader, dump_name, read_folder
 from hlotool.conformance import Status
 from hlotool.conformance.changes import changes, read_report
 from hlotool.diagnostics import HloError

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_view_in_browser import SCOPED
 
-from hlotool.bisect import Reader, read_folder
+from hlotool.bisection import Reader, read_folder
 from hlotool.cli import main
 from hlotool.view import folder_page
 

@@ -11,8 +11,8 @@ from browser_pages import Opened, browser, violations
 from test_view_in_browser import SCOPED
 
 import hlotool
-from hlotool.bisect import Options, judge_chain, read_folder
-from hlotool.bisect import folder_page as bisect_page
+from hlotool.bisection import Options, judge_chain, read_folder
+from hlotool.bisection import folder_page as bisect_page
 from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
 from hlotool.diagnostics.formats import Findings, written

@@ -14,7 +14,7 @@ import pytest
 from browser_pages import Opened, browser
 
 import hlotool
-from hlotool.bisect import Reader, read_folder
+from hlotool.bisection import Reader, read_folder
 from hlotool.view import Values, folder_page, module_page, pair_page
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"

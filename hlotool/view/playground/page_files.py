@@ -17,7 +17,7 @@ from hlotool.passes.read import parse
 
 #: folders of the package that a page has no use for: manuals, runners, servers, samples
 _NOT_PACKED = frozenset(("__pycache__", "docs", "samples", "builder", "folds", "fuzzing", "jax", "serve", "reduction",
-                         "conformance", "bisect", "blame", "verdict", "cli"))
+                         "conformance", "bisection", "blame", "verdict", "cli"))
 _PACKED = (".py", ".lark", ".toml", ".json", ".html", ".css", ".js", ".txt")
 #: the same bytes for the same files
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -7,8 +7,8 @@ import pathlib
 import numpy as np
 import pytest
 
-from hlotool.bisect import Options, bisect_schema, folder_record, judge_chain, read_folder, text_report
-from hlotool.bisect.partitioned import Tiles, partition_between
+from hlotool.bisection import Options, bisect_schema, folder_record, judge_chain, read_folder, text_report
+from hlotool.bisection.partitioned import Tiles, partition_between
 from hlotool.execution import Program
 from hlotool.passes.read import parse
 

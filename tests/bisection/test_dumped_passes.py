@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.bisect import judge_compilation
+from hlotool.bisection import judge_compilation
 from hlotool.diagnostics import HloError
 from hlotool.execution import Options, Program, executor_named
 

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm, Reassociated
-from hlotool.bisect.codes import NO_VERDICT, PASS_IS_WRONG
-from hlotool.bisect.dump_folder import Chain, Dump, Reader
-from hlotool.bisect.partitioned import Partition, partition_between
-from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
-from hlotool.bisect.tried_arguments import Stage, TriedArguments, is_decided
+from hlotool.bisection.canonical_form import CanonicalForm, Reassociated
+from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
+from hlotool.bisection.dump_folder import Chain, Dump, Reader
+from hlotool.bisection.partitioned import Partition, partition_between
+from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
+from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hlotool.bisect.codes import NO_CHAIN, NOT_A_DUMP
-from hlotool.bisect.dump_names import DumpName, dump_name, is_beside
+from hlotool.bisection.codes import NO_CHAIN, NOT_A_DUMP
+from hlotool.bisection.dump_names import DumpName, dump_name, is_beside
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule, Source
 from hlotool.text.input_files import Input, bytes_of, files_of, inputs_of, plain_text, uncompressed

@@ -19,8 +19,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm
-from hlotool.bisect.remembered_values import RememberedValues, Unknown, Way
+from hlotool.bisection.canonical_form import CanonicalForm
+from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.bisect.chain_judge import Options, judge_pairs
-from hlotool.bisect.codes import PASS_IS_WRONG
-from hlotool.bisect.dump_folder import Chain, Dump, Folder, Reader
-from hlotool.bisect.pass_report import pass_record, sentence, wrapped
-from hlotool.bisect.pass_verdicts import PassVerdict
+from hlotool.bisection.chain_judge import Options, judge_pairs
+from hlotool.bisection.codes import PASS_IS_WRONG
+from hlotool.bisection.dump_folder import Chain, Dump, Folder, Reader
+from hlotool.bisection.pass_report import pass_record, sentence, wrapped
+from hlotool.bisection.pass_verdicts import PassVerdict
 from hlotool.passes.equality import diff
 
 

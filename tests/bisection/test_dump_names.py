@@ -5,10 +5,10 @@ import pathlib
 
 import pytest
 
-from hlotool.bisect import Reader, dump_name, read_folder
-from hlotool.bisect.dump_folder import Dump
-from hlotool.bisect.pass_report import pass_record
-from hlotool.bisect.pass_verdicts import PassVerdict
+from hlotool.bisection import Reader, dump_name, read_folder
+from hlotool.bisection.dump_folder import Dump
+from hlotool.bisection.pass_report import pass_record
+from hlotool.bisection.pass_verdicts import PassVerdict
 from hlotool.diagnostics import HloError
 
 NAMES = {

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from hlotool.bisect.chain_judge import Options, judge_chain
-from hlotool.bisect.dump_folder import read_folder
-from hlotool.bisect.pass_verdicts import ChainVerdict, PassVerdict
+from hlotool.bisection.chain_judge import Options, judge_chain
+from hlotool.bisection.dump_folder import read_folder
+from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.execution import Options as RunOptions
 from hlotool.execution import Program, executor_named
 from hlotool.ir import HloModule

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.bisect.canonical_form import CanonicalForm
-from hlotool.bisect.remembered_values import RememberedValues
-from hlotool.bisect.tried_arguments import Stage, TriedArguments
+from hlotool.bisection.canonical_form import CanonicalForm
+from hlotool.bisection.remembered_values import RememberedValues
+from hlotool.bisection.tried_arguments import Stage, TriedArguments
 from hlotool.execution import Program, evaluate_program, sample_program
 from hlotool.passes.equality import NotComparable
 from hlotool.verdict import ArgumentSearch, ArgumentSet

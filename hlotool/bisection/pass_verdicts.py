@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from hlotool.bisect.dump_folder import Chain, Dump
+from hlotool.bisection.dump_folder import Chain, Dump
 from hlotool.blame import PairBlame
 from hlotool.diagnostics import Diagnostic
 from hlotool.verdict import Judgement, Kind

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm
-from hlotool.bisect.matched_modules import Match, MatchedValues
-from hlotool.bisect.remembered_values import RememberedValues, Unknown, Way
+from hlotool.bisection.canonical_form import CanonicalForm
+from hlotool.bisection.matched_modules import Match, MatchedValues
+from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, sample_program, shadow_program
 from hlotool.verdict import ArgumentSet, Evidence, Judgement, Kind, Watch, judge

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.bisect.dump_names import dump_name, is_beside
+from hlotool.bisection.dump_names import dump_name, is_beside
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.equality import Change, Diff, diff, fingerprint

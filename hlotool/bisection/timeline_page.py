@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from hlotool.bisect.pass_report import MARKS, counted, folder_verdict, guilty_facts, sentence
-from hlotool.bisect.pass_verdicts import ChainVerdict, PassVerdict
+from hlotool.bisection.pass_report import MARKS, counted, folder_verdict, guilty_facts, sentence
+from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.diagnostics import visible_html
 from hlotool.diagnostics.pages import filled
 
@@ -21,7 +21,7 @@ _HEADINGS = {"wrong": "A pass changes what a module computes", "none": "Some pas
 
 def folder_page(path: str, found: Sequence[ChainVerdict]) -> str:
     """The page of a folder; modules with something wrong come first."""
-    template = importlib.resources.files("hlotool.bisect").joinpath("timeline.html").read_text("utf-8")
+    template = importlib.resources.files("hlotool.bisection").joinpath("timeline.html").read_text("utf-8")
     order = [c for v in _HEADINGS for c in found if c.verdict == v]
     parts = {
         "TITLE": visible_html(Path(path).name or path), "HEADING": _HEADINGS[folder_verdict(found)],

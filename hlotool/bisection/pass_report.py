@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hlotool.bisect.pass_verdicts import ChainVerdict, Difference, PassVerdict
+from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.diagnostics import visible
 
 _WIDTH = 80
@@ -178,6 +178,6 @@ def _difference(found: Difference) -> dict[str, Any]:
 @functools.cache
 def bisect_schema() -> dict[str, Any]:
     """The JSON schema of a folder's record."""
-    text = importlib.resources.files("hlotool.bisect").joinpath("bisect.schema.json").read_text("utf-8")
+    text = importlib.resources.files("hlotool.bisection").joinpath("bisect.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found

@@ -11,7 +11,7 @@ import pytest
 from ml_dtypes import bfloat16
 
 import hlotool
-from hlotool.bisect import (
+from hlotool.bisection import (
     Options,
     bisect_schema,
     compare_folders,
@@ -21,7 +21,7 @@ from hlotool.bisect import (
     read_folder,
     text_report,
 )
-from hlotool.bisect.chain_judge import _stands_on
+from hlotool.bisection.chain_judge import _stands_on
 from hlotool.cli.main import main
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"

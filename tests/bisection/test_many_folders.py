@@ -10,7 +10,7 @@ from typing import BinaryIO
 import jsonschema
 import pytest
 
-from hlotool.bisect import diff_folders, many_folders
+from hlotool.bisection import diff_folders, many_folders
 from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.diagnostics import Diagnostic, HloError

@@ -8,8 +8,8 @@ import time
 import pytest
 
 import hlotool
-from hlotool.bisect import Reader, dump_folder, read_folder
-from hlotool.bisect.dump_names import dump_name
+from hlotool.bisection import Reader, dump_folder, read_folder
+from hlotool.bisection.dump_names import dump_name
 
 
 @pytest.mark.parametrize("name", [

@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.bisect.canonical_form import CanonicalForm, Recipe
+from hlotool.bisection.canonical_form import CanonicalForm, Recipe
 from hlotool.execution import (
     InstructionRuns,
     Program,
