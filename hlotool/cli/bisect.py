@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
+from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format

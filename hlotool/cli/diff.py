@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.arrays import add_argument_files, read_arguments
+from hlotool.cli.argument_arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load, module_of
 from hlotool.cli.option_values import seconds

@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.arrays import add_argument_files, read_arguments, write_arguments
+from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import seconds

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hlotool.cli.arrays import add_argument_files, read_arguments, write_arrays, write_named
+from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import seconds
