@@ -30,6 +30,7 @@ from hlotool.ir import (
     reachable,
     unique_name,
 )
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS, ConstraintError
 
 #: elements up to which a constant of one value is written out
@@ -212,8 +213,6 @@ class Editing:
 
 def zero_literal(shape: Shape) -> Literal:
     """The literal of a static array of zeros."""
-    import numpy as np
-
     return Literal(Shape.array(shape.element_type, shape.dims), np.zeros(shape.dims, shape.dtype.numpy))
 
 

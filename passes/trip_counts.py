@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS
 
 #: iterations and instructions that are evaluated at most
@@ -175,8 +176,6 @@ class _Loop:
         operands = [self.value(o, frame, state, depth + 1) for o in instruction.operands]
         attributes = record.attributes_of(instruction)
         if instruction.opcode == "convert":
-            import numpy as np
-
             return np.asarray(operands[0]).astype(instruction.shape.dtype.numpy)
         return record.evaluate(*operands, **attributes)
 

@@ -22,6 +22,7 @@ TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py", 
 
 #: modules that a room opens beside its face, because most users of the room need not pay for them
 SIDE_DOORS = {
+    "hlotool.ir.arrays": "NumPy, for files that compute",
     "hlotool.ir.interning": "the metaclass of values; no value itself",
     "hlotool.ir.metadata_fields": "read when somebody asks for metadata",
     "hlotool.diagnostics.render": "frames; only commands print",

@@ -6,14 +6,13 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import BROADCAST, Function, add, function, today, without_builder
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import attribute_value, element_type_of, unqualified
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.broadcasting import checked_in_dim
 from hlotool.builder.codes import (
     ARGUMENTS,
@@ -26,6 +24,7 @@ from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, ints, padding_of, shape_of
 from hlotool.builder.reduction import grouped
 from hlotool.ir import UNBOUNDED, PaddingDimension, Shape
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.codes import ARGUMENTS, STRICTER
 from hlotool.builder.dimension_numbers import ScatterDimensionNumbers, numbers_of
 from hlotool.builder.functions import flattened, today
@@ -14,6 +12,7 @@ from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints, shape_of
 from hlotool.ir import HloComputation, Shape
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from hlotool.builder.codes import NO_ATTRIBUTE, NO_OPERAND, NO_SHAPE
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import Refused, demand
@@ -32,6 +30,7 @@ from hlotool.ir import (
     dtype_of_numpy,
     kind_of,
 )
+from hlotool.ir.arrays import np
 from hlotool.text import PhraseError, print_value, quote, read_value
 
 _PYTHON_TYPES: dict[type, str] = {bool: "pred", int: "s32", float: "f32", complex: "c64"}

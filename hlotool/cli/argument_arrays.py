@@ -12,6 +12,7 @@ from typing import Any
 from hlotool.cli.option_values import whole_number
 from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.ir import Shape
+from hlotool.ir.arrays import np
 
 
 def add_argument_files(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,6 @@ def _typed(array: Any, shape: Shape) -> Any:
 
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
-    import numpy as np
 
     from hlotool.execution import storable
 
@@ -58,7 +58,6 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
 
 def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with arg0, arg1, ..., which --args reads."""
-    import numpy as np
 
     from hlotool.execution import storable
 
@@ -69,7 +68,6 @@ def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
 
 def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
     """An .npz file with the arrays under their names, whatever those are."""
-    import numpy as np
 
     from hlotool.execution import storable
 

@@ -20,6 +20,7 @@ from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.execution import Program
@@ -95,7 +96,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _records(devices: list[list[Any]]) -> list[dict[str, Any]]:
     """The results as JSON has them; NaN, infinities and complex numbers as text."""
-    import numpy as np
 
     from hlotool.ir import dtype_of_numpy
 
@@ -145,8 +145,6 @@ def _arguments(program: Program, loaded: Loaded, args: argparse.Namespace) -> li
 
 
 def _print(name: str, devices: list[list[Any]], *, with_name: bool) -> None:
-    import numpy as np
-
     if with_name:
         print(f"{name}:")
     for device, results in enumerate(devices):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
+
 #: leaves of arguments or results, tuples flattened, of every device in replica-major order: device, then leaf
 PerDevice: TypeAlias = tuple[tuple[Array, ...], ...]
 

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.conformance.case import Case, PerDevice
 from hlotool.conformance.case_verdict import allowance_of, compared, is_settled
@@ -20,8 +20,6 @@ from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import NO_VALUE, ask_each
 from hlotool.process import close_children
-
-Array: TypeAlias = Any
 
 #: what judges texts that are to be refused, or verified only: hlotool's verifier, for every executor alike
 VERIFIER = "verifier"

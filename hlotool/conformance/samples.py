@@ -28,13 +28,11 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 from hlotool.conformance.case import Case
 from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 from hlotool.ir import DTYPES
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
 
 BAD_DIRECTIVE = define("T101", "bad-directive", "A `// key: value` line of a case cannot be understood.")
 NO_CASES = define("T102", "unreadable-cases", "A file of cases cannot be read.")

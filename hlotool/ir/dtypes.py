@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from hlotool.ir.arrays import np
+
 Family = Literal["pred", "signed", "unsigned", "float", "complex"]
 #: what the bit patterns of a float hold beside numbers. "ieee": infinities, and NaNs with a payload; "one": a single
 #: NaN for each sign, where the largest number would be; "no minus zero": a NaN where that would be; "no sign": a NaN
@@ -154,8 +156,6 @@ def _power_of_two(exponent: int) -> Fraction:
 
 @functools.cache
 def _numpy_dtype(name: str) -> Any:
-    import numpy as np
-
     if hasattr(np, name):
         return np.dtype(getattr(np, name))
     import ml_dtypes
@@ -168,7 +168,5 @@ def _numpy_dtype(name: str) -> Any:
 @functools.cache
 def dtype_of_numpy(dtype: Any) -> DType:
     """The element type that holds values of a NumPy dtype; KeyError when HLO has none."""
-    import numpy as np
-
     name = np.dtype(dtype).name
     return next(d for d in DTYPES.values() if d.numpy_name == name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hlotool.ir.arrays import Array, np
 from hlotool.ir.shapes import Shape
 
 #: elements of a literal that its repr shows
@@ -22,19 +23,19 @@ class Literal:
 
     __slots__ = ("_array", "_reader", "elements", "is_elided", "shape", "text")
 
-    def __init__(self, shape: Shape, array: Any = None, *, elements: tuple[Literal, ...] = (),
-                 text: str | None = None, reader: Callable[[Shape, str], Any] | None = None,
+    def __init__(self, shape: Shape, array: Array | None = None, *, elements: tuple[Literal, ...] = (),
+                 text: str | None = None, reader: Callable[[Shape, str], Array] | None = None,
                  is_elided: bool = False) -> None:
         self.shape = shape
         self.elements = elements
         #: the value as HLO text, normalised; None for literals that were not read from text
         self.text = text
         self.is_elided = is_elided
-        self._array = array
+        self._array: Array | None = array
         self._reader = reader
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The values as a NumPy array of the shape's dimensions and element type."""
         if self._array is None:
             if self.is_elided:
@@ -98,7 +99,6 @@ class Literal:
     @staticmethod
     def of(array: Any) -> Literal:
         """A literal of a NumPy array (or of what np.asarray takes), its shape taken from the array."""
-        import numpy as np
 
         from hlotool.ir.dtypes import dtype_of_numpy
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hlotool.ir.arrays import np
 from hlotool.ir.interning import Interned
 
 #: devices that are written out one by one; `[1000000000]` of them is a few characters in a text
@@ -153,8 +154,6 @@ class ReplicaGroups(metaclass=Interned):
         return self._of_mesh(self.mesh) if self.mesh is not None else self.groups
 
     def _of_mesh(self, mesh: Mesh) -> tuple[tuple[int, ...], ...]:
-        import numpy as np
-
         ids = mesh.device_ids
         if problem := mesh_problem(mesh, self.axes):
             raise UnlistedDevicesError(problem)

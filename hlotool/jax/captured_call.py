@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.ir import HloModule
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.verdict import Comparison
@@ -28,7 +29,6 @@ class CapturedCall:
 
     def save(self, folder: str | Path) -> tuple[Path, Path]:
         """Write module.hlo and arguments.npz into a folder; their paths."""
-        import numpy as np
 
         from hlotool.execution import storable
 
@@ -50,7 +50,6 @@ def capture(function: Callable[..., Any], *arguments: Any, static_argnums: Seque
     (['parameter', 'sine'], 1)
     """
     import jax
-    import numpy as np
 
     from hlotool.stablehlo import from_stablehlo
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import HloModule
+from hlotool.ir.arrays import np
 from hlotool.jax.program_lines import at_program, frames, module_of, module_of_text
 from hlotool.linting import Settings, lint
 
@@ -71,7 +72,6 @@ def check(function: Callable[..., Any], *arguments: Any, static_argnums: Sequenc
     followed to the instruction that makes them. Raises what JAX raises where the function cannot be traced or compiled.
     """
     import jax
-    import numpy as np
 
     lowered = jax.jit(function, keep_unused=True, static_argnums=static_argnums).lower(*arguments, **keywords)
     module = module_of(lowered.compiler_ir("stablehlo"))

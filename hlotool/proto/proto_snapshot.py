@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.ir import HloModule, Literal, Shape
+from hlotool.ir.arrays import Array
 from hlotool.proto import proto_values as values
 from hlotool.proto.proto_module import in_message, is_wrapped_twice, read_proto
 from hlotool.proto.proto_schema import message_class
 from hlotool.proto.proto_values import INCONSISTENT, ProtoError
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ from hlotool.ir import (
     WindowDimension,
     mesh_problem,
 )
+from hlotool.ir.arrays import np
 from hlotool.proto.proto_schema import elements_field, message_class
 from hlotool.text import PhraseError, quote, read_value
 
@@ -186,8 +187,6 @@ def _in_row_major(flat: Any, dims: tuple[int, ...], order: tuple[int, ...]) -> A
 
 def _elements(proto: Any, declared: Shape) -> Any:
     """The elements of an array literal in the order of memory."""
-    import numpy as np
-
     dtype, count = declared.dtype, declared.size
     field = getattr(proto, elements_field(dtype))
     if dtype.is_stored_whole and (dtype.is_floating or dtype.is_complex):
@@ -207,8 +206,6 @@ def _elements(proto: Any, declared: Shape) -> Any:
 
 def _small(dtype: DType, data: Any, count: int) -> Any:
     """Elements of less than a byte: the low bits of a byte each."""
-    import numpy as np
-
     if dtype.bits == 4 and count != data.size == (count + 1) // 2:
         # Files of 2023 hold two values a byte, the first in the high half. XLA: PackInt4.
         data = np.stack([data >> 4, data & 15], axis=1).reshape(-1)[:count]

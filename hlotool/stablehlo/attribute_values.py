@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from hlotool.ir.arrays import np
 from hlotool.stablehlo.context import make_context
 from hlotool.stablehlo.strings import attribute_of, string_of
 
@@ -92,8 +93,6 @@ class AttributeValues:
 
     def _table(self, attribute: Any) -> Any:
         """The integers of a dense attribute, a tuple for each dimension."""
-        import numpy as np
-
         dims = tuple(attribute.type.shape)
         if not attribute.is_splat:
             return _nested(np.array(list(attribute)).reshape(dims).tolist())

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from hlotool.ir import Shape
+from hlotool.ir.arrays import np
 from hlotool.stablehlo.types import Types
 
 #: arrays up to this many bytes are remembered
@@ -24,8 +25,6 @@ class Constants:
 
     def attribute(self, array: Any, shape: Shape) -> Any:
         """A dense elements attribute of the array's values, as a splat where they are all equal."""
-        import numpy as np
-
         if array.size > 1 and not any(array.strides):  # one value seen from many places, however many
             return self._make(np.ascontiguousarray(array[(0,) * array.ndim], shape.dtype.numpy), shape)
         array = np.ascontiguousarray(array, shape.dtype.numpy).reshape(shape.dims)
@@ -39,13 +38,9 @@ class Constants:
 
     def zeros(self, shape: Shape) -> Any:
         """The attribute of zeros in a shape, however large."""
-        import numpy as np
-
         return self._make(np.zeros(1, shape.dtype.numpy), shape)
 
     def _make(self, array: Any, shape: Shape) -> Any:
-        import numpy as np
-
         element = self._types.element(shape.element_type)
         raw = array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
         # Compared as bytes: NaN equals itself, the two zeros differ.
@@ -64,8 +59,6 @@ def read_dense(text: str, shape: Shape) -> Any:
 
     For the element types that MLIR's Python bindings give no buffer of. One number is a view in that shape.
     """
-    import numpy as np
-
     dtype = shape.dtype.numpy
     body = text[text.index("<") + 1:text.rindex(">", 0, text.rindex(" : "))].strip()
     if body.startswith('"0x'):
@@ -78,8 +71,6 @@ def read_dense(text: str, shape: Shape) -> Any:
 
 
 def _values(tokens: list[tuple[str, ...]], shape: Shape) -> Any:
-    import numpy as np
-
     dtype = shape.dtype
     if dtype.family == "pred":
         return np.array([t == "true" for (t,) in tokens], np.bool_)
@@ -92,8 +83,6 @@ def _values(tokens: list[tuple[str, ...]], shape: Shape) -> Any:
 
 def _float(token: str, dtype: Any) -> Any:
     """A number, or (infinities, NaN) the bits that MLIR writes in hexadecimal."""
-    import numpy as np
-
     if token.startswith("0x"):
         return np.array([int(token, 16)], f"u{dtype.itemsize}").view(dtype)[0]
     return np.array(float(token)).astype(dtype)[()]

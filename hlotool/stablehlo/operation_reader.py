@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import np
 from hlotool.ops.lowering import shortest
 from hlotool.stablehlo.dense_elements import read_dense
 from hlotool.stablehlo.expansion import KEPT
@@ -113,8 +114,6 @@ class OperationReader:
 
     def array(self, attribute: str) -> Any:
         """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
-        import numpy as np
-
         try:
             found = self._attributes[attribute]
             shape = self.importer.types.shape(found.type)

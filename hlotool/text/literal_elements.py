@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from hlotool.grammars import terminal
 from hlotool.ir import DTYPES, DType, Shape
+from hlotool.ir.arrays import np
 from hlotool.text.phrase_errors import (
     BAD_LITERAL,
     BAD_NAN,
@@ -150,8 +151,6 @@ _LARGE = 1 << 20
 
 def array_of(shape: Shape, text: str) -> Any:
     """The NumPy array of a literal's normalised text."""
-    import numpy as np
-
     dtype = shape.dtype
     plain = "(" not in text
     tokens = text.translate(BRACES_TO_BLANKS).replace(",", " ").split() if plain else _ELEMENT.findall(text)
@@ -173,8 +172,6 @@ def array_of(shape: Shape, text: str) -> Any:
 
 
 def _floats(dtype: DType, tokens: list[str]) -> Any:
-    import numpy as np
-
     values = np.array([math.nan if "nan" in t else float(t) for t in tokens], np.float64)
     with np.errstate(all="ignore"):
         if dtype.bits == 16:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from hlotool.ir import DType, Literal
+from hlotool.ir.arrays import np
 from hlotool.text.literal_tokens import nested_text
 
 
@@ -25,8 +26,6 @@ def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:
 
 def _tokens(dtype: DType, array: Any) -> list[str]:
     """The elements of an array as HLO text, in row-major order."""
-    import numpy as np
-
     flat = np.ascontiguousarray(array).reshape(-1)
     if dtype.family == "pred":
         if np.ndim(array) == 0:
@@ -42,8 +41,6 @@ def _tokens(dtype: DType, array: Any) -> list[str]:
 
 
 def _float_tokens(dtype: DType, flat: Any) -> list[str]:
-    import numpy as np
-
     with np.errstate(all="ignore"):
         wide = flat.astype(np.float64)
         if dtype.name == "f64":

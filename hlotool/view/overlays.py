@@ -10,6 +10,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import np
 from hlotool.linting import lint
 from hlotool.passes.cost import module_cost
 from hlotool.view.codes import NO_VALUES
@@ -165,8 +166,6 @@ def _blame(finding: Mapping[str, Any]) -> str:
 
 def _facts(array: Any) -> tuple[str, str]:
     """What a person wants to know of an array, and its state."""
-    import numpy as np
-
     shape = "x".join(map(str, array.shape)) or "scalar"
     if array.dtype.type is np.void or array.size > _MOST_ELEMENTS:
         return f"{shape}, not looked at", "finite"

@@ -17,9 +17,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Padding, Shape, SliceDimension
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, Op
 from hlotool.passes.equality.normal_form import ASPECTS, Expressions, NotComparable
 from hlotool.passes.equality.structure import Aspects, bits_of, module_attributes
@@ -54,7 +53,6 @@ _SAID = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
 _HEADERS = frozenset({"entry_computation_layout"})
 #: elements of a constant that is computed with
 _FOLDED = 4096
-_Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(slots=True)
@@ -65,7 +63,7 @@ class Simplified(Expressions):
     used: set[str] = field(default_factory=set)
     #: whether what CONVERSIONS names is no difference either
     is_converted: bool = False
-    _arrays: dict[int, _Array] = field(default_factory=dict)
+    _arrays: dict[int, Array] = field(default_factory=dict)
     #: constants that were computed with functions that are rounded
     _rounded: set[int] = field(default_factory=set)
 
@@ -103,7 +101,7 @@ class Simplified(Expressions):
                 self._arrays[number] = np.frombuffer(data, dtype).reshape(shape.dims)
         return number
 
-    def _constant_of(self, array: _Array, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
+    def _constant_of(self, array: Array, shape: Shape, i: HloInstruction, computation: HloComputation | None) -> int:
         key = ("constant", shape.without_layout(), bits_of(np.reshape(array, shape.dims)))
         return self._written(key, i, computation)
 
@@ -149,7 +147,7 @@ class Simplified(Expressions):
                 return operands[one]
         return None
 
-    def _is_neutral(self, opcode: str, record: Op, dtype: DType, array: _Array) -> bool:
+    def _is_neutral(self, opcode: str, record: Op, dtype: DType, array: Array) -> bool:
         """Whether equal elements are the neutral one of an operation, to the bit: -0 is not 0."""
         # Of complex numbers, even one changes what is infinite: 0 times infinity is NaN.
         if record.identity is None or dtype.is_complex or not array.size:
@@ -486,7 +484,7 @@ def same_up_to(left: HloModule, right: HloModule, *, is_converted: bool = False)
     return tuple(name for name in names if name in expressions.used) if is_same else None
 
 
-def _absorbs(opcode: str, array: _Array) -> bool:
+def _absorbs(opcode: str, array: Array) -> bool:
     """Whether equal elements are the result of an operation, whatever is beside them."""
     one = array.reshape(-1)[0]
     if opcode == "and" or (opcode == "multiply" and array.dtype.kind in "iub"):

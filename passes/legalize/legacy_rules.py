@@ -24,6 +24,7 @@ from hlotool.ir import (
     Shape,
     SliceDimension,
 )
+from hlotool.ir.arrays import np
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.rewriting import PRED, ComputationEditor
 
@@ -348,8 +349,6 @@ def rng_bernoulli(edit: ComputationEditor, instruction: HloInstruction) -> None:
 
 
 def _scalar(value: int, numpy_type: Any) -> Any:
-    import numpy as np
-
     return np.asarray(value, numpy_type)
 
 

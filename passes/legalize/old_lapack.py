@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.ir import BackendConfig, HloInstruction, Shape
+from hlotool.ir.arrays import np
 from hlotool.passes.legalize.legacy_rules import on_opcode
 from hlotool.passes.rewriting import ComputationEditor
 
@@ -163,7 +164,5 @@ def typed_lapack_call(edit: ComputationEditor, instruction: HloInstruction) -> N
 
 def _spare(edit: ComputationEditor, shape: Shape, like: HloInstruction) -> HloInstruction:
     """Zeros for memory that a routine worked in, and for numbers that say that nothing went wrong."""
-    import numpy as np
-
     zero = edit.constant(np.zeros((), shape.dtype.numpy), like=like)
     return zero if shape.is_scalar else edit.add("broadcast", shape, (zero,), {"dimensions": ()}, like=like)

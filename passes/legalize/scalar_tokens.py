@@ -12,6 +12,7 @@ nobody sees a result that is not used.
 from __future__ import annotations
 
 from hlotool.ir import Attributes, HloInstruction, Shape, uses
+from hlotool.ir.arrays import np
 from hlotool.passes.legalize.legacy_rules import MISFIT, Inexact, on_opcode
 from hlotool.passes.rewriting import ComputationEditor
 
@@ -54,8 +55,6 @@ _VERBS = {"all-gather": "gather along", "reduce-scatter": "scatter along"}
 
 
 def _zero(edit: ComputationEditor, shape: Shape, like: HloInstruction) -> HloInstruction:
-    import numpy as np
-
     return edit.constant(np.zeros((), shape.dtype.numpy), like=like)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS
 from hlotool.passes.rewriting import PRED, ComputationEditor
 
@@ -122,8 +123,6 @@ class Call:
 
     def splat(self, value: float | complex, shape: Shape) -> HloInstruction:
         """An array of that shape, every element the value."""
-        import numpy as np
-
         with np.errstate(over="ignore", invalid="ignore"):
             one = self.edit.constant(np.asarray(value).astype(shape.dtype.numpy), like=self.instruction)
         return one if shape.is_scalar else self.add("broadcast", [one], shape.without_layout(), dimensions=())
@@ -161,7 +160,6 @@ class Call:
     def saturated(self, value: HloInstruction, shape: Shape) -> HloInstruction:
         """The value in the element type of a shape, held in its range where that is narrow."""
         import ml_dtypes
-        import numpy as np
 
         kind = shape.element_type
         if kind == value.shape.element_type:

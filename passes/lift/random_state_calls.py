@@ -27,6 +27,7 @@ from hlotool.ir import (
     post_order,
     unique_name,
 )
+from hlotool.ir.arrays import np
 from hlotool.ops import FIRST_STATE
 from hlotool.passes.lift.composites import composite_attributes, make_composite, without_entries
 
@@ -81,8 +82,6 @@ def _executed(module: HloModule) -> Iterator[HloInstruction]:
 
 
 def _outline(instruction: HloInstruction, name: str, state: int, delta: int) -> HloComputation:
-    import numpy as np
-
     words = Literal(instruction.shape, np.array([state % 2**64, state // 2**64], np.uint64))
     root = HloInstruction("state", "constant", instruction.shape, (), Attributes({"literal": words}))
     computation = HloComputation(name, [root], root)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS, value_of
 from hlotool.passes.lints.module_view import View
 
@@ -59,8 +60,6 @@ def _computed(view: View, i: HloInstruction, known: dict[HloInstruction, Any]) -
 
 
 def _evaluated(view: View, i: HloInstruction, known: dict[HloInstruction, Any]) -> Any:
-    import numpy as np
-
     if i.opcode == "constant":
         return np.asarray(i.attributes["literal"].array).reshape(i.shape.dims)
     arrays = [_computed(view, o, known) for o in _sources(view, i) or ()]

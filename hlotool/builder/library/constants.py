@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.codes import NO_SHAPE
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, shape_of
 from hlotool.ir import DTYPES
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

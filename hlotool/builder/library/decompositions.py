@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
@@ -23,6 +21,7 @@ from hlotool.builder.library.matrices import (
 )
 from hlotool.builder.problems import demand
 from hlotool.ir import Shape
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

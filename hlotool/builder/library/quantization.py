@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
@@ -13,6 +11,7 @@ from hlotool.builder.library.constants import limits_of
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of
 from hlotool.ir import Shape
+from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core

@@ -11,6 +11,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Shape
+from hlotool.ir.arrays import np
 from hlotool.jax.lax.codes import NOT_RUNNING
 from hlotool.process import Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.stablehlo import from_stablehlo
@@ -44,7 +45,6 @@ def lowered_here(text: str, arrays: list[tuple[str, tuple[int, ...]]]) -> bytes:
 
     import jax
     import ml_dtypes
-    import numpy as np
 
     arguments = [(dims, np.dtype(getattr(ml_dtypes, name, None) or name)) for name, dims in arrays]
     names: dict[str, Any] = {"__name__": "written"}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import np
 from hlotool.jax.lax.calls import NotWritable, writes
 from hlotool.jax.lax.function_code import FunctionCode
 from hlotool.ops import comparison_type

@@ -1,0 +1,50 @@
+"""NumPy, imported when a name of it is first used: reading and checking a module needs none of it.
+
+Files write `from hlotool.ir.arrays import Array, np` for `import numpy as np`. Type checkers see NumPy itself. What a
+file needs while it is being imported it asks for by name, with `ufunc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+__all__ = ["Array", "np", "ufunc"]
+
+
+class _Numpy(ModuleType):
+    """A module that becomes NumPy, names and all, at the first name asked for; then it is as fast."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        import numpy
+
+        self.__dict__.update(numpy.__dict__)
+        # an attribute of a plain module costs a third of one of a class with __getattr__
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        return getattr(numpy, name)
+
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = _Numpy("numpy")
+
+#: arrays of any element type and rank
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def ufunc(name: str) -> Callable[..., Any]:
+    """Return NumPy's function of that name, looked up at each call.
+
+    >>> int(ufunc("add")(1, 2))
+    3
+    """
+
+    def call(*arrays: Any) -> Any:
+        return getattr(np, name)(*arrays)
+
+    call.__name__ = call.__qualname__ = name
+    return call
