@@ -27,7 +27,7 @@ from hlotool.builder.run_python import run_python
 from hlotool.builder.to_python import to_python
 
 if typing.TYPE_CHECKING:
-    from hlotool.builder.free import *  # noqa: F403 - the functions, which __getattr__ finds
+    from hlotool.builder.signatures import *  # noqa: F403 - the functions, which __getattr__ finds
 
 __all__ = [
     "ChannelHandle", "ConvDimensionNumbers", "ConvPadding", "DotDimensionNumbers", "GatherDimensionNumbers",

@@ -19,6 +19,7 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     reduction,
     transfer,
 )
+from hlotool.builder.argument_types import shown
 from hlotool.builder.call_findings import diagnostic_at
 from hlotool.builder.call_places import caller, place_of
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
@@ -33,7 +34,7 @@ from hlotool.builder.versions import form_of
 from hlotool.diagnostics import HloError
 
 if TYPE_CHECKING:
-    from hlotool.builder.methods import Methods
+    from hlotool.builder.signatures import Methods
 else:
     Methods = object
 
@@ -108,7 +109,7 @@ def _method(name: str) -> Callable[..., Any]:
     def method(self: XlaBuilder, *args: Any, **keywords: Any) -> Any:
         return self.apply_named(name, args, keywords)
 
-    return _described(method, name, [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)])
+    return _described(method, name, inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY))
 
 
 def free(name: str) -> Callable[..., Any]:
@@ -137,14 +138,13 @@ def _builder_of(values: tuple[Any, ...], name: str) -> Any:
                                   "give the builder first, or call it inside `with XlaBuilder(...):`")])
 
 
-def _described(call: Callable[..., Any], name: str, first: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
-    """The call with what `help` and `inspect.signature` show of the function; `first` stands before its parameters."""
+def _described(call: Callable[..., Any], name: str, *first: inspect.Parameter) -> Callable[..., Any]:
+    """Return the call with the name, signature and documentation of the function; `first` precedes its parameters."""
     found = FUNCTIONS.get(name)
     call.__name__ = call.__qualname__ = name
     if found is not None:
         call.__doc__ = found.doc
-        shown = found.signature.replace(parameters=[*(first or ()), *found.signature.parameters.values()])
-        call.__signature__ = shown  # type: ignore[attr-defined]  # inspect.signature reads it
+        call.__signature__ = shown(found.signature, *first)  # type: ignore[attr-defined]  # inspect.signature reads it
     return call
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS, WINDOW_PARTS
 from hlotool.builder.dimension_numbers import ConvPadding, DotDimensionNumbers, RaggedDotDimensionNumbers, numbers_of
 from hlotool.builder.functions import function
@@ -16,7 +17,6 @@ from hlotool.ir import ConvolutionDimensions, Shape, Window, WindowDimension
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-Ints = Iterable[int]
 _ATTRIBUTES = {"lhs_contracting_dimensions": "lhs_contracting_dims", "rhs_contracting_dimensions":
                "rhs_contracting_dims", "lhs_batch_dimensions": "lhs_batch_dims", "rhs_batch_dimensions":
                "rhs_batch_dims", "lhs_ragged_dimensions": "lhs_ragged_dims", "rhs_group_dimensions": "rhs_group_dims"}

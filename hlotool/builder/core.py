@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from hlotool.builder import broadcasting, callees
+from hlotool.builder.argument_types import COMMON
 from hlotool.builder.call_findings import diagnostic_at, finding_of, verified
 from hlotool.builder.call_places import Place, caller, place_of
 from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
-from hlotool.builder.functions import COMMON, FUNCTIONS, Function, camel, find
+from hlotool.builder.functions import FUNCTIONS, Function, camel, find
 from hlotool.builder.growing_computation import Body, joined, laid_out, with_sharding
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn

@@ -16,9 +16,8 @@ from hlotool.ops import OPS, Op
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-#: what every function takes besides its own parameters
-COMMON = ("name", "sharding", "metadata", "frontend_attributes", "backend_config", "control_predecessors",
-          "statistics", "origin")
+#: first parameters of functions without an operand that tells which builder is meant
+_NO_OPERAND = ("shape", "parameter_number", "literal", "call_target_name", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,11 @@ class Function:
         """Every name, Python's spellings included."""
         found = [self.name, *self.aliases]
         return tuple(dict.fromkeys([*found, *map(snake, found)]))
+
+    @property
+    def needs_builder(self) -> bool:
+        """True if no operand tells the builder of a call."""
+        return next(iter(self.signature.parameters), "shape") in _NO_OPERAND
 
     def bind(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter: under every name that a parameter has, and a variadic one by name as a list.

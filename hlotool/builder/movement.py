@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.argument_types import Ints
 from hlotool.builder.broadcasting import checked_in_dim
 from hlotool.builder.codes import (
     ARGUMENTS,
@@ -29,7 +30,6 @@ from hlotool.ir.arrays import np
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-Ints = Iterable[int]
 
 
 def _flags(shape: Shape) -> tuple[bool, ...]:

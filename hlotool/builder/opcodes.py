@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.functions import Function, flattened
+from hlotool.builder.argument_types import shown
+from hlotool.builder.functions import Function, flattened, of_record
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.ir import HloComputation
+from hlotool.ops import OPS
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -30,14 +33,28 @@ class Opcodes:
         if name.startswith("__"):
             raise AttributeError(name)
 
-        def call(*operands: Any, **keywords: Any) -> Any:
-            return self(name.rstrip("_").replace("_", "-"), *operands, **keywords)
+        opcode = name.rstrip("_").replace("_", "-")
 
+        def call(*operands: Any, **keywords: Any) -> Any:
+            return self(opcode, *operands, **keywords)
+
+        call.__name__ = call.__qualname__ = name
+        if record := OPS.get(opcode):
+            call.__doc__ = record.doc
+            call.__signature__ = _signature(opcode)  # type: ignore[attr-defined]  # inspect.signature reads it
         return call
 
     def __call__(self, opcode: str, *operands: Any, **keywords: Any) -> Any:
-        """The instruction of an opcode."""
+        """Build the instruction of an opcode."""
         return self._builder.apply(_RAW, (opcode, flattened(operands)), {"keywords": keywords})
+
+
+@functools.cache
+def _signature(opcode: str) -> inspect.Signature:
+    """Return the signature of a known opcode: its operands, and by name its attributes and what each one takes."""
+    made = of_record(OPS[opcode]).signature
+    return shown(made.replace(parameters=[
+        p if p.name in OPS[opcode].operands else p.replace(kind=p.KEYWORD_ONLY) for p in made.parameters.values()]))
 
 
 def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) -> XlaOp:
@@ -53,7 +70,7 @@ def _raw(b: Core, opcode: str, operands: list[Any], keywords: dict[str, Any]) ->
 
 
 def _value(b: Core, value: Any) -> Any:
-    """Computations of this module as handles, so that attributes of any name take them."""
+    """Return a value with computations of this module as handles, so that attributes of any name take them."""
     if isinstance(value, HloComputation):
         return XlaComputation(value)
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], HloComputation):

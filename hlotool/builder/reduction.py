@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.contraction import padding_rows, window_of
 from hlotool.builder.functions import function, today
@@ -16,7 +17,6 @@ from hlotool.ir import HloComputation, HloModule, Shape
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-Ints = Iterable[int]
 _AT_LEAST_ONE = "at least one operand is needed"
 
 

@@ -542,11 +542,24 @@ def test_handles_say_what_they_are() -> None:
     assert "start_indices" in str(inspect.signature(XlaBuilder.DynamicSlice))
 
 
-def test_stubs_are_up_to_date() -> None:
-    from hlotool.builder.stubs import FOLDER, stubs
+def test_signatures_are_real_at_run_time() -> None:
+    b = XlaBuilder()
+    shown = "(lhs: 'Operand', rhs: 'Operand', broadcast_dimensions: 'Iterable[int]' = (), **common: 'Unpack[Common]')"
+    for call in (b.Add, b.add, hlotool.builder.Add):
+        assert str(inspect.signature(call)) == f"{shown} -> 'XlaOp'"
+        assert (call.__doc__ or "").startswith("Sum; integers wrap")
+    assert list(inspect.signature(XlaBuilder.Add).parameters)[:2] == ["self", "lhs"]
+    reduce = inspect.signature(b.hlo.reduce).parameters
+    assert reduce["dimensions"].kind is inspect.Parameter.KEYWORD_ONLY and "to_apply" in reduce
+    for name, function in FUNCTIONS.items():
+        found = inspect.signature(getattr(hlotool.builder, name)).parameters
+        assert list(found) == [*function.signature.parameters, "common"], name
 
-    for name, text in stubs().items():
-        assert (FOLDER / name).read_text() == text, "run python -m hlotool.builder.stubs"
+
+def test_stubs_are_up_to_date() -> None:
+    from hlotool.builder.stubs import STUB, stub
+
+    assert STUB.read_text() == stub(), "run python -m hlotool.builder.stubs"
 
 
 def test_exceptions_of_traced_functions_stay_what_they_are() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.contraction import padding_rows
 from hlotool.builder.functions import function, today
@@ -16,7 +16,6 @@ from hlotool.builder.python_values import ints
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-Ints = Iterable[int]
 
 
 def _whole(made: XlaOp, kernel_size: Ints, stride: Ints | None, padding: Any, spatial_dimensions: Ints | None

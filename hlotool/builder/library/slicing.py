@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function, today
 from hlotool.builder.handles import XlaOp
@@ -15,7 +16,6 @@ from hlotool.ir import Shape
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
-Ints = Iterable[int]
 
 
 @function()
