@@ -54,7 +54,6 @@ from hlotool.ir.walk import (
     post_order,
     reachable,
     recursions,
-    uses,
 )
 
 __all__ = [
@@ -67,5 +66,5 @@ __all__ = [
     "callees_before_callers", "callees_first", "clone_computation", "clone_module", "cycles", "dtype_of_numpy",
     "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts", "mapped_attributes",
     "may_be_elided", "mesh_problem", "moved_starts", "no_collection", "post_order", "reachable", "recursions",
-    "sanitized_name", "set_html_printer", "set_printer", "unique_name", "uses",
+    "sanitized_name", "set_html_printer", "set_printer", "unique_name",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,6 @@ from hlotool.ir.attributes import NO_ATTRIBUTES, Attributes, Metadata
 from hlotool.ir.literals import Literal
 from hlotool.ir.shapes import Shape
 from hlotool.ir.source import Position, Source
-from hlotool.ir.walk import callees_first, post_order, uses
 
 
 class HloInstruction:
@@ -121,8 +121,12 @@ class HloComputation:
         return [i for i in self.instructions if i.opcode in wanted]
 
     def users(self) -> dict[HloInstruction, list[HloInstruction]]:
-        """The users of each instruction that has any, one entry a use."""
-        return uses(self)
+        """Return the users of each instruction in text order, one entry a use."""
+        found: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
+        for instruction in self.instructions:
+            for operand in instruction.operands:
+                found[operand].append(instruction)
+        return found
 
     def __repr__(self) -> str:
         return f"<computation {self.name}, {len(self.instructions)} instructions>"
@@ -183,12 +187,6 @@ class HloModule:
             return Position(0, 0)
         return self.source.position(item.offset)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Operands and callees first, so that pickling does not recur through a chain of thousands.
-        order = [post_order(c) for c in callees_first(self)]
-        return _unpickled, (order, self.name, self.computations, self.entry, self.attributes, self.tables, self.source,
-                            self.notes)
-
     def __str__(self) -> str:
         if not _printer:
             raise RuntimeError("import hlotool.text to print modules")
@@ -197,10 +195,6 @@ class HloModule:
     def _repr_html_(self) -> str | None:
         """What a notebook shows; None, and so the line of repr, as long as nobody printed."""
         return _html_printer[0](self) if _html_printer else None
-
-
-def _unpickled(_order: Any, *fields: Any) -> HloModule:
-    return HloModule(*fields)
 
 
 #: how str(module) prints, put here by hlotool.text, which lives a floor up: `ir` may not import it, not even late, and

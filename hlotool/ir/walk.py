@@ -1,15 +1,13 @@
-"""Orders and uses, computed when asked; nothing here is stored."""
+"""Orders of instructions and computations, computed when asked; nothing here is stored."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import copyreg
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hlotool.ir.attributes import Attributes
-
-if TYPE_CHECKING:
-    from hlotool.ir.module import HloComputation, HloInstruction, HloModule
+from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 
 
 def post_order(computation: HloComputation) -> list[HloInstruction]:
@@ -68,15 +66,6 @@ def cycles(computation: HloComputation) -> list[HloInstruction]:
             elif instruction not in done:
                 found.append(instruction)
     return list(dict.fromkeys(found))
-
-
-def uses(computation: HloComputation) -> dict[HloInstruction, list[HloInstruction]]:
-    """Users of each instruction, in text order, one entry a use."""
-    found: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
-    for instruction in computation.instructions:
-        for operand in instruction.operands:
-            found[operand].append(instruction)
-    return found
 
 
 def callees_first(module: HloModule) -> list[HloComputation]:
@@ -158,3 +147,17 @@ def reachable(starts: Iterable[HloComputation],
             found.add(computation)
             waiting.extend(called_by(computation))
     return found
+
+
+def _reduced(module: HloModule) -> tuple[Any, ...]:
+    """Return how to pickle a module: operands and callees first, so that a chain of thousands needs no recursion."""
+    order = [post_order(c) for c in callees_first(module)]
+    return _unpickled, (order, module.name, module.computations, module.entry, module.attributes, module.tables,
+                        module.source, module.notes)
+
+
+def _unpickled(_order: Any, *fields: Any) -> HloModule:
+    return HloModule(*fields)
+
+
+copyreg.pickle(HloModule, _reduced)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlotool.ir import HloInstruction, uses
+from hlotool.ir import HloInstruction
 from hlotool.ops.costs import Cost, Inner
 
 #: instructions that hand a value on, under another name or in another form, without reading all of it
@@ -21,7 +21,7 @@ def cost_of_fusion(instruction: HloInstruction, inner: Inner) -> Cost:
     HloCostAnalysis::HandleFusion and FusionParameterReadBytes.
     """
     (computation,) = instruction.called_computations()
-    users = uses(computation)
+    users = computation.users()
     read = sum(_read(p, users) for p in computation.parameters()[:len(instruction.operands)])
     root = computation.root
     results = root.operands if root.opcode == "tuple" else (root,)

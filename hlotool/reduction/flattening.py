@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module, uses
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module
 from hlotool.passes.editing import Editing
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
@@ -183,13 +183,13 @@ def _element(edit: Editing, home: HloComputation, whole: HloInstruction, index: 
 
 def _only_taken(home: HloComputation, whole: HloInstruction) -> bool:
     """Whether a tuple is used element by element only."""
-    return home.root is not whole and all(u.opcode == "get-tuple-element" for u in uses(home)[whole])
+    return home.root is not whole and all(u.opcode == "get-tuple-element" for u in home.users()[whole])
 
 
 def _renumbered(edit: Editing, home: HloComputation, whole: HloInstruction, index: int) -> bool:
     """Let the elements behind one move up; those who take it get zeros."""
     others: dict[HloInstruction, HloInstruction] = {}
-    for user in uses(home)[whole]:
+    for user in home.users()[whole]:
         number = user.attributes["index"]
         if number > index:
             user.attributes = user.attributes | {"index": number - 1}

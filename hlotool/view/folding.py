@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, uses
+from hlotool.ir import HloComputation, HloInstruction
 
 Kind: TypeAlias = Literal["computation", "scope", "layers", "layer", "range", "parameters", "constants"]
 Item: TypeAlias = "Fold | HloInstruction"
@@ -127,7 +127,7 @@ def scope_of(op_name: str) -> tuple[str, ...]:
 def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]]:
     """The scope of each instruction; one that names none stands where all of its users do."""
     found: dict[HloInstruction, tuple[str, ...]] = {}
-    users = uses(computation)
+    users = computation.users()
     for instruction in reversed(computation.instructions):
         named = instruction.metadata.op_name if instruction.metadata is not None else ""
         if named and instruction.opcode != "parameter":

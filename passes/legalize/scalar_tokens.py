@@ -11,7 +11,7 @@ nobody sees a result that is not used.
 
 from __future__ import annotations
 
-from hlotool.ir import Attributes, HloInstruction, Shape, uses
+from hlotool.ir import Attributes, HloInstruction, Shape
 from hlotool.ir.arrays import np
 from hlotool.passes.legalize.legacy_rules import MISFIT, Inexact, on_opcode
 from hlotool.passes.rewriting import ComputationEditor
@@ -82,7 +82,7 @@ def _is_used(edit: ComputationEditor, instruction: HloInstruction, number: int) 
     """Whether anything reads one result."""
     if instruction is edit.computation.root:
         return True
-    readers = uses(edit.computation)
+    readers = edit.computation.users()
     for user in readers.get(instruction, ()):
         if user.opcode != "get-tuple-element":
             return True

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import HloInstruction, HloModule, Shape, uses
+from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.passes.lift.column_major import given_back, seen
 from hlotool.passes.lift.library_calls import Call, on_target
 from hlotool.passes.lift.lift_library_calls import lift_targets
@@ -77,7 +77,7 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
 
 def _is_only_compared(call: Call, index: int) -> bool:
     """Whether one result of a call is at most compared with 0."""
-    users = uses(call.edit.computation)
+    users = call.edit.computation.users()
     root = call.edit.computation.root
     if call.instruction is root:
         return False
@@ -95,7 +95,7 @@ def _is_test(user: HloInstruction, value: HloInstruction) -> bool:
     """Whether an instruction asks whether a value is 0, and nothing else; in fusions their computations are asked."""
     if user.opcode == "fusion":
         inside = user.called_computations()[0]
-        users = uses(inside)
+        users = inside.users()
         taken = [p for p in inside.parameters() if p.parameter_number is not None
                  and user.operands[p.parameter_number] is value]
         return all(p is not inside.root and all(_is_test(u, p) for u in users.get(p, ())) for p in taken)

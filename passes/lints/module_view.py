@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Note
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable, uses
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable
 from hlotool.ops import OPS, Op
 from hlotool.passes.contents import Contents, Rows
 
@@ -67,7 +67,7 @@ class View:
         """Users of each instruction of a computation, one entry a use; what is unused is missing."""
         found = self._users.get(computation)
         if found is None:
-            found = self._users[computation] = uses(computation)
+            found = self._users[computation] = computation.users()
         return found
 
     def users(self, instruction: HloInstruction) -> list[HloInstruction]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.codes import (
     ASYNC_ALIASING,
@@ -52,7 +52,7 @@ def verify_async(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     for computation in module.computations:
         links = [i for i in computation.instructions if i.opcode.endswith(ASYNC_STEPS)]
         if links:
-            users = uses(computation)
+            users = computation.users()
             for instruction in links:
                 yield from _link(module, computation, instruction, users)
             carried += filter(_is_carried, links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, uses
+from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.passes.codes import BUFFER_ALIASING, BUFFER_PLACE, BUFFER_WRITERS, PIN
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -109,7 +109,7 @@ def _aliased(instruction: HloInstruction) -> str:
 
 def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
     """Of each buffer that something gives, at most one user may write; tuples only hand it on."""
-    users = uses(computation)
+    users = computation.users()
     for instruction in computation.instructions:
         if instruction.opcode in _HANDING_ON or not _holds(instruction.shape):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
+from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule
 from hlotool.ops import ASYNC_STEPS, OPS
 from hlotool.passes.codes import (
     CALL_ALIASING,
@@ -94,7 +94,7 @@ def _fusion(module: HloModule, instruction: HloInstruction, fused: HloComputatio
                      f"{seen[fused].name} fuses {fused.name} already; each fusion has a computation of its own")
         return
     seen[fused] = instruction
-    users = uses(fused)
+    users = fused.users()
     if users.get(fused.root):
         yield report(module, users[fused.root][0], FUSED_ROOT_USED,
                      f"{fused.root.name} is the root of {fused.name}, so nothing in it may use it")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule, uses
+from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -29,7 +29,7 @@ def verify_channels(module: HloModule, contents: Contents, scheduled: bool) -> I
         ends = [i for i in computation.instructions if i.opcode in _OPENING or i.opcode in _CLOSING]
         if not ends:
             continue
-        users = uses(computation)
+        users = computation.users()
         for instruction in ends:
             if instruction.opcode in _CLOSING:
                 yield from _closing(module, instruction)

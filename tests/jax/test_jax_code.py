@@ -14,7 +14,7 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.jax import check_code
 from hlotool.jax.lax import lowered_code, to_jax_code
-from hlotool.jax.lax.calls import REFUSED, WRITERS
+from hlotool.jax.lax.function_code import REFUSED, WRITERS
 from hlotool.jax.lax.helper_functions import HELPERS
 from hlotool.jax.lax.python_names import identifier
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction
-from hlotool.jax.lax.calls import NotWritable, refuses, writes
-from hlotool.jax.lax.function_code import FunctionCode, dtype_of
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, dtype_of, refuses, writes
 from hlotool.jax.lax.python_literals import element_type
 
 refuses("JAX's scaled_dot takes scales of other forms", "scaled-dot")

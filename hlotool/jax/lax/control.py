@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction
-from hlotool.jax.lax.calls import Value, refuses, writes
-from hlotool.jax.lax.function_code import FunctionCode, constant_below
+from hlotool.jax.lax.function_code import FunctionCode, Value, constant_below, refuses, writes
 
 refuses("JAX's programs have no tokens", "after-all", "domain")
 refuses("JAX's functions get and give arrays when they are called and when they end", "infeed", "outfeed", "send",

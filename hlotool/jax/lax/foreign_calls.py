@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.jax.lax.calls import NotWritable, Value, writes
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, Value, writes
 from hlotool.jax.lax.python_literals import element_type
 
 #: calls that say where values lie, and do nothing to them

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, post_order
 from hlotool.jax.lax import python_literals
-from hlotool.jax.lax.calls import REFUSED, WRITERS, NotWritable, Value, Writer
+from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.python_names import Names, wished_name
 
 _WIDTH = 110
+#: the code of an instruction: an expression, or the values of a tuple, one for each index
+Value: TypeAlias = str | list[Any]
+#: gives the value of an instruction; lines that it needs before are written by then
+Writer: TypeAlias = Callable[["FunctionCode", HloInstruction], Value]
+#: opcode -> the function that writes it, declared with `writes` in the file of its family
+WRITERS: dict[str, Writer] = {}
+#: operations that no public function of JAX computes, and why
+REFUSED: dict[str, str] = {}
+
+
+def writes(*opcodes: str) -> Callable[[Writer], Writer]:
+    """Declare the function that writes instructions of these opcodes."""
+    def declare(writer: Writer) -> Writer:
+        WRITERS.update(dict.fromkeys(opcodes, writer))
+        return writer
+
+    return declare
+
+
+def refuses(reason: str, *opcodes: str) -> None:
+    """Declare operations that cannot be written."""
+    REFUSED.update(dict.fromkeys(opcodes, reason))
 
 
 class Context(Protocol):

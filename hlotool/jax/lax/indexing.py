@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.ir import HloInstruction
-from hlotool.jax.lax.calls import NotWritable, Value, writes
+from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.elementwise import plain_function
-from hlotool.jax.lax.function_code import FunctionCode, constant_below, dtype_of
+from hlotool.jax.lax.function_code import FunctionCode, Value, constant_below, dtype_of, writes
 
 #: what JAX's functions do with a value and its update
 _SCATTERS = {"lax.add": "lax.scatter_add", "lax.mul": "lax.scatter_mul", "lax.min": "lax.scatter_min",

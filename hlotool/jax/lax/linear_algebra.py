@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction
-from hlotool.jax.lax.calls import NotWritable, writes
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, writes
 
 
 @writes("cholesky")

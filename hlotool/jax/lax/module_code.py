@@ -28,8 +28,7 @@ from hlotool.jax.lax import (
     sorting,
     windows,
 )
-from hlotool.jax.lax.calls import NotWritable
-from hlotool.jax.lax.codes import NO_JAX
+from hlotool.jax.lax.codes import NO_JAX, NotWritable
 from hlotool.jax.lax.function_code import FunctionCode
 from hlotool.jax.lax.helper_functions import HELPERS, IMPORTS, NEEDS
 from hlotool.jax.lax.python_names import Names, function_names, spoken_name

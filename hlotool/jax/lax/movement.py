@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hlotool.ir import HloInstruction
 from hlotool.jax.lax import python_literals
-from hlotool.jax.lax.calls import NotWritable, Value, refuses, writes
-from hlotool.jax.lax.function_code import FunctionCode, constant_below, dtype_of
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, Value, constant_below, dtype_of, refuses, writes
 from hlotool.jax.lax.python_literals import element_type
 
 refuses("JAX has no arrays of dynamic sizes", "set-dimension-size", "dynamic-reshape")

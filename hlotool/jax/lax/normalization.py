@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.jax.lax import python_literals
-from hlotool.jax.lax.calls import writes
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.function_code import FunctionCode, writes
 
 
 def _arguments(code: FunctionCode, i: HloInstruction) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool.ir import DTYPES, DType, Literal
-from hlotool.jax.lax.calls import NotWritable
+from hlotool.jax.lax.codes import NotWritable
 
 #: arrays of more elements are packed, for nobody reads them
 _READABLE = 64

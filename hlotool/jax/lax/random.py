@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction
-from hlotool.jax.lax.calls import NotWritable, refuses, writes
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, refuses, writes
 from hlotool.jax.lax.python_literals import element_type
 
 _ALGORITHMS = {"rng_default": "RNG_DEFAULT", "rng_three_fry": "RNG_THREE_FRY", "rng_philox": "RNG_PHILOX"}

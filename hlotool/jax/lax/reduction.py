@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.jax.lax.calls import refuses, writes
 from hlotool.jax.lax.elementwise import plain_function
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.function_code import FunctionCode, refuses, writes
 
 refuses("JAX's scan goes over whole rows and not over scalars", "scan")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import np
-from hlotool.jax.lax.calls import NotWritable, writes
-from hlotool.jax.lax.function_code import FunctionCode
+from hlotool.jax.lax.codes import NotWritable
+from hlotool.jax.lax.function_code import FunctionCode, writes
 from hlotool.ops import comparison_type
 
 #: a sort by a comparison of all pairs takes the square of the size

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hlotool.ir import HloComputation, HloInstruction, Window, WindowDimension
-from hlotool.jax.lax.calls import NotWritable, writes
+from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.elementwise import plain_function
-from hlotool.jax.lax.function_code import FunctionCode, constant_below
+from hlotool.jax.lax.function_code import FunctionCode, constant_below, writes
 from hlotool.jax.lax.reduction import combiner
 
 
