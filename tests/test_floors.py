@@ -218,8 +218,10 @@ def test_imports_stay_light(code, unwanted):
 
 def test_public_names_do_not_depend_on_what_was_imported():
     """`hlotool.lint(...)` and `hlotool.OPS[...]` mean the same before and after somebody imports those rooms."""
-    use = "assert not hlotool.lint('ENTRY e { ROOT a = f32[] parameter(0) }') and hlotool.OPS['add'].opcode == 'add'"
-    for first in ("pass", "import hlotool.linting.linter, hlotool.ops.registry as r", "from hlotool.ops import OPS"):
+    use = ("assert not hlotool.lint('ENTRY e { ROOT a = f32[] parameter(0) }') and hlotool.OPS['add'].opcode == 'add'; "
+           "assert all(callable(getattr(hlotool, n)) for n in ('bisect', 'isolate', 'reduce', 'convert', 'cost'))")
+    for first in ("pass", "import hlotool.linting.linter, hlotool.ops.registry as r", "from hlotool.ops import OPS",
+                  "import hlotool.bisection, hlotool.reduction.reducer, hlotool.passes.cost"):
         assert "hlotool" in loaded_by(f"import hlotool; {first}; {use}; {first}; {use}")
 
 

@@ -3,6 +3,7 @@
 from hlotool.blame.compared import compare, compare_unnamed, locator, name_instruction
 from hlotool.blame.cuts import is_cuttable, section, varying
 from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
+from hlotool.blame.isolation import Isolation, isolate
 from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, match_values
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
@@ -17,9 +18,9 @@ from hlotool.blame.value_trace import trace
 from hlotool.blame.wrong_instruction import Blame
 
 __all__ = [
-    "VALUE_FATES", "Blame", "Evidences", "Maker", "NonFinite", "PairBlame", "Place", "ReferenceValues",
+    "VALUE_FATES", "Blame", "Evidences", "Isolation", "Maker", "NonFinite", "PairBlame", "Place", "ReferenceValues",
     "Reproduction", "ValueMatch", "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare",
-    "compare_unnamed", "find_nonfinite", "is_cuttable", "locator", "match_values", "name_instruction",
+    "compare_unnamed", "find_nonfinite", "is_cuttable", "isolate", "locator", "match_values", "name_instruction",
     "nonfinite_diagnostics", "number_text", "pair_diagnostic", "pair_record", "record", "refused_instruction",
     "reproduce_blame", "reproduce_maker", "section", "trace", "varying",
 ]

@@ -117,30 +117,20 @@ def _loss_report() -> Any:
 
 
 def converted(loaded: Loaded, to: str, args: argparse.Namespace) -> bytes:
-    """The input in the wanted form. Raises HloError."""
-    if to == "hlo":
-        from hlotool.text import PrintOptions, print_module
+    """Return the input in the form that is asked for, as it is written to files. Raises HloError."""
+    from hlotool.stablehlo import TextForm, convert
 
-        return encoded(print_module(loaded.module(args.arg_shapes), PrintOptions(elide_above=args.elide)))
-    if sys.stdout.isatty() and args.output is None and _is_binary(args):
+    is_bytecode = to == "stablehlo" and _is_binary(args)
+    if is_bytecode and sys.stdout.isatty() and args.output is None:
         complain("bytecode is not for terminals; -o FILE writes it")
         raise SystemExit(2)
-    from hlotool.stablehlo import TextForm, program_bytes, program_text
-
-    program = _stablehlo(loaded, args)
-    if _is_binary(args):
-        return program_bytes(program, args.target)
-    return encoded(program_text(program, TextForm(args.generic, args.locations, args.elide)))
-
-
-def _stablehlo(loaded: Loaded, args: argparse.Namespace) -> Any:
-    """The MLIR module of an input; of StableHLO the program itself."""
-    from hlotool.stablehlo import to_stablehlo, without_chlo
-
-    if loaded.is_stablehlo:
-        program = loaded.program(args.arg_shapes)
-        return without_chlo(program) if args.no_chlo else program
-    return to_stablehlo(loaded.module(), options=lift_options(args), losses=args.losses)
+    if loaded.input is None:
+        raise HloError(loaded.diagnostics)
+    found = convert(loaded.input, to="hlo" if to == "hlo" else "stablehlo", arg_shapes=args.arg_shapes,
+                    options=lift_options(args) if to == "stablehlo" else None, losses=args.losses)
+    if is_bytecode:
+        return found.bytecode(args.target)
+    return encoded(found.text(TextForm(args.generic, args.locations, args.elide)))
 
 
 def _is_binary(args: argparse.Namespace) -> bool:

@@ -32,7 +32,7 @@ from hlotool.ir import Source
 from hlotool.text.input_files import bytes_of
 
 if TYPE_CHECKING:
-    from hlotool.passes.cost import Allocation, AssignedPeak, Device, Figures
+    from hlotool.passes.cost import Allocation, AssignedPeak, CostReport, Device
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from hlotool.cli.cost_record import allocations_record, module_record
     from hlotool.cli.cost_tables import print_allocations, print_figures
-    from hlotool.passes.cost import TRANSFER_GROUPINGS, devices, figures
+    from hlotool.passes.cost import TRANSFER_GROUPINGS, cost, devices
 
     if args.devices:
         _tell_devices(list(devices().values()), args)
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         sources: dict[str, Source] = {}
         for loaded in load([path], sources):
             try:
-                found = figures(loaded.name, loaded.module(), device)
+                found = cost(loaded.module(), device, name=loaded.name)
             except HloError as error:
                 code = max(code, report(error.diagnostics, sources))
                 continue
@@ -117,7 +117,7 @@ def _tell_devices(found: Sequence[Device], args: argparse.Namespace) -> None:
         print_devices(found, args)
 
 
-def _write_page(path: str, modules: Sequence[Figures]) -> int:
+def _write_page(path: str, modules: Sequence[CostReport]) -> int:
     """Write the page of the modules that could be read; gives the exit code."""
     from hlotool.view import cost_page
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, AssignedPeak, CostRow, Device, Figures, device_bytes
+from hlotool.passes.cost import Allocation, AssignedPeak, CostReport, CostRow, Device, device_bytes
 from hlotool.passes.origins import origin_of
 
 
-def module_record(found: Figures) -> dict[str, Any]:
+def module_record(found: CostReport) -> dict[str, Any]:
     """All figures of a module."""
     module, memory = found.cost.module, found.memory
     return {

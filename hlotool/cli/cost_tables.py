@@ -14,8 +14,8 @@ from hlotool.passes.cost import (
     OPEN_SHAPES,
     Allocation,
     AssignedPeak,
+    CostReport,
     Device,
-    Figures,
     ModuleCost,
     device_bytes,
     sent_by,
@@ -25,7 +25,7 @@ from hlotool.passes.cost import (
 _Item = TypeVar("_Item")
 
 
-def print_figures(found: Figures, args: argparse.Namespace) -> None:
+def print_figures(found: CostReport, args: argparse.Namespace) -> None:
     """The head, and the tables that were asked for."""
     for line in _head(found):
         print(visible(line))
@@ -38,7 +38,7 @@ def print_figures(found: Figures, args: argparse.Namespace) -> None:
         _print_costs(found.cost, args)
 
 
-def _print_communication(found: Figures, args: argparse.Namespace) -> None:
+def _print_communication(found: CostReport, args: argparse.Namespace) -> None:
     if args.by == "instruction":
         _print_table(args, ("sent", "runs", "collective", "devices", "groups"), found.transfers, lambda t: (
             format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
@@ -64,7 +64,7 @@ def _print_costs(cost: ModuleCost, args: argparse.Namespace) -> None:
     _print_table(args, titles, rows, row_of)
 
 
-def _head(found: Figures) -> list[str]:
+def _head(found: CostReport) -> list[str]:
     total, memory = found.cost.total, found.memory
     order = "" if memory.is_scheduled else ", in the order of the text"
     donated = f", {format_bytes(memory.aliased)} more in arguments" if memory.aliased else ""

@@ -47,18 +47,6 @@ class Loaded:
         found = read_snapshot(self.input.data, self.input.filename)
         return found.arguments if found is not None else None
 
-    def program(self, arg_shapes: Sequence[str] | None = None) -> Any:
-        """The MLIR module of a StableHLO input as it is, but for the shapes. Raises HloError."""
-        from hlotool.stablehlo import in_file, read_program, refined
-
-        assert self.input is not None
-        given = self.input
-        try:
-            program = read_program(given.source.text if given.source is not None else given.data)
-            return program if arg_shapes is None else refined(program, arg_shapes)
-        except HloError as error:
-            raise HloError([in_file(d, given) for d in error.diagnostics]) from error
-
     @property
     def is_stablehlo(self) -> bool:
         return self.input is not None and self.input.kind in ("mlir", "bytecode")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,8 @@ from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.blame import Blame, NonFinite, Reproduction
-    from hlotool.execution import Executor, Program
+    from hlotool.blame import Blame, Isolation, NonFinite, Reproduction
+    from hlotool.execution import Executor
 
 #: sets of arguments that are made where none are given
 _INPUTS = ("random", "positive", "special")
@@ -72,109 +73,66 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
-    from hlotool.blame import blame_diagnostic, nonfinite_diagnostics, record
-    from hlotool.execution import Program
+    from hlotool.blame import record
+    from hlotool.execution import executor_named
 
-    program = Program(loaded.module())
-    executor = None if args.nan else _executor(args)
-    inputs, found, guilty = _searched(program, executor, args, loaded)
+    names = () if args.nan else args.executors
+    executor = next((e for e in (executor_named(n, args.time_limit) for n in names) if e.name != "reference"), None)
+    found, inputs = _isolation(loaded, None, args, names)
+    assert found.nonfinite is not None
     more: dict[str, Any] = {"inputs": inputs}
     if args.reproduce is not None:
-        more["reproduced"] = _reproduce(program, found, guilty, executor, Path(args.reproduce))
+        more["reproduced"] = _reproduce(found, executor, Path(args.reproduce))
     if args.format == "json":
-        print(json.dumps(record(loaded.name, found, guilty, is_compared=executor is not None, **more)))
+        print(json.dumps(record(loaded.name, found.nonfinite, found.wrong, is_compared=executor is not None, **more)))
     else:
-        print(f"{visible(loaded.name)}: {_summary(found, guilty, inputs, executor)}", flush=True)
-        report([*nonfinite_diagnostics(found), *([blame_diagnostic(guilty)] if guilty is not None else [])], sources)
+        print(f"{visible(loaded.name)}: {_summary(found.nonfinite, found.wrong, inputs, executor)}", flush=True)
+        report(found.diagnostics, sources)
         if more.get("reproduced"):
             print(f"reproduced by {visible(more['reproduced'])}")
-    return int(found.verdict != "finite" or guilty is not None)
+    return int(not found.is_clean)
 
 
 def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
-    from hlotool.blame import blame_pair, pair_diagnostic, pair_record
-    from hlotool.execution import Program
+    from hlotool.blame import pair_record
 
-    left, right = Program(one.module()), Program(other.module())
-    for kind, rows in _argument_sets(left, args, one):
-        inputs, found = kind, blame_pair(left, right, rows, seconds=args.time_limit)
-        if found is not None:
-            break
+    found, inputs = _isolation(one, other, args, ())
     if args.format == "json":
-        print(json.dumps(pair_record(one.name, other.name, found, inputs=inputs)))
-    elif found is None:
+        print(json.dumps(pair_record(one.name, other.name, found.parting, inputs=inputs)))
+    elif found.parting is None:
         print(f"{visible(one.name)} and {visible(other.name)}: all results agree on {inputs} arguments")
     else:
         print(f"{visible(one.name)} and {visible(other.name)} part at {found.place}, on {inputs} arguments", flush=True)
-        report([pair_diagnostic(found)], sources)
-    return int(found is not None)
+        report(found.diagnostics, sources)
+    return int(not found.is_clean)
 
 
-def _executor(args: argparse.Namespace) -> Executor | None:
-    """The one of the two executors that is not the reference; None: both are."""
-    from hlotool.execution import executor_named
+def _isolation(one: Loaded, other: Loaded | None, args: argparse.Namespace, executors: Sequence[str]
+               ) -> tuple[Isolation, str]:
+    """The finding, and the kind of the arguments that showed it. Raises HloError."""
+    from hlotool.blame import isolate
+    from hlotool.execution import Program
 
-    named = [executor_named(name, args.time_limit) for name in args.executors]
-    return next((e for e in named if e.name != "reference"), None)
-
-
-def _searched(program: Program, executor: Executor | None, args: argparse.Namespace, loaded: Loaded
-              ) -> tuple[str, NonFinite, Blame | None]:
-    """The first set of arguments with a finding (or the last), and what was found."""
-    from hlotool.blame import ReferenceValues, blame, find_nonfinite
-
-    sets = _argument_sets(program, args, loaded)
-    for kind, rows in sets:
-        values = ReferenceValues(program, rows)
-        inputs, found = kind, find_nonfinite(program, rows, args.time_limit, values)
-        guilty = (blame(program, rows, executor, seconds=args.time_limit, values=values)
-                  if executor is not None else None)
-        if found.verdict != "finite" or guilty is not None:
-            return inputs, found, guilty
-    if sets[0][0] in ("given", "recorded"):
-        return inputs, found, guilty
-    return _searched_further(program, executor, args) or (inputs, found, guilty)
-
-
-def _searched_further(program: Program, executor: Executor | None, args: argparse.Namespace
-                      ) -> tuple[str, NonFinite, Blame] | None:
-    """What the search for arguments that show a difference leads to; None: none was found."""
-    from hlotool.blame import NonFinite, blame, compare_unnamed
-
-    if executor is None:
-        return None
-    shown = compare_unnamed(program.module, executors=(executor.name, "reference"), seed=args.seed,
-                            time_limit=args.time_limit)
-    if shown.witness is None or shown.worst is None:
-        return None
-    guilty = blame(program, shown.witness, executor, seconds=args.time_limit)
-    # What such arguments make infinite is no finding: they stand at the ends of the range on purpose.
-    return (shown.worst.inputs, NonFinite(program, []), guilty) if guilty is not None else None
-
-
-def _argument_sets(program: Program, args: argparse.Namespace, loaded: Loaded) -> list[tuple[str, list[list[Any]]]]:
-    """The arguments of every device, for each set."""
-    from hlotool.execution import arguments_for, fitted
-
+    module, second = one.module(), other.module() if other is not None else None
+    given, kind = None, ""
     if args.argument_files:
-        given = fitted(program, read_arguments(args.argument_files, program.parameters))
-        return [("given", [given] * program.devices)]
-    if args.inputs is None and (recorded := loaded.recorded()) is not None:
-        return [("recorded", [fitted(program, recorded)] * program.devices)]
-    return [(kind, [arguments_for(program, args.seed + d, kind) for d in range(program.devices)])
-            for kind in args.inputs or _INPUTS[:2]]
+        given, kind = read_arguments(args.argument_files, Program(module).parameters), "given"
+    elif args.inputs is None and (given := one.recorded()) is not None:
+        kind = "recorded"
+    found = isolate(module, second, arguments=given, inputs=args.inputs, executors=executors, seed=args.seed,
+                    time_limit=args.time_limit)
+    return found, kind or found.inputs
 
 
-def _reproduce(program: Program, found: NonFinite, guilty: Blame | None, executor: Executor | None,
-               path: Path) -> str | None:
+def _reproduce(found: Isolation, executor: Executor | None, path: Path) -> str | None:
     """Write the small module of the first finding; its path where it shows the finding."""
     from hlotool.blame import reproduce_blame, reproduce_maker
 
     made: Reproduction | None = None
-    if guilty is not None and executor is not None:
-        made = reproduce_blame(guilty, executor)
-    elif found.guilty and found.verdict != "finite":
-        made = reproduce_maker(found.guilty[0], program)
+    if found.wrong is not None and executor is not None:
+        made = reproduce_blame(found.wrong, executor)
+    elif not found.is_clean and found.nonfinite is not None and found.nonfinite.guilty:
+        made = reproduce_maker(found.nonfinite.guilty[0], found.nonfinite.program)
     if made is None:
         complain("--reproduce: there is nothing that a small module could show alone")
         return None

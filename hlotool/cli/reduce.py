@@ -33,6 +33,7 @@ from hlotool.cli.whole_files import note_read, require_beside, with_ending, writ
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
+    from hlotool.ir import HloModule
     from hlotool.reduction import Candidate, Interest, Progress, Reduction
 
 TESTS = ("verdict", "pass", "crash", "timeout")
@@ -86,7 +87,7 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.reduction import LOST, Options, State, reduce
+    from hlotool.reduction import LOST, Options, State, reduce_candidate
 
     wanted = list(load([args.path]))
     for name in (args.other, *(args.argument_files or ())):
@@ -110,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         if args.state:
             State(Path(args.state), write_whole).resume(original, test, options)
         with _shown(args) as options.hear:
-            found = reduce(original, test, options)
+            found = reduce_candidate(original, test, options)
     except HloError as error:
         return report(error.diagnostics)
     _write(args, found)
@@ -151,11 +152,11 @@ def _refused(args: argparse.Namespace) -> str:
 
 
 def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
-    """The test of interest that the options ask for. Raises HloError for an executor that there is none of."""
+    """Return the test of interest that the options name. Raises HloError for an executor that does not exist."""
     from hlotool.execution import executor_named
-    from hlotool.reduction import Command, Failure, Finding, GuiltyPass, Timeout, Verdict, words_of
+    from hlotool.reduction import Command, Finding, interest_named, words_of
 
-    one, other = (executor_named(name).name for name in args.executors)
+    names = [executor_named(name).name for name in args.executors]
     if args.command is not None:
         suffix = ".mlir" if loaded.is_stablehlo else ".hlo"
         if args.output and Path(args.output).suffix in (".mlir", ".mlirbc"):
@@ -166,54 +167,33 @@ def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
             complain(f"--command: {error}")
             raise SystemExit(2) from error
     if args.code is not None:
-        return Finding(args.code, one, args.run_limit)
-    if args.test == "crash":
-        return Failure(one, args.message, args.run_limit)
-    if args.test == "timeout":
-        return Timeout(one, args.run_limit)
-    first, second = (other, one) if one == "reference" else (one, other)
-    if args.guilty is not None or args.test == "pass":
-        return GuiltyPass(first, second, args.run_limit, args.guilty or "")
-    return Verdict(first, second, args.run_limit)
+        return Finding(args.code, names[0], args.run_limit)
+    return interest_named(args.test, names, args.run_limit, message=args.message, guilty=args.guilty or "")
 
 
 def candidate_of(args: argparse.Namespace, loaded: Loaded, test: Interest) -> Candidate:
-    """The module with its arguments: given ones, those that show a difference, or made ones. Raises HloError."""
-    from hlotool.execution import Program, fitted
-    from hlotool.reduction import Candidate, Command, Finding, Verdict, made_rows
+    """Return the module with its arguments: given ones, those that show a difference, or made ones. Raises HloError."""
+    from hlotool.reduction import candidate_for, needs_arguments
 
     module = loaded.module()
-    is_plain = (isinstance(test, Finding) and not test.runs) or (isinstance(test, Command) and not test.takes_arguments)
-    if is_plain:
-        return Candidate(module)
-    program = Program(module)
-    if args.argument_files:
-        return Candidate(module, [fitted(program, read_arguments(args.argument_files, program.parameters))]
-                         * program.devices)
-    if isinstance(test, Verdict):
-        from hlotool.verdict import compare
-
-        shown = compare(module, executors=(test.executor, test.against), seed=args.seed, time_limit=args.run_limit)
-        if shown.witness is not None:
-            return Candidate(module, shown.witness)
-    return Candidate(module, made_rows(module, program.devices))
+    given = _given_arguments(args, module) if needs_arguments(test) else None
+    return candidate_for(module, test, given, args.seed)
 
 
 def _pair_of(args: argparse.Namespace, one: Loaded) -> tuple[Interest, Candidate]:
-    """The two modules with arguments on which they differ: given ones, or searched ones. Raises HloError."""
-    from hlotool.execution import Program, fitted
-    from hlotool.reduction import Candidate, Verdict, made_rows
-    from hlotool.verdict import compare
+    """Return the test and the two modules with arguments on which they differ. Raises HloError."""
+    from hlotool.reduction import pair_candidate, pair_test
 
     module = one.module()
     other = next(iter(load([args.other]))).module()
-    program = Program(module)
-    if args.argument_files:
-        rows: Any = [fitted(program, read_arguments(args.argument_files, program.parameters))] * program.devices
-    else:
-        shown = compare(module, other, executors=("reference", "reference"), seed=args.seed)
-        rows = shown.witness if shown.witness is not None else made_rows(module, program.devices)
-    return Verdict("OTHER", "MODULE", args.run_limit), Candidate(module, rows, other)
+    return pair_test(args.run_limit), pair_candidate(module, other, _given_arguments(args, module), args.seed)
+
+
+def _given_arguments(args: argparse.Namespace, module: HloModule) -> list[Any] | None:
+    """Return the arguments in the files that are named; None where none is. Raises HloError."""
+    from hlotool.execution import Program
+
+    return read_arguments(args.argument_files, Program(module).parameters) if args.argument_files else None
 
 
 def _write(args: argparse.Namespace, found: Reduction) -> None:

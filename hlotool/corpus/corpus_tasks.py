@@ -53,16 +53,15 @@ def lint(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def cost(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     """What running a module costs."""
-    from hlotool.passes.cost import figures
+    from hlotool.passes.cost import cost as cost_of
 
     module = _module(given)
-    found = figures(given.filename, module)
-    total, memory = found.cost.total, found.memory
+    found = cost_of(module, name=given.filename)
     yield COSTS.name, {
-        "module": plain(module.name), "flops": bounded(total.flops), "transcendentals": bounded(total.transcendentals),
-        "bytes_read": bounded(total.bytes_read), "bytes_written": bounded(total.bytes_written),
-        "bytes_sent": bounded(sum(t.total for t in found.transfers)), "peak_bytes": bounded(memory.total),
-        "argument_bytes": bounded(memory.arguments), "result_bytes": bounded(memory.outputs),
+        "module": plain(module.name), "flops": bounded(found.flops), "transcendentals": bounded(found.transcendentals),
+        "bytes_read": bounded(found.bytes_read), "bytes_written": bounded(found.bytes_written),
+        "bytes_sent": bounded(found.communication), "peak_bytes": bounded(found.peak_memory),
+        "argument_bytes": bounded(found.memory.arguments), "result_bytes": bounded(found.memory.outputs),
         "unknown_loops": len(found.cost.unknown_loops)}
 
 

@@ -17,7 +17,17 @@ from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.read import parse
-from hlotool.reduction import Candidate, Failure, Finding, Interest, Options, Timeout, Verdict, bundle_of, reduce
+from hlotool.reduction import (
+    Candidate,
+    Failure,
+    Finding,
+    Interest,
+    Options,
+    Timeout,
+    Verdict,
+    bundle_of,
+    reduce_candidate,
+)
 from hlotool.reduction import Sighting as Look
 from hlotool.text import print_module
 
@@ -139,7 +149,7 @@ def _describe(found: Followed) -> HloModule:
 
 def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None:
     try:
-        made = reduce(Candidate(parse(found.text, "found"), found.rows), _Here(test),
+        made = reduce_candidate(Candidate(parse(found.text, "found"), found.rows), _Here(test),
                       Options(time_limit=seconds, jobs=1))
     except HloError as error:
         found.problems.append(f"not reduced: {error.diagnostics[0].message}")

@@ -43,6 +43,14 @@ class Interned(type):
         right = well_typed(cls, key)
         return cls(*right) if right is not key else cls._instances.setdefault(whole_key, super().__call__(*key))
 
+    @property
+    def __signature__(cls) -> Any:
+        """The signature of the class's own constructor, for `help` and `inspect.signature`."""
+        import inspect
+
+        own = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return own.replace(parameters=list(own.parameters.values())[1:], return_annotation=cls)
+
 
 def _call(value: Any) -> tuple[Any, ...]:
     return type(value), tuple(getattr(value, name) for name in type(value).__dataclass_fields__)

@@ -8,12 +8,48 @@ from hlotool.reduction.command import Command, form_of, words_of
 from hlotool.reduction.entry_values import made_rows
 from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.oracle import Failure, Finding, Interest, Sighting, Timeout, Verdict
-from hlotool.reduction.reducer import Options, Progress, Reduction, reduce
+from hlotool.reduction.reduced_program import (
+    candidate_for,
+    interest_named,
+    needs_arguments,
+    pair_candidate,
+    pair_test,
+    reduce,
+)
+from hlotool.reduction.reducer import Options, Progress, Reduction, reduce_candidate
 from hlotool.reduction.state import State, read_rows, rows_as_bytes
 
 __all__ = [
-    "LOST", "Bundle", "Candidate", "Command", "Failure", "Finding", "GuiltyPass", "Interest", "Options",
-    "Progress", "Reduction", "Sighting", "State", "Timeout", "Verdict", "bundle_of", "can_bundle", "form_of",
-    "issue_text", "made_rows", "read_bundle", "read_rows", "reduce", "rows_as_bytes", "versions_here",
+    "LOST",
+    "Bundle",
+    "Candidate",
+    "Command",
+    "Failure",
+    "Finding",
+    "GuiltyPass",
+    "Interest",
+    "Options",
+    "Progress",
+    "Reduction",
+    "Sighting",
+    "State",
+    "Timeout",
+    "Verdict",
+    "bundle_of",
+    "can_bundle",
+    "candidate_for",
+    "form_of",
+    "interest_named",
+    "issue_text",
+    "made_rows",
+    "needs_arguments",
+    "pair_candidate",
+    "pair_test",
+    "read_bundle",
+    "read_rows",
+    "reduce",
+    "reduce_candidate",
+    "rows_as_bytes",
+    "versions_here",
     "words_of",
 ]

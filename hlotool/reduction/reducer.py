@@ -1,6 +1,6 @@
 """Reduction: the smallest module and arguments that still show a failure.
 
-    found = reduce(Candidate(module, rows), Verdict("pjrt:cpu"), time_limit=600)
+    found = reduce_candidate(Candidate(module, rows), Verdict("pjrt:cpu"), time_limit=600)
     print(found.candidate.module)
 
 Steps follow each other, those that cut much first, and again from the beginning as long as one of them gets somewhere:
@@ -123,7 +123,7 @@ class Options:
     resumed: Candidate | None = None
 
 
-def reduce(original: Candidate, test: Interest, options: Options | None = None) -> Reduction:
+def reduce_candidate(original: Candidate, test: Interest, options: Options | None = None) -> Reduction:
     """The smallest candidate found that shows what the original shows; an interrupt ends the search, not the result.
 
     Raises HloError (E150) where the original does not show a failure.

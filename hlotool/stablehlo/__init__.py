@@ -6,6 +6,7 @@ Importing this room imports no jaxlib.
 from hlotool.stablehlo.any_source import in_file, module_of_input, read, read_all
 from hlotool.stablehlo.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
 from hlotool.stablehlo.bytecode import to_bytecode
+from hlotool.stablehlo.converted_program import Conversion, convert
 from hlotool.stablehlo.expansion import refined
 from hlotool.stablehlo.export_stablehlo import to_stablehlo
 from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
@@ -17,8 +18,8 @@ from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.simpler_operations import in_simpler_operations
 
 __all__ = [
-    "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "from_stablehlo", "in_file",
-    "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes", "program_text", "read", "read_all",
-    "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode", "to_stablehlo",
+    "Conversion", "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "convert", "from_stablehlo",
+    "in_file", "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes", "program_text", "read",
+    "read_all", "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode", "to_stablehlo",
     "with_readable_kernels", "without_chlo", "write_artifact",
 ]

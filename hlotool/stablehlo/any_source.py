@@ -1,4 +1,4 @@
-"""Whatever holds one program, as a module: texts, bytes, files, objects of JAX and jaxlib, functions with arguments.
+"""Reads a module from anything that holds one: texts, bytes, files, objects of JAX, functions with arguments.
 
     hlotool.read("dump.hlo")                      a file, by content: HLO, StableHLO, bytecode, artifacts, protos, .gz
     hlotool.read(text)                            HLO or StableHLO text, or bytes of any of these
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,30 +29,52 @@ SEVERAL = define("R005", "several-modules", "a file or text of several modules w
 
 def read(source: Any, *arguments: Any, filename: str = "", arg_shapes: Sequence[Any] | None = None,
          **keywords: Any) -> HloModule:
-    """The module that something holds: see above for what may be given.
+    """Return the module that something holds: see above for what may be given.
 
     A string is a path where it has no line feed and no brace, else a text. `arguments` and `keywords` are those of a
     function; `arg_shapes` close the open dimensions of StableHLO; `filename` is named in diagnostics. A module comes
     back as it is. Raises HloError for what cannot be read, is several modules (R005) or none (R004).
     """
-    if isinstance(source, HloModule):
+    return module_of(held_by(source, arguments, keywords, filename), arg_shapes)
+
+
+def held_by(source: Any, arguments: Sequence[Any] = (), keywords: Mapping[str, Any] | None = None,
+            filename: str = "") -> Any:
+    """Return a program in the form in which something holds it; see `read` for the parameters.
+
+    The form is an `HloModule`, an `Input` of known kind, or what `from_stablehlo` takes: an MLIR module or its bytes.
+    Raises HloError.
+    """
+    if isinstance(source, (HloModule, Input)):
         return source
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = Path(source)
-        return _of_bytes(bytes_of(path), filename or str(path), arg_shapes)
+        return _one_input(bytes_of(path), filename or str(path))
     if isinstance(source, str):
-        return _of_bytes(_encoded(source), filename or "<string>", arg_shapes)
+        return _one_input(_encoded(source), filename or "<string>")
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _of_bytes(bytes(source), filename or "<bytes>", arg_shapes)
+        return _one_input(bytes(source), filename or "<bytes>")
     for can, reader in _READERS:
         if can(source):
-            return reader(source, arguments, keywords, filename, arg_shapes)
+            return reader(source, arguments, keywords or {}, filename)
     raise _no_program(f"a {type(source).__name__} holds no module", filename)
+
+
+def is_stablehlo(held: Any) -> bool:
+    """Return True if a program that `held_by` gave is StableHLO, False if it is HLO."""
+    return held.kind in ("mlir", "bytecode") if isinstance(held, Input) else not isinstance(held, HloModule)
+
+
+def module_of(held: Any, arg_shapes: Sequence[Any] | None = None) -> HloModule:
+    """Return a program that `held_by` gave as a module; `arg_shapes` as `read` takes them. Raises HloError."""
+    if isinstance(held, HloModule):
+        return held
+    return module_of_input(held, arg_shapes) if isinstance(held, Input) else from_stablehlo(held, arg_shapes=arg_shapes)
 
 
 def read_all(source: str | bytes | os.PathLike[str], *, filename: str = "",
              arg_shapes: Sequence[Any] | None = None) -> list[HloModule]:
-    """Every module of a file, a text or bytes, in order. Raises HloError."""
+    """Return every module of a file, a text or bytes, in order. Raises HloError."""
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         data, name = bytes_of(Path(source)), str(source)
     else:
@@ -62,7 +84,7 @@ def read_all(source: str | bytes | os.PathLike[str], *, filename: str = "",
 
 
 def module_of_input(given: Input, arg_shapes: Sequence[Any] | None = None) -> HloModule:
-    """The module of one input, whose form is known; see hlotool.text.input_files. Raises HloError."""
+    """Return the module of one input, whose form is known; see hlotool.text.input_files. Raises HloError."""
     if given.kind == "hlo":
         from hlotool.passes.read import parse_source
 
@@ -80,7 +102,7 @@ def module_of_input(given: Input, arg_shapes: Sequence[Any] | None = None) -> Hl
 
 
 def in_file(diagnostic: Diagnostic, given: Input) -> Diagnostic:
-    """A diagnostic of the importer, which sees a text without its file."""
+    """Return a diagnostic of the importer, which sees a text without its file, at its place in the file."""
     before = given.source.first_line - 1 if given.source is not None and diagnostic.line else 0
     return replace(diagnostic, filename=given.filename, line=diagnostic.line + before,
                    end_line=diagnostic.end_line + before)
@@ -98,12 +120,12 @@ def _is_path(text: str) -> bool:
     return "\n" not in text and "{" not in text and bool(text.strip())
 
 
-def _of_bytes(data: bytes, filename: str, arg_shapes: Sequence[Any] | None) -> HloModule:
+def _one_input(data: bytes, filename: str) -> Input:
     found = inputs_of(data, filename)
     if len(found) != 1:
         raise HloError([Diagnostic(SEVERAL, f"{filename} holds {len(found)} modules", filename=filename,
                                    help="hlotool.read_all gives each of them")])
-    return module_of_input(found[0], arg_shapes)
+    return found[0]
 
 
 def _no_program(message: str, filename: str = "", help: str = "") -> HloError:
@@ -112,30 +134,27 @@ def _no_program(message: str, filename: str = "", help: str = "") -> HloError:
         "is asked for"))])
 
 
-# Objects: each reader is given the object, a function's arguments and keywords, a file's name and shapes.
+# Objects: each reader takes the object, a function's arguments and keywords, and a file's name.
 
-_Reader = Callable[[Any, Sequence[Any], dict[str, Any], str, Sequence[Any] | None], HloModule]
+_Reader = Callable[[Any, Sequence[Any], Mapping[str, Any], str], Any]
 
 
 def _can(*names: str) -> Callable[[Any], bool]:
     return lambda given: all(hasattr(given, name) for name in names)
 
 
-def _of_file(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-             arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_file(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     data = given.read()
     name = filename or str(getattr(given, "name", "<file>"))
-    return _of_bytes(_encoded(data) if isinstance(data, str) else data, name, arg_shapes)
+    return _one_input(_encoded(data) if isinstance(data, str) else data, name)
 
 
-def _of_message(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_message(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     """A protobuf message: HloModuleProto, HloProto, HloSnapshot."""
-    return _of_bytes(given.SerializeToString(), filename or "<message>", arg_shapes)
+    return _one_input(given.SerializeToString(), filename or "<message>")
 
 
-def _of_serialized(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                   arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_serialized(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     """What jaxlib holds as a module of its own: XlaComputation, HloModule."""
     from hlotool.proto import read_proto
 
@@ -143,26 +162,22 @@ def _of_serialized(given: Any, arguments: Sequence[Any], keywords: dict[str, Any
     return read_proto(bytes(serialize()), filename or "<jaxlib>")
 
 
-def _of_exported(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                 arg_shapes: Sequence[Any] | None) -> HloModule:
-    return _of_program(given.mlir_module_serialized, arg_shapes)
+def _of_exported(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
+    return given.mlir_module_serialized
 
 
-def _of_lowered(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                arg_shapes: Sequence[Any] | None) -> HloModule:
-    return _of_program(given.compiler_ir("stablehlo"), arg_shapes)
+def _of_lowered(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
+    return given.compiler_ir("stablehlo")
 
 
-def _of_compiled(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                 arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_compiled(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     text = given.as_text()
     if not text:
         raise _no_program("the compiled program shows no text", filename, "its backend keeps it; read what was lowered")
-    return _of_bytes(_encoded(text), filename or "<compiled>", arg_shapes)
+    return _one_input(_encoded(text), filename or "<compiled>")
 
 
-def _of_mlir(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-             arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_mlir(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     """A module, or the operation that it is."""
     operation = getattr(given, "operation", given)
     if getattr(operation, "name", "") != "builtin.module":
@@ -171,39 +186,32 @@ def _of_mlir(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], fil
         written = io.BytesIO()
         operation.write_bytecode(written)
         given = written.getvalue()
-    return _of_program(given, arg_shapes)
+    return given
 
 
-def _of_jaxpr(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-              arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_jaxpr(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     """A jaxpr, closed over its constants or without any."""
     import jax
     from jax.extend import core
 
     closed = given if hasattr(given, "jaxpr") else core.ClosedJaxpr(given, ())
     shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.in_avals]
-    return _of_program(jax.jit(core.jaxpr_as_fun(closed)).lower(*shapes).compiler_ir("stablehlo"), arg_shapes)
+    return jax.jit(core.jaxpr_as_fun(closed)).lower(*shapes).compiler_ir("stablehlo")
 
 
-def _of_traced(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-               arg_shapes: Sequence[Any] | None) -> HloModule:
-    return _of_program(given.lower().compiler_ir("stablehlo"), arg_shapes)
+def _of_traced(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
+    return given.lower().compiler_ir("stablehlo")
 
 
-def _of_function(given: Any, arguments: Sequence[Any], keywords: dict[str, Any], filename: str,
-                 arg_shapes: Sequence[Any] | None) -> HloModule:
+def _of_function(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     """A function, traced for the arguments; one that is compiled already as jax.jit would, with its own options."""
     import jax
 
     staged = given if hasattr(given, "lower") else jax.jit(given)
-    return _of_program(staged.lower(*arguments, **keywords).compiler_ir("stablehlo"), arg_shapes)
+    return staged.lower(*arguments, **keywords).compiler_ir("stablehlo")
 
 
-def _of_program(program: Any, arg_shapes: Sequence[Any] | None) -> HloModule:
-    return from_stablehlo(program, arg_shapes=arg_shapes)
-
-
-#: what an object can do -> how its module is had; the first that fits counts
+#: readers of objects by what the object can do; the first that fits counts
 _READERS: tuple[tuple[Callable[[Any], bool], _Reader], ...] = (
     (_can("SerializeToString", "DESCRIPTOR"), _of_message),
     (_can("as_serialized_hlo_module_proto"), _of_serialized),

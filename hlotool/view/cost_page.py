@@ -7,7 +7,7 @@ from importlib import resources
 
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible_html
 from hlotool.diagnostics.pages import filled
-from hlotool.passes.cost import OPEN_SHAPES, Figures, ModuleCost, PeakMemory, uncounted
+from hlotool.passes.cost import OPEN_SHAPES, CostReport, ModuleCost, PeakMemory, uncounted
 from hlotool.view.cost_pictures import memory_picture, roofline_picture
 
 #: rows that a table has at most
@@ -18,7 +18,7 @@ _GROUPS = {"line": "By line of the program", "scope": "By scope", "opcode": "By 
            "instruction": "By instruction"}
 
 
-def cost_page(modules: Sequence[Figures]) -> str:
+def cost_page(modules: Sequence[CostReport]) -> str:
     """The page of one module or several, of which each has a roofline."""
     sections = "\n".join(map(_section, modules))
     title = modules[0].name if len(modules) == 1 else f"{len(modules)} modules"
@@ -26,7 +26,7 @@ def cost_page(modules: Sequence[Figures]) -> str:
                   {"TITLE": visible_html(title), "SECTIONS": sections})
 
 
-def _section(found: Figures) -> str:
+def _section(found: CostReport) -> str:
     name, cost, memory, total, line = found.name, found.cost, found.memory, found.cost.total, found.roofline
     assert line is not None
     device = line.device
@@ -78,7 +78,7 @@ def _grouped(name: str, cost: ModuleCost, grouping: str, title: str) -> str:
          f"{c.intensity:.3g}", f"{100 * c.work / whole:.1f}") for key, c in rows.items()])
 
 
-def _communication(found: Figures) -> str:
+def _communication(found: CostReport) -> str:
     if not found.transfers:
         return ""
     return _table(found.name, "Communication", ("collective", "sent", "runs", "devices", "groups or axes"), [

@@ -17,7 +17,7 @@ from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.ir import Source
-from hlotool.passes.cost import devices, figures
+from hlotool.passes.cost import cost as cost_of
 from hlotool.view import cost_page, module_page, pair_page
 
 BROKEN = """HloModule m
@@ -66,7 +66,7 @@ def pair() -> str:
 def cost() -> str:
     models = pathlib.Path(__file__).parents[2] / "samples" / "models"
     names = "mlp_train_step.optimized.hlo", "sharded_collectives.optimized.hlo"
-    return cost_page([figures(n, hlotool.parse((models / n).read_text("utf-8")), devices()["h100"]) for n in names])
+    return cost_page([cost_of(hlotool.parse((models / n).read_text("utf-8")), "h100", name=n) for n in names])
 
 
 PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair, cost]
@@ -191,7 +191,7 @@ def test_costs_are_drawn_and_searched_and_hostile_names_are_text(chromium: Any, 
     path = tmp_path / "cost.html"
     text = ('ENTRY e { a = f32[2] parameter(0)  ROOT n = f32[2] negate(a), '
             'metadata={op_name="<img src=x onerror=alert(1)>/</table><b>" source_file="<i>" source_line=1} }')
-    path.write_text(cost_page([figures("<img src=x>", hlotool.parse(text), devices()["a100"])]), "utf-8")
+    path.write_text(cost_page([cost_of(hlotool.parse(text), "a100", name="<img src=x>")]), "utf-8")
     opened = Opened(chromium, path)
     assert opened.page.locator("img").count() == 0
     assert opened.page.locator("svg circle").count() == 1
@@ -216,4 +216,4 @@ def test_costs_are_drawn_and_searched_and_hostile_names_are_text(chromium: Any, 
                                   "ENTRY e { a = f32[9223372036854775807,9] parameter(0)"
                                   " ROOT n = f32[9223372036854775807,9] tanh(a) }"])
 def test_pages_of_odd_costs_are_made(text: str) -> None:
-    assert "<svg" in cost_page([figures("odd", hlotool.parse(f"HloModule m\n{text}"), devices()["h100"])])
+    assert "<svg" in cost_page([cost_of(hlotool.parse(f"HloModule m\n{text}"), "h100", name="odd")])

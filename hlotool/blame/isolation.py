@@ -1,0 +1,133 @@
+"""The guilty instruction of one module, or of the second of two, on given arguments or on sets that are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.blame.compared import compare_unnamed
+from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic
+from hlotool.blame.module_pair import PairBlame, blame_pair
+from hlotool.blame.nonfinite import NonFinite, find_nonfinite
+from hlotool.blame.places import Place
+from hlotool.blame.reference_values import ReferenceValues
+from hlotool.blame.stored_values import blame
+from hlotool.blame.wrong_instruction import Blame
+from hlotool.diagnostics import Diagnostic
+from hlotool.execution import Executor, Program, arguments_for, executor_named, fitted, read_module
+from hlotool.ir import HloModule
+
+Array: TypeAlias = Any
+
+#: kinds of arguments that are made where none are given, in turn
+USUAL_INPUTS = ("random", "positive")
+
+
+@dataclass
+class Isolation:
+    """The result of a search for the guilty instruction: `nonfinite` and `wrong` of one module, `parting` of two."""
+
+    #: kind of the arguments that showed it, or of the last set that was tried: given, random, positive, ...
+    inputs: str
+    #: one module: the origins of NaN and infinities in its results
+    nonfinite: NonFinite | None = None
+    #: one module: the instruction that the executor gets wrong
+    wrong: Blame | None = None
+    #: two modules: the instruction of the second by which its results differ from the first's
+    parting: PairBlame | None = None
+
+    @property
+    def is_clean(self) -> bool:
+        """True if all results are finite and agree."""
+        is_finite = self.nonfinite is None or self.nonfinite.verdict == "finite"
+        return is_finite and self.wrong is None and self.parting is None
+
+    @property
+    def place(self) -> Place | None:
+        """The guilty instruction with the calls that lead to it; None where none is named."""
+        found = self.wrong or self.parting
+        if found is not None:
+            return found.place
+        makers = self.nonfinite.guilty if self.nonfinite is not None and not self.is_clean else []
+        return makers[0].place if makers else None
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The findings as `hlotool isolate` reports them."""
+        return [*(nonfinite_diagnostics(self.nonfinite) if self.nonfinite is not None else []),
+                *([blame_diagnostic(self.wrong)] if self.wrong is not None else []),
+                *([pair_diagnostic(self.parting)] if self.parting is not None else [])]
+
+
+def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
+            inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"),
+            seed: int = 0, time_limit: float = 60.0) -> Isolation:
+    """Search for the instruction that makes NaN or an infinity, or whose value is wrong.
+
+    Of one module `a`, the origins of NaN and infinities in the results are found on the reference, and the instruction
+    that the executor beside "reference" in `executors` gets wrong; with no executor but the reference, the former only.
+    Of two modules, the instruction of `b` by which its results differ from those of `a`, both on the reference.
+    A module is anything that `hlotool.read` takes.
+
+    `arguments` are the entry's, a flat list of arrays (a tuple's leaves one by one) that every device gets; without
+    them sets of the kinds `inputs` ("random", "positive", "special") are made from `seed`, and of one module
+    arguments that show a difference are searched as `hlotool.compare` does. `time_limit` is in seconds, for each set
+    of arguments. Raises HloError where a module cannot be read or run, or the two have not one signature.
+    """
+    one = Program(read_module(a))
+    sets = _argument_sets(one, arguments, inputs, seed)
+    if b is not None:
+        return _of_pair(one, Program(read_module(b)), sets, time_limit)
+    executor = _beside_reference(executors, time_limit)
+    for kind, rows in sets:
+        found = _of_set(one, executor, kind, rows, time_limit)
+        if not found.is_clean:
+            return found
+    if arguments is not None or executor is None:
+        return found
+    return _searched_further(one, executor, seed, time_limit) or found
+
+
+def _argument_sets(program: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None, seed: int
+                   ) -> Iterator[tuple[str, list[list[Array]]]]:
+    """Kinds of arguments, and the arguments of every device."""
+    devices = range(program.devices)
+    if given is not None:
+        yield "given", [fitted(program, given)] * len(devices)
+        return
+    for kind in inputs or USUAL_INPUTS:
+        yield kind, [arguments_for(program, seed + d, kind) for d in devices]
+
+
+def _beside_reference(names: Sequence[str], time_limit: float) -> Executor | None:
+    """The first executor that is not the reference; None where there is none."""
+    return next((e for e in (executor_named(name, time_limit) for name in names) if e.name != "reference"), None)
+
+
+def _of_set(program: Program, executor: Executor | None, kind: str, rows: list[list[Array]], time_limit: float
+            ) -> Isolation:
+    values = ReferenceValues(program, rows)
+    found = Isolation(kind, find_nonfinite(program, rows, time_limit, values))
+    if executor is not None:
+        found.wrong = blame(program, rows, executor, seconds=time_limit, values=values)
+    return found
+
+
+def _of_pair(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], time_limit: float
+             ) -> Isolation:
+    for kind, rows in sets:
+        found = Isolation(kind, parting=blame_pair(one, other, rows, seconds=time_limit))
+        if found.parting is not None:
+            break
+    return found
+
+
+def _searched_further(program: Program, executor: Executor, seed: int, time_limit: float) -> Isolation | None:
+    """Search arguments that show a difference, and the instruction on them; None where none is found."""
+    shown = compare_unnamed(program.module, executors=(executor.name, "reference"), seed=seed, time_limit=time_limit)
+    if shown.witness is None or shown.worst is None:
+        return None
+    guilty = blame(program, shown.witness, executor, seconds=time_limit)
+    # An infinity is no finding here: such arguments are at the ends of the range on purpose.
+    return Isolation(shown.worst.inputs, NonFinite(program, []), guilty) if guilty is not None else None
