@@ -14,7 +14,7 @@ from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction
 from hlotool.ir.arrays import np
-from hlotool.ops import OPS
+from hlotool.ops import MIRRORED, OPS
 
 #: iterations and instructions that are evaluated at most
 _MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
@@ -99,7 +99,7 @@ class _Loop:
             lhs, rhs = (self.line(o, frame) for o in test.operands)
             direction = test.attributes["direction"]
             if lhs.place is None:
-                lhs, rhs, direction = rhs, lhs, _MIRRORED.get(direction, direction)
+                lhs, rhs, direction = rhs, lhs, MIRRORED.get(direction, direction)
             if lhs.place is None or rhs.place is not None or lhs.factor != 1:
                 return None
             update = self.line(*_member(self.body.root, lhs.place))
@@ -182,7 +182,6 @@ class _Loop:
 
 #: what stands for the parameters of a called computation: (call, the call's own frame); empty in the loop itself
 _Frame = dict[str, Any]
-_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
 
 
 def _whole(constant: HloInstruction) -> int:

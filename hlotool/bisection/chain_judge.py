@@ -23,10 +23,10 @@ from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit
-from hlotool.folds import rule_of_change, rule_sentence
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
+from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
 from hlotool.process import note_progress
 from hlotool.verdict import (
     ArgumentSearch,

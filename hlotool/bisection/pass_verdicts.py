@@ -67,7 +67,7 @@ class PassVerdict:
     reason: str = ""
     #: the pass that splits the module over devices, where this one is that; its cleaning up is dumped before its end
     partitioner: str = ""
-    #: the rule of the table of folds that the guilty instruction's change is, and what that rule does not keep
+    #: the rewrite rule that the guilty instruction's change is, and what that rule does not keep
     rule: str = ""
     blame: PairBlame | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)

@@ -11,12 +11,12 @@ from hlotool.bisection import judge_small
 from hlotool.blame import section
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named
-from hlotool.folds import Match, matches, names_in, pattern_text
 from hlotool.fuzzing.batch import Sighting, known_reason
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.read import parse
+from hlotool.passes.rewrite_rules import RuleMatch, matches, names_in, pattern_text
 from hlotool.reduction import (
     Candidate,
     Failure,
@@ -195,7 +195,7 @@ def rule_followed(module: HloModule, rows: Rows, plan: Plan) -> str:
     return ""
 
 
-def _is_followed(found: Match, target: HloInstruction, module: HloModule, rows: Rows, given: list[Any]) -> bool:
+def _is_followed(found: RuleMatch, target: HloInstruction, module: HloModule, rows: Rows, given: list[Any]) -> bool:
     """Whether the results are those of a module in which the rule is applied, and not those of the module."""
     import numpy as np
 
@@ -225,7 +225,7 @@ def _is_near(one: Any, other: Any) -> Any:
         return (ulp_distance(one, other) <= _NEAR) & (np.isfinite(one) == np.isfinite(other))
 
 
-def _applied(found: Match, target: HloInstruction, module: HloModule, rows: Rows) -> list[Any] | None:
+def _applied(found: RuleMatch, target: HloInstruction, module: HloModule, rows: Rows) -> list[Any] | None:
     """The results with the rule's right side in place of an instruction's value."""
     names = [n for n in names_in(found.rule.after) if n in found.bindings]
     if set(names) != set(names_in(found.rule.after)) or not target.shape.is_array:

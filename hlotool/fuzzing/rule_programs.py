@@ -1,7 +1,8 @@
 """A program for each rule of simplifiers: the rule's left side, where a compiler that has the rule would apply it.
 
-The rules are those of the table of folds. Operands named c and d are constants in a compiler's rule, so they are
-constants here; the others are arguments that hold all values of narrow types, and boundaries of wide ones.
+The rules are those of hlotool.passes.rewrite_rules. Operands named c and d are constants in a
+compiler's rule, so they are constants here; the others are arguments that hold all values of narrow types, and
+boundaries of wide ones.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import random
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.folds import Rule, names_in, operand_values, pattern_text, rules, types_of
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Array, Rows, Subject
+from hlotool.fuzzing.type_values import operand_values
 from hlotool.ir import DTYPES
 from hlotool.ops import limits, literal_text
 from hlotool.passes.read import parse
+from hlotool.passes.rewrite_rules import RewriteRule, names_in, pattern_text, rules, types_of
 from hlotool.passes.verify import verify
 
 #: elements of an argument at most, and rows and columns of a matrix
@@ -32,13 +34,13 @@ def rule_program(dice: random.Random) -> Subject | None:
     return program_of(rule, dice.choices(wide, weights)[0], dice)
 
 
-def _is_like(element_type: str, rule: Rule) -> bool:
-    """Whether a rule is also for a type that the table of folds does not try."""
+def _is_like(element_type: str, rule: RewriteRule) -> bool:
+    """Return True if a rule is also for a type on which the table of rules does not try it."""
     is_float = DTYPES[element_type].is_floating
     return rule.of in ("any", "matrix") or (rule.of == "float") == is_float
 
 
-def program_of(rule: Rule, element_type: str, dice: random.Random) -> Subject | None:
+def program_of(rule: RewriteRule, element_type: str, dice: random.Random) -> Subject | None:
     """The left side of a rule on arguments and constants; None where it is not valid for the type."""
     import numpy as np
 

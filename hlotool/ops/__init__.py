@@ -39,7 +39,7 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.values import EvaluationError
-from hlotool.ops.choice import comparison_type
+from hlotool.ops.choice import MIRRORED, comparison_type
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.lapack import lapack_targets
@@ -52,7 +52,8 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, 
 from hlotool.ops.table import OPS
 
 __all__ = [
-    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "OPS", "STARTABLE", "TARGETS",
+    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
+    "TARGETS",
     "Attribute", "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable",
     "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "has_foreign", "int_limits",
     "is_any_foreign", "lapack_targets", "limits", "literal_text", "over_blocks", "require", "specials", "traffic",

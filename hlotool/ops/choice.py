@@ -23,6 +23,9 @@ ORDERS = ("TOTAL", "PARTIAL")
 COMPARISONS = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
                "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
 
+#: directions of comparisons by the direction of the same comparison with its operands exchanged
+MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+
 
 def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = None,
                   order: str | None = None) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import OPS
+from hlotool.ops import MIRRORED, OPS
 from hlotool.passes.lints.effects import has_effect
 from hlotool.passes.lints.loop_work import invariant_places
 from hlotool.passes.lints.module_view import View
@@ -38,7 +38,7 @@ def trip_count(view: View, loop: HloInstruction) -> float | None:
     counter, limit, direction = test.operands[0], view.constant(test.operands[1]), test.attributes["direction"]
     if limit is None:
         counter, limit = test.operands[1], view.constant(test.operands[0])
-        direction = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}.get(direction, direction)
+        direction = MIRRORED.get(direction, direction)
     place = _place(counter)
     if limit is None or place is None or not counter.shape.is_array or not counter.shape.dtype.is_integral:
         return None

@@ -31,7 +31,7 @@ class Named:
     wanted: str
     found: str
     instruction: str
-    #: the rule of the table of folds that was quoted
+    #: the rewrite rule that was quoted
     rule: str
     seconds: float
 

@@ -20,7 +20,6 @@ import hlotool
 from hlotool.cli import main
 from hlotool.conformance.expectations import read_expectations
 from hlotool.execution import Program, evaluate_program, is_nan
-from hlotool.folds import matches, names_in, pattern_text, rule_of_change, rules
 from hlotool.fuzzing import (
     GENERATORS,
     Campaign,
@@ -30,7 +29,7 @@ from hlotool.fuzzing import (
     Tally,
     campaign_schema,
     campaign_text,
-    following_up,
+    process_finding,
     programs_of,
 )
 from hlotool.fuzzing import batch as fuzzing_batch
@@ -42,6 +41,7 @@ from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.test_program import Subject
 from hlotool.ir import Shape
+from hlotool.passes.rewrite_rules import matches, names_in, pattern_text, rule_of_change, rules
 from hlotool.process import Crashed, close_children
 from hlotool.reduction import read_bundle
 
@@ -311,9 +311,9 @@ def test_the_pass_to_blame(monkeypatch: pytest.MonkeyPatch, verdicts: list[str] 
     judged = None if verdicts is None else SimpleNamespace(
         wrong=[SimpleNamespace(changed_by=name) for name in wrong],
         passes=[SimpleNamespace(verdict=v) for v in verdicts])
-    monkeypatch.setattr(following_up, "judge_small", lambda *_: judged)
+    monkeypatch.setattr(process_finding, "judge_small", lambda *_: judged)
     found = SimpleNamespace(rows=[], guilty_pass="", problems=[])
-    following_up._name_pass(found, None, SimpleNamespace(executor="pjrt:cpu", time_limit=1.0))
+    process_finding._name_pass(found, None, SimpleNamespace(executor="pjrt:cpu", time_limit=1.0))
     assert found.guilty_pass == guilty and found.problems == []
 
 

@@ -7,10 +7,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from hlotool.folds import Rule, evaluated, folds_page, known_outcomes, rules
-from hlotool.folds.evaluated import types_of
+from hlotool.fuzzing.rule_outcomes import evaluated
+from hlotool.passes.rewrite_rules import RewriteRule, known_outcomes, rules, rules_page, types_of
 
-PAGE = pathlib.Path(__file__).parents[2] / "hlotool" / "docs" / "folds.md"
+PAGE = pathlib.Path(__file__).parents[2] / "hlotool" / "docs" / "rewrite_rules.md"
 #: types on which the record is held each time; all of them at night
 QUICK = ("f8e5m2", "u8")
 
@@ -29,7 +29,7 @@ def test_the_record_has_every_rule_once():
 
 
 def test_the_page_is_the_record():
-    assert PAGE.read_text("utf-8") == folds_page()
+    assert PAGE.read_text("utf-8") == rules_page()
 
 
 @pytest.mark.parametrize("kind", QUICK)
@@ -60,26 +60,26 @@ def test_the_whole_record(rule):
     ("not_(x == y)", "x != y", "f8e5m2", {"different": 0}),
 ])
 def test_known_facts(before, after, kind, facts):
-    found = evaluated(Rule(before, after, "any"), kind)[0]
+    found = evaluated(RewriteRule(before, after, "any"), kind)[0]
     assert {name: getattr(found, name) for name in facts} == facts
 
 
 def test_infinities_and_nan_that_rules_lose():
-    lost = evaluated(Rule("x * 0", "0", when="is_finite(x)"), "f16")
+    lost = evaluated(RewriteRule("x * 0", "0", when="is_finite(x)"), "f16")
     assert lost[0].nan_lost == 2 * 1023 + 2 and not lost[1].nan_lost  # every NaN, and both infinities
-    assert evaluated(Rule("log(exponential(x))", "x"), "f32")[0].infinite
-    assert evaluated(Rule("x < y", "y <= x"), "f8e5m2")[0].is_truth
+    assert evaluated(RewriteRule("log(exponential(x))", "x"), "f32")[0].infinite
+    assert evaluated(RewriteRule("x < y", "y <= x"), "f8e5m2")[0].is_truth
 
 
 def test_a_condition_leaves_only_what_it_allows():
-    whole, allowed = evaluated(Rule("sqrt(x) * sqrt(x)", "x", when="x >= 0"), "bf16")
+    whole, allowed = evaluated(RewriteRule("sqrt(x) * sqrt(x)", "x", when="x >= 0"), "bf16")
     assert whole.nan_made == 0 < whole.nan_lost + whole.zero_signs + whole.nan_made + whole.different
     assert not allowed.nan_lost and allowed.tried < whole.tried
 
 
 @pytest.mark.parametrize("name", ["f32", "bf16", "f16", "f64", "f8e5m2", "s8", "u16", "s32"])
 def test_values_of_a_type_are_those_at_its_ends(name: str) -> None:
-    from hlotool.folds.type_values import _boundaries
+    from hlotool.fuzzing.type_values import _boundaries
     from hlotool.ir import DTYPES
 
     kind, found = DTYPES[name], _boundaries(name)

@@ -1,4 +1,4 @@
-"""Patterns of rules, and the modules that they stand for.
+"""Reads the patterns of rules, and writes the modules that they mean.
 
     log(exponential(x))                          calls are operations; a dash is written _, and `and_` is `and`
     -x * (y + 1)                                 + - * / and comparisons as in Python; numbers are constants
@@ -17,35 +17,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hlotool.folds.fold_rules import Rule
+from hlotool.passes.rewrite_rules.rewrite_rule import RewriteRule
 
 _BINARY = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 _COMPARISONS = {ast.Lt: "LT", ast.LtE: "LE", ast.Gt: "GT", ast.GtE: "GE", ast.Eq: "EQ", ast.NotEq: "NE"}
-#: names of constants that are no numbers of Python
+#: names of constants that are no number literals of Python
 _CONSTANTS = {"inf", "nan", "true", "false"}
 #: a dimension that is given as a sum or product of N
 _DIMENSION = re.compile(r"\bN\b(?:([*+])(\w+))?")
 
 
 def tree_of(pattern: str) -> ast.expr:
-    """A pattern's expression."""
+    """Return a pattern's expression."""
     return ast.parse(pattern, mode="eval").body
 
 
-def operands_of(rule: Rule) -> tuple[str, ...]:
-    """The names of a rule's operands, in order of the alphabet."""
-    found = {node.id for text in (rule.before, rule.after) for node in ast.walk(tree_of(text))
-             if isinstance(node, ast.Name) and len(node.id) == 1}
-    return tuple(sorted(found))
-
-
-def names_in(pattern: str) -> tuple[str, ...]:
-    """The names of a pattern's operands, in order of the alphabet."""
-    return tuple(sorted({n.id for n in ast.walk(tree_of(pattern)) if isinstance(n, ast.Name) and len(n.id) == 1}))
+def names_in(*patterns: str) -> tuple[str, ...]:
+    """Return the names of the patterns' operands, in order of the alphabet."""
+    return tuple(sorted({node.id for pattern in patterns for node in ast.walk(tree_of(pattern))
+                         if isinstance(node, ast.Name) and len(node.id) == 1}))
 
 
 def pattern_text(pattern: str, element_type: str, dims: tuple[int, ...], lines: Sequence[str]) -> str:
-    """A module that computes one pattern; `lines` define its operands, each of that type and of those dimensions."""
+    """Return a module that computes one pattern; `lines` define its operands, of that type and those dimensions."""
     rows = _Rows(element_type, dims, list(lines))
     result = rows.add(tree_of(pattern))
     at = next((n for n, line in enumerate(rows.lines) if line.startswith(f"{result} = ")), len(rows.lines) - 1)
@@ -53,15 +47,14 @@ def pattern_text(pattern: str, element_type: str, dims: tuple[int, ...], lines: 
         rows.lines[at] = f"ROOT {rows.lines[at]}"
     else:
         rows.lines.append(f"ROOT r = {rows.lines[at].split(' = ')[1].split(' ')[0]} copy({result})")
-    body = "".join(f"  {line}\n" for line in rows.lines)
-    return "HloModule rule\n\n" + "".join(rows.computations.values()) + f"ENTRY e {{\n{body}}}\n"
+    return rows.text("rule")
 
 
-def module_text(rule: Rule, element_type: str, dims: tuple[int, ...]) -> str:
-    """A module of operands of one shape whose results are both sides, and the condition where there is one.
+def module_text(rule: RewriteRule, element_type: str, dims: tuple[int, ...]) -> str:
+    """Return a module of operands of one shape whose results are both sides, and the condition if there is one.
 
-    >>> print(module_text(Rule("log(exponential(x))", "x"), "f32", (4,)))
-    HloModule fold
+    >>> print(module_text(RewriteRule("log(exponential(x))", "x"), "f32", (4,)))
+    HloModule rule
     <BLANKLINE>
     ENTRY e {
       x = f32[4] parameter(0)
@@ -69,21 +62,21 @@ def module_text(rule: Rule, element_type: str, dims: tuple[int, ...]) -> str:
       t1 = log(t0)
       ROOT r = tuple(t1, x)
     }
+    <BLANKLINE>
     """
     rows = _Rows(element_type, dims)
     shape = f"{element_type}[{','.join(map(str, dims))}]"
-    names = operands_of(rule)
-    rows.lines = [f"{name} = {shape} parameter({n})" for n, name in enumerate(names)]
+    rows.lines = [f"{name} = {shape} parameter({n})"
+                  for n, name in enumerate(names_in(rule.before, rule.after))]
     wanted = [rule.before, rule.after, *([rule.when] if rule.when else [])]
     results = [rows.add(tree_of(text)) for text in wanted]
     rows.lines.append(f"ROOT r = tuple({', '.join(results)})")
-    body = "".join(f"  {line}\n" for line in rows.lines)
-    return "HloModule fold\n\n" + "".join(rows.computations.values()) + f"ENTRY e {{\n{body}}}"
+    return rows.text("rule")
 
 
 @dataclass
 class _Rows:
-    """The instructions of a module on the way."""
+    """The instructions of a module that is being written."""
 
     element_type: str
     dims: tuple[int, ...]
@@ -91,8 +84,13 @@ class _Rows:
     computations: dict[str, str] = field(default_factory=dict)
     _count: int = 0
 
+    def text(self, name: str) -> str:
+        """Return the text of the module of that name."""
+        body = "".join(f"  {line}\n" for line in self.lines)
+        return f"HloModule {name}\n\n" + "".join(self.computations.values()) + f"ENTRY e {{\n{body}}}\n"
+
     def add(self, node: ast.expr) -> str:
-        """The name of the instruction of an expression."""
+        """Add the instructions of an expression and return the name of the last one."""
         if isinstance(node, ast.Name) and node.id not in _CONSTANTS:
             return node.id
         if (constant := constant_text(node)) is not None:
@@ -132,7 +130,7 @@ class _Rows:
         return f"{opcode}er"
 
     def _named(self, text: str) -> str:
-        """A keyword's text with T and N as they are."""
+        """Return a keyword's text with the values of T and N."""
         if text == "T":
             return self.element_type
         size = self.dims[0]
@@ -145,7 +143,7 @@ class _Rows:
 
 
 def constant_text(node: ast.expr) -> str | None:
-    """The text of a constant, with its sign; None for other expressions."""
+    """Return the text of a constant, with its sign; None for other expressions."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = constant_text(node.operand)
         return None if inner is None else f"-{inner}"
@@ -155,7 +153,7 @@ def constant_text(node: ast.expr) -> str | None:
 
 
 def parts(node: ast.expr) -> tuple[str, list[ast.expr], dict[str, str]]:
-    """The opcode, operands and keywords of an expression that is neither operand nor constant."""
+    """Return the opcode, operands and keywords of an expression that is neither operand nor constant."""
     if isinstance(node, ast.BinOp):
         return _BINARY[type(node.op)], [node.left, node.right], {}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

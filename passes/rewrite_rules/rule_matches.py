@@ -1,11 +1,11 @@
-"""Which rules of the table an instruction, or a change of one, is an instance of.
+"""Finds the rules of which an instruction, or a change of one, is an instance.
 
     %e = f32[4] exponential(%p)
     %l = f32[4] log(%e)                matches log(exponential(x)), with x = %p
 
-Operands of a pattern stand for any instruction (the same letter for the same value); numbers stand for constants, also
-broadcast ones. What adds and multiplies may have its operands the other way round. Dimensions and attributes that a
-pattern gives as an example are not compared.
+Operands of a pattern match any instruction (the same letter: the same value); numbers match constants, also broadcast
+ones. Commutative operations match in either order of their operands. Dimensions and attributes that a pattern gives as
+an example are not compared.
 """
 
 from __future__ import annotations
@@ -16,41 +16,40 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution import is_nan
-from hlotool.folds.fold_rules import Rule, rules
-from hlotool.folds.pattern import constant_text, parts, tree_of
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array, np
+from hlotool.ops import MIRRORED, OPS
+from hlotool.passes.rewrite_rules.pattern import constant_text, parts, tree_of
+from hlotool.passes.rewrite_rules.rewrite_rule import RewriteRule, rules
 
-#: what the letters of a pattern stand for
+#: instructions by the letters of a pattern
 Bindings: TypeAlias = dict[str, HloInstruction]
-
-_COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-_COMMUTATIVE_COMPARISONS = frozenset({"EQ", "NE"})
-_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+#: operands that are followed to see that two values are computed alike
+_DEEP = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Match:
-    """A rule whose left side an instruction is."""
+class RuleMatch:
+    """A rule, and the instructions that its left side's letters match."""
 
-    rule: Rule
+    rule: RewriteRule
     bindings: Mapping[str, HloInstruction]
 
 
-def matches(instruction: HloInstruction) -> Iterator[Match]:
-    """The rules whose left side an instruction is, the larger patterns first."""
+def matches(instruction: HloInstruction) -> Iterator[RuleMatch]:
+    """Yield the rules whose left side matches an instruction, larger patterns first."""
     for rule in _by_opcode().get(instruction.opcode, ()):
         if (found := match(tree_of(rule.before), instruction, {})) is not None:
-            yield Match(rule, found)
+            yield RuleMatch(rule, found)
 
 
-def rule_of_change(before: HloInstruction, after: HloInstruction) -> Rule | None:
-    """The rule that turns one instruction into another one, which stands in a module of its own.
+def rule_of_change(before: HloInstruction, after: HloInstruction) -> RewriteRule | None:
+    """Return the rule that turns one instruction into another one, of a module of its own; None: there is none.
 
-    What a letter stands for must be computed alike on both sides; what a rule computes of constants may be one.
+    Both sides must compute alike the values of the letters; an operation of the rule on constants may be one constant.
     """
     for found in matches(before):
-        constants = {n: v for n, v in found.bindings.items() if _value(v) is not None}
+        constants = {n: v for n, v in found.bindings.items() if _number(v) is not None}
         other = match(_folded(tree_of(found.rule.after), constants), after, {})
         if other is not None and all(n not in found.bindings or _is_alike(found.bindings[n], value)
                                      for n, value in other.items()):
@@ -58,29 +57,32 @@ def rule_of_change(before: HloInstruction, after: HloInstruction) -> Rule | None
     return None
 
 
-def _value(instruction: HloInstruction) -> Any:
-    """The one value of a constant, also a broadcast one; None elsewhere."""
-    import numpy as np
-
+def _constant(instruction: HloInstruction) -> Array | None:
+    """Return the array of a constant, also of a broadcast, reshaped or copied one; None for other instructions."""
     while instruction.opcode in ("broadcast", "reshape", "copy"):
         instruction = instruction.operands[0]
-    if instruction.opcode != "constant" or not instruction.shape.is_array or instruction.literal.has_elided:
+    is_known = instruction.opcode == "constant" and instruction.shape.is_array and not instruction.literal.has_elided
+    return np.asarray(instruction.literal.array) if is_known else None
+
+
+def _number(instruction: HloInstruction) -> Any:
+    """Return the one value of a constant; None for other instructions and arrays of several values."""
+    array = _constant(instruction)
+    if array is None or not array.size:
         return None
-    array = np.asarray(instruction.literal.array)
-    return array.reshape(-1)[0] if array.size and bool((array == array.reshape(-1)[0]).all()) else None
+    first = array.reshape(-1)[0]
+    return first if bool((array == first).all()) else None
 
 
 class _Folding(ast.NodeTransformer):
-    """Puts numbers for what a pattern computes of constants."""
+    """Replaces a pattern's operations on constants by their results."""
 
     def __init__(self, constants: Mapping[str, HloInstruction]) -> None:
         self.constants = constants
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        import numpy as np
-
         sides = [self.visit(s) for s in (node.left, node.right)]
-        values: list[Any] = [_value(self.constants[s.id]) if isinstance(s, ast.Name) and s.id in self.constants
+        values: list[Any] = [_number(self.constants[s.id]) if isinstance(s, ast.Name) and s.id in self.constants
                              else None for s in sides]
         function = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide}[type(node.op)]
         if all(v is not None for v in values):
@@ -96,26 +98,22 @@ def _folded(tree: ast.expr, constants: Mapping[str, HloInstruction]) -> ast.expr
     return found
 
 
-#: operands that are followed to see that two values are computed alike
-_DEEP = 12
-
-
 def _is_alike(one: HloInstruction, other: HloInstruction, depth: int = _DEEP) -> bool:
-    """Whether instructions of two modules are computed alike, or have one name, opcode and shape."""
+    """Return True if instructions of two modules are computed alike, or have one name, opcode and shape."""
     if one.opcode != other.opcode or not one.shape.compatible(other.shape) or not depth:
         return False
     if one.opcode == "parameter":
         return one.parameter_number == other.parameter_number
     if one.opcode == "constant":
-        return is_same(one, other) or one.name == other.name
+        return _is_same(one, other) or one.name == other.name
     return one.name == other.name or (len(one.operands) == len(other.operands) and bool(one.operands) and all(
         _is_alike(a, b, depth - 1) for a, b in zip(one.operands, other.operands, strict=True)))
 
 
 @functools.cache
-def _by_opcode() -> Mapping[str, tuple[Rule, ...]]:
-    """The rules by the opcode of their left sides, in the order of size."""
-    found: dict[str, list[Rule]] = {}
+def _by_opcode() -> Mapping[str, tuple[RewriteRule, ...]]:
+    """Return the rules by the opcode of their left sides, larger patterns first."""
+    found: dict[str, list[RewriteRule]] = {}
     for rule in rules():
         tree = tree_of(rule.before)
         if constant_text(tree) is None and not isinstance(tree, ast.Name):
@@ -126,14 +124,14 @@ def _by_opcode() -> Mapping[str, tuple[Rule, ...]]:
 
 
 def match(node: ast.expr, instruction: HloInstruction, bound: Bindings) -> Bindings | None:
-    """What the letters of a pattern stand for where it matches an instruction; None: it does not."""
+    """Return the instructions of a pattern's letters where it matches an instruction; None: it does not."""
     if (text := constant_text(node)) is not None:
         return bound if _is_constant(instruction, text) else None
     if isinstance(node, ast.Name):
         known = bound.get(node.id)
         if known is None:
             return {**bound, node.id: instruction}
-        return bound if is_same(known, instruction) else None
+        return bound if _is_same(known, instruction) else None
     opcode, operands, keywords = parts(node)
     if opcode == "scalar":
         return bound if _is_constant(instruction, str(constant_text(operands[0]))) else None
@@ -150,10 +148,10 @@ def match(node: ast.expr, instruction: HloInstruction, bound: Bindings) -> Bindi
 def _operands_match(opcode: str, operands: list[ast.expr], keywords: Mapping[str, str], instruction: HloInstruction,
                     bound: Bindings) -> Bindings | None:
     given = list(instruction.operands)
-    orders = [given, given[::-1]] if opcode in _COMMUTATIVE else [given]
+    orders = [given, given[::-1]] if "commutative" in OPS[opcode].flags else [given]
     if opcode == "compare":
         wanted, direction = keywords.get("direction", ""), instruction.attributes.get("direction")
-        orders = ([given] if direction == wanted else []) + ([given[::-1]] if direction == _MIRRORED[wanted] else [])
+        orders = ([given] if direction == wanted else []) + ([given[::-1]] if direction == MIRRORED[wanted] else [])
     to = keywords.get("to")
     if to not in (None, "T") and instruction.shape.is_array and instruction.shape.element_type != to:
         return None
@@ -167,27 +165,24 @@ def _operands_match(opcode: str, operands: list[ast.expr], keywords: Mapping[str
 
 
 def _is_constant(instruction: HloInstruction, text: str) -> bool:
-    """Whether an instruction is a constant of one value, also broadcast or converted."""
-    import numpy as np
-
-    while instruction.opcode in ("broadcast", "reshape", "copy"):
-        instruction = instruction.operands[0]
-    if instruction.opcode != "constant" or instruction.literal.has_elided or not instruction.shape.is_array:
+    """Return True for a constant whose elements are all the number of a pattern."""
+    array = _constant(instruction)
+    if array is None:
         return False
-    array = np.asarray(instruction.literal.array)
     if text in ("true", "false"):
         return array.dtype == np.bool_ and bool((array == (text == "true")).all())
     with np.errstate(all="ignore"):
         wanted = np.asarray(float(text)).astype(array.dtype)
-    return bool(array.size) and bool((is_nan(array) & is_nan(wanted) | (array == wanted)).all())
+    is_nan = np.not_equal(array, array) & np.not_equal(wanted, wanted)
+    return bool(array.size) and bool((is_nan | (array == wanted)).all())
 
 
-def is_same(one: HloInstruction, other: HloInstruction) -> bool:
-    """Whether two instructions are one, or constants of one value."""
+def _is_same(one: HloInstruction, other: HloInstruction) -> bool:
+    """Return True if two instructions are one, or constants of one value."""
     if one is other:
         return True
     if one.opcode != other.opcode or one.shape != other.shape:
         return False
     if one.opcode == "constant":
         return not one.literal.has_elided and one.literal.array.tobytes() == other.literal.array.tobytes()
-    return one.opcode == "broadcast" and is_same(one.operands[0], other.operands[0])
+    return one.opcode == "broadcast" and _is_same(one.operands[0], other.operands[0])

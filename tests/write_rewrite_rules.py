@@ -1,14 +1,14 @@
-"""Writes what the rules of simplifiers keep, and the page that shows it: `python tests/write_folds.py`."""
+"""Writes what the rules of simplifiers keep, and the page that shows it: `python tests/write_rewrite_rules.py`."""
 
 import json
 import pathlib
 import sys
 
-from hlotool.folds import evaluated, rules
-from hlotool.folds.evaluated import types_of
+from hlotool.fuzzing.rule_outcomes import evaluated
+from hlotool.passes.rewrite_rules import rules, rules_page, types_of
 
 ROOT = pathlib.Path(__file__).parents[1]
-RECORD, PAGE = ROOT / "hlotool" / "folds" / "folds.json", ROOT / "hlotool" / "docs" / "folds.md"
+RECORD, PAGE = ROOT / "passes" / "rewrite_rules" / "outcomes.json", ROOT / "hlotool" / "docs" / "rewrite_rules.md"
 
 
 def outcomes(rule, types):
@@ -30,6 +30,4 @@ if __name__ == "__main__":
         print(rule, file=sys.stderr)
         lines.append(f"{json.dumps(str(rule))}: {json.dumps(outcomes(rule, types_of(rule)))}")
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    from hlotool.folds import folds_page
-
-    PAGE.write_text(folds_page())
+    PAGE.write_text(rules_page())

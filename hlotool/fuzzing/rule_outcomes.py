@@ -1,59 +1,46 @@
-"""What a rule keeps: both sides on the reference, element by element."""
+"""Evaluates both sides of rewrite rules on the reference, and counts what differs, element by element."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, is_nan, ulp_distance
-from hlotool.folds.fold_rules import Rule
-from hlotool.folds.pattern import module_text, operands_of
-from hlotool.folds.type_values import FLOATS, INTEGERS, TYPES, matrices, operand_values
+from hlotool.fuzzing.type_values import matrices, operand_values
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.read import parse
-
-Array: TypeAlias = Any
+from hlotool.passes.rewrite_rules import RewriteRule, module_text, names_in
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a rule does to the values of one element type."""
+class RuleOutcome:
+    """The differences between the two sides of a rule on the values of one element type."""
 
-    #: combinations of operands that were tried, and what they cover
+    #: combinations of operands that were tried, and the part of all combinations that they are
     tried: int
     cover: str
-    #: elements that are not the same, of which: NaN is lost, NaN is made, what is infinite differs, 0 has another sign
+    #: elements that differ; of them those where NaN is lost, NaN is made, an infinity differs, 0 has another sign
     different: int
     nan_lost: int
     nan_made: int
     infinite: int
     zero_signs: int
-    #: the largest distance of finite elements (of integers the difference)
+    #: the largest distance of finite elements in ULPs, of integers the difference
     ulps: float
-    #: whether the values are truth values
+    #: True for values of type pred
     is_truth: bool = False
-    #: operands and both values where it is worst; empty where both sides are the same
+    #: operands and both values at the worst element; empty where both sides are the same
     example: str = ""
 
-    @property
-    def is_exact(self) -> bool:
-        return not self.different
-
     def as_json(self) -> dict[str, Any]:
-        """The record without zeros."""
+        """Return the record without zeros."""
         return {k: v for k, v in asdict(self).items() if v or k == "tried"}
 
 
-def types_of(rule: Rule) -> tuple[str, ...]:
-    """The element types of a rule."""
-    return {"float": FLOATS, "integer": INTEGERS}.get(rule.of, TYPES)
-
-
-def evaluated(rule: Rule, element_type: str) -> tuple[Outcome, Outcome | None] | None:
-    """The outcome for one element type, and that under the rule's condition. None: a side has no value there."""
-    import numpy as np
-
-    names = operands_of(rule)
+def evaluated(rule: RewriteRule, element_type: str) -> tuple[RuleOutcome, RuleOutcome | None] | None:
+    """Return the outcome for one element type, and that under the rule's condition; None: a side has no value there."""
+    names = names_in(rule.before, rule.after)
     if rule.of == "matrix":
         sets, cover = matrices(element_type, len(names)), "matrices of all signs and exponents, and of ordinary numbers"
     else:
@@ -73,8 +60,8 @@ def evaluated(rule: Rule, element_type: str) -> tuple[Outcome, Outcome | None] |
     return whole, _outcome(before[at], after[at], {n: a[at] for n, a in given.items()}, cover)
 
 
-def _results(rule: Rule, element_type: str, arguments: list[Array]) -> list[Array] | None:
-    """Both sides and the condition; without it where it has no meaning for the type. None: a side has none."""
+def _results(rule: RewriteRule, element_type: str, arguments: list[Array]) -> list[Array] | None:
+    """Return both sides and the condition, if that has a meaning for the type; None: a side has no value."""
     for each in dict.fromkeys((rule, replace(rule, when=""))):
         try:
             module = parse(module_text(each, element_type, arguments[0].shape))
@@ -84,12 +71,10 @@ def _results(rule: Rule, element_type: str, arguments: list[Array]) -> list[Arra
     return None
 
 
-def _outcome(before: Array, after: Array, given: dict[str, Array], cover: str) -> Outcome:
-    import numpy as np
-
+def _outcome(before: Array, after: Array, given: dict[str, Array], cover: str) -> RuleOutcome:
     before, after = before.reshape(-1), after.reshape(-1)
     if not before.size:
-        return Outcome(0, cover, 0, 0, 0, 0, 0, 0.0)
+        return RuleOutcome(0, cover, 0, 0, 0, 0, 0, 0.0)
     lost, made = is_nan(before) & ~is_nan(after), ~is_nan(before) & is_nan(after)
     with np.errstate(invalid="ignore"):
         wide = [a.astype(np.float64) for a in (before, after)]
@@ -105,7 +90,7 @@ def _outcome(before: Array, after: Array, given: dict[str, Array], cover: str) -
         operands = ", ".join(f"{n}={_text(a.reshape(-1)[worst])}" for n, a in given.items())
         example = f"{operands}: {_text(before[worst])} becomes {_text(after[worst])}"
     count = [int(np.count_nonzero(a)) for a in (bad, lost, made, infinite, zeros)]
-    return Outcome(before.size, cover, count[0], count[1], count[2], count[3], count[4], float(ulps.max()),
+    return RuleOutcome(before.size, cover, count[0], count[1], count[2], count[3], count[4], float(ulps.max()),
                    before.dtype == np.bool_, example)
 
 

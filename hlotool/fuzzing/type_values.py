@@ -1,34 +1,25 @@
-"""The values on which rules are tried: all of narrow types, boundaries of wider ones."""
+"""Makes the values on which rules are tried: all of narrow types, boundaries of wider ones."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 from hlotool.ir import DTYPES
+from hlotool.ir.arrays import Array, np
 
-Array: TypeAlias = Any
-
-#: float types, and integer types, that rules are tried on
-FLOATS = (*(d.name for d in DTYPES.values() if d.is_floating and d.bits == 8 and d.specials != "no sign"),
-          "bf16", "f16", "f32")
-INTEGERS = ("s8", "u8")
-TYPES = (*FLOATS, *INTEGERS)
 #: values at the boundaries that each value of a 16-bit type is paired with, and of three operands each
 _PARTNERS, _THREE = 8, 24
 
 
 def operand_values(element_type: str, count: int) -> tuple[list[Array], str]:
-    """Arrays that hold combinations of values of so many operands, and a word for what they cover."""
-    import numpy as np
-
+    """Return arrays that hold combinations of values of `count` operands, and words for what they cover."""
     bits = DTYPES[element_type].bits
     if count == 1:
         first = _boundaries(element_type) if bits > 16 else _everything(element_type)
         return [first], "boundaries" if bits > 16 else "all values"
     if count == 2:
-        # A wide type's values are never all made.
+        # Making all values of a wide type would need too much memory.
         first = _boundaries(element_type) if bits > 16 else _everything(element_type)
         sides = [first, first if bits != 16 else _boundaries(element_type, _PARTNERS)]
         words = {8: "all pairs", 16: f"all values, each with {_PARTNERS}", 32: "pairs of boundaries"}[bits]
@@ -38,9 +29,7 @@ def operand_values(element_type: str, count: int) -> tuple[list[Array], str]:
 
 
 def matrices(element_type: str, count: int) -> list[list[Array]]:
-    """Square matrices of all values, or boundaries, the further ones in another order; and of ordinary numbers."""
-    import numpy as np
-
+    """Return square matrices of all values, or boundaries, the second ones in another order; and of ordinary ones."""
     bits = DTYPES[element_type].bits
     values = _boundaries(element_type, 256) if bits > 16 else _everything(element_type)
     if bits == 16:
@@ -55,16 +44,12 @@ def matrices(element_type: str, count: int) -> list[list[Array]]:
 
 
 def _everything(element_type: str) -> Array:
-    import numpy as np
-
     bits = DTYPES[element_type].bits
     return np.arange(1 << bits, dtype=f"u{bits // 8}").view(DTYPES[element_type].numpy)
 
 
 def _boundaries(element_type: str, count: int = 240) -> Array:
-    """Bit patterns at the ends and in the middle of exponents, with both signs, evenly thinned out to `count`."""
-    import numpy as np
-
+    """Return values at the ends and in the middle of exponents, with both signs, evenly thinned out to `count`."""
     kind = DTYPES[element_type]
     half = 1 << (kind.bits - 1)
     if not kind.is_floating:
@@ -87,8 +72,7 @@ def _boundaries(element_type: str, count: int = 240) -> Array:
 
 
 def _thinned(values: Array, count: int) -> Array:
-    import numpy as np
-
     if len(values) <= count:
         return values
-    return values[np.unique(np.linspace(0, len(values) - 1, count).astype(int))]
+    places: Array = np.unique(np.linspace(0, len(values) - 1, count).astype(int))
+    return np.take(values, places)

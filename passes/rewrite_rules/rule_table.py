@@ -1,4 +1,4 @@
-"""The table of rules: its record (folds.json), and the page of the manual."""
+"""Reads the record of what each rule keeps (outcomes.json), and writes the page of the manual about it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hlotool.folds.evaluated import types_of
-from hlotool.folds.fold_rules import Rule, rules
-from hlotool.folds.type_values import FLOATS
 from hlotool.ir import DTYPES
+from hlotool.passes.rewrite_rules.rewrite_rule import FLOATS, RewriteRule, rules, types_of
 
-_NOTE = "<!-- written by `python tests/write_folds.py`; do not edit -->\n"
+_NOTE = "<!-- written by `python tests/write_rewrite_rules.py`; do not edit -->\n"
 _HEAD = f"""# What simplifiers may rewrite
 
 {_NOTE}
 Rules that compilers' algebraic simplifiers apply, always, under a flag, or by mistake, and what each keeps: both sides
 run on the reference, on all values of the 8-bit types (all pairs of two operands), all of `bf16` and `f16` (each with
-boundary values of a second operand), and boundary values of `f32`. The record is `hlotool/folds/folds.json`, the rules
-are in `hlotool/folds/rules.toml`.
+boundary values of a second operand), and boundary values of `f32`. The record is `passes/rewrite_rules/outcomes.json`,
+the rules are in `passes/rewrite_rules/rules.toml`.
 
 `=` both sides are the same bit by bit (payloads of NaN apart). Otherwise what differs: `NaN` is lost or made; `inf`:
 what is infinite; `-0`: the sign of zero; `truth`: what is true; and the largest distance of finite values in ULPs, for
@@ -33,14 +31,14 @@ _COLUMNS = {"f8": tuple(t for t in FLOATS if t.startswith("f8")), "bf16": ("bf16
 
 @functools.cache
 def known_outcomes() -> Mapping[str, Mapping[str, Any]]:
-    """The record: rule (as text) -> element type -> outcome, and under its condition with "when " before the type."""
-    text = importlib.resources.files("hlotool.folds").joinpath("folds.json").read_text("utf-8")
+    """Return the record: rule (as text) -> element type -> outcome; "when TYPE" holds that under the condition."""
+    text = importlib.resources.files("hlotool.passes.rewrite_rules").joinpath("outcomes.json").read_text("utf-8")
     found: dict[str, dict[str, Any]] = json.loads(text)
     return found
 
 
-def outcome_words(*outcomes: Mapping[str, Any]) -> str:
-    """What is not kept, in a few words; `=` where all is."""
+def _outcome_words(*outcomes: Mapping[str, Any]) -> str:
+    """Return what is not kept, in a few words; `=` if everything is."""
     def total(name: str) -> float:
         return max((o.get(name, 0) for o in outcomes), default=0)
 
@@ -55,8 +53,8 @@ def outcome_words(*outcomes: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def rule_sentence(rule: Rule, element_type: str) -> str:
-    """A rule as reports quote it: `log(exponential(x)) -> x: not kept: inf, -0, 47 ULP (f32)`."""
+def rule_sentence(rule: RewriteRule, element_type: str) -> str:
+    """Return a rule as reports quote it: `log(exponential(x)) -> x: does not keep: inf, -0, 47 ULP (f32)`."""
     known = known_outcomes().get(str(rule), {})
     kind = DTYPES.get(element_type)
     wanted = (element_type, *(("u8" if kind.family == "unsigned" else "s8",) if kind is not None and kind.is_integral
@@ -64,14 +62,14 @@ def rule_sentence(rule: Rule, element_type: str) -> str:
     shown = next((t for t in wanted if t in known), "")
     if not shown:
         return str(rule)
-    words = outcome_words(known[shown])
+    words = _outcome_words(known[shown])
     example = known[shown].get("example", "")
     what = f"keeps all values of {shown}" if words == "=" else f"does not keep: {words} ({shown})"
     return f"{rule}: {what}" + (f"; {example}" if example and words != "=" else "")
 
 
-def folds_page() -> str:
-    """The page of the manual."""
+def rules_page() -> str:
+    """Return the page of the manual."""
     known = known_outcomes()
     parts = [_HEAD]
     for title, kinds in (("Arithmetic", ("float", "any")), ("Integers only", ("integer",)),
@@ -84,7 +82,7 @@ def folds_page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _rows(rule: Rule, known: Mapping[str, Any]) -> Iterator[str]:
+def _rows(rule: RewriteRule, known: Mapping[str, Any]) -> Iterator[str]:
     cells = [_cell(known, types, "") for types in _COLUMNS.values()]
     shown = (t for t in ("f32", *types_of(rule)) if known.get(t, {}).get("example"))
     example = next((f"{known[t]['example']} ({t})" for t in shown), "")
@@ -96,4 +94,4 @@ def _rows(rule: Rule, known: Mapping[str, Any]) -> Iterator[str]:
 
 def _cell(known: Mapping[str, Any], types: tuple[str, ...], prefix: str) -> str:
     found = [known[prefix + t] for t in types if prefix + t in known]
-    return outcome_words(*found) if found else ""
+    return _outcome_words(*found) if found else ""
