@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first, reachable
-from hlotool.ops import OPS
+from hlotool.ops import Effects
 
 
 def dce(module: HloModule) -> HloModule:
@@ -19,20 +19,18 @@ def dce(module: HloModule) -> HloModule:
 
     Parameters stay, for they are the signature. Unknown operations count as having effects.
     """
-    effects: set[HloComputation] = set()
+    effects = Effects()
     for computation in callees_first(module):
         _drop_unused(computation, effects)
-        if any(_has_effect(i, effects) for i in computation.instructions):
-            effects.add(computation)
     reached = reachable([module.entry])
     module.computations = [c for c in module.computations if c in reached]
     return module
 
 
-def _drop_unused(computation: HloComputation, effects: set[HloComputation]) -> None:
+def _drop_unused(computation: HloComputation, effects: Effects) -> None:
     live: set[HloInstruction] = set()
     waiting = [computation.root, *(i for i in computation.instructions
-                                   if i.opcode == "parameter" or _has_effect(i, effects))]
+                                   if i.opcode == "parameter" or effects.of(i))]
     while waiting:
         instruction = waiting.pop()
         if instruction not in live:
@@ -40,11 +38,3 @@ def _drop_unused(computation: HloComputation, effects: set[HloComputation]) -> N
             waiting.extend((*instruction.operands, *instruction.control_predecessors()))
     if len(live) != len(computation.instructions):
         computation.instructions = [i for i in computation.instructions if i in live]
-
-
-def _has_effect(instruction: HloInstruction, effects: set[HloComputation]) -> bool:
-    """Whether more than the result's users may notice the instruction. Source: XLA, HloInstruction::HasSideEffect."""
-    record = OPS.get(instruction.opcode)
-    if record is None or "side_effect" in record.flags or instruction.attributes.get("custom_call_has_side_effect"):
-        return True
-    return any(c in effects for c in instruction.called_computations())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-from hlotool.ops import OPS
+from hlotool.ops import flow_of
 
 Path = tuple[int, ...]
 
@@ -37,7 +37,7 @@ def steps(module: HloModule, value: HloInstruction, path: Path, runners: tuple[H
             yield user, user, (-1,), runners  # a use that goes on nowhere
             if user.opcode == "tuple":
                 yield user, user, (number, *path), runners
-            elif number == 0 and user.opcode in OPS and "moves" in OPS[user.opcode].flags:
+            elif number == 0 and flow_of(user).keeps:
                 yield user, user, path, runners
             for callee, index in run_on(user, number):
                 yield user, callee.parameters()[index], path, (*runners, user)

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from hlotool.corpus.result_tables import plain
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-from hlotool.ops import OPS
+from hlotool.ops import flow_of
 
 #: tuples in tuples that are looked through
 _DEEPEST = 8
@@ -153,7 +153,7 @@ class ReachedUsers:
         if user.opcode == "tuple":
             if len(path) < _DEEPEST:
                 yield user, (number, *path)
-        elif user.opcode == "get-tuple-element" or (number == 0 and _moves(user.opcode)):
+        elif user.opcode == "get-tuple-element" or (number == 0 and flow_of(user).keeps):
             yield user, path
 
     def _joined(self, part: Part) -> _Reached:
@@ -171,11 +171,6 @@ class ReachedUsers:
             if self._home[one[0]] is self._home[part[0]]:
                 ends |= found.ends
         return _Reached(bits, frozenset(ends))
-
-
-def _moves(opcode: str) -> bool:
-    record = OPS.get(opcode)
-    return record is not None and "moves" in record.flags
 
 
 def _run_by(instruction: HloInstruction) -> Iterable[tuple[HloComputation, int, int | None]]:

@@ -48,14 +48,18 @@ from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.long_loops import checked_by
 from hlotool.ops.scaled_dot import over_blocks
+from hlotool.ops.flow import (
+    Calls, Effect, Effects, Elements, Flow, Step,
+    acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, with_flag,
+)
 from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
 from hlotool.ops.table import OPS
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
-    "TARGETS",
-    "Attribute", "ConstraintError", "Cost", "Draw", "Drawn", "EvaluationError", "Op", "Place", "Undrawable",
-    "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "has_foreign", "int_limits",
-    "is_any_foreign", "lapack_targets", "limits", "literal_text", "over_blocks", "require", "specials", "traffic",
-    "turning_points", "value_of",
+    "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Draw", "Drawn", "Effect", "Effects", "Elements",
+    "EvaluationError", "Flow", "Op", "Place", "Step", "Undrawable", "acts", "checked_by", "comparison_type",
+    "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode", "has_effect", "has_foreign",
+    "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets", "limits", "literal_text", "opcodes",
+    "over_blocks", "require", "specials", "traffic", "turning_points", "value_of", "with_flag",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops.called import parameter_shapes
 from hlotool.ops.costs import begun, is_free, runs
+from hlotool.ops.flow import AWAITS, Calls, Elements, Flow, Step
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
@@ -174,7 +175,7 @@ def _lift_start(r: Reader) -> HloInstruction:
 
 @op(async_start_shape, lowering=Lowering(
     _emit_start, _lift_either_start, ("stablehlo.async_start", "mhlo.async_start")),
-    flags=("async", "calls"), source=SOURCE, draw=_draw_async, cost=runs)
+    source=SOURCE, draw=_draw_async, cost=runs, flow=Flow(calls=Calls.INLINE, step=Step.START))
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
     """Start a computation; async-done gives its result. Operands may be bound later by async-update.
@@ -252,7 +253,7 @@ def _thread_of(previous: HloInstruction) -> dict[str, Any]:
 
 
 @op(async_update_shape, lowering=Lowering(_emit_update, _lift_update, ("mhlo.async_update",)),
-    flags=("async", "moves"), source=SOURCE, draw=_draw_async, cost=is_free)
+    source=SOURCE, draw=_draw_async, cost=is_free, flow=Flow(Elements.FORWARDED, (0, 1), step=Step.UPDATE))
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
     """A step between start and done, which may bind operands that start left out.
@@ -301,7 +302,7 @@ def _lift_done(r: Reader) -> HloInstruction:
 
 
 @op(async_done_shape, lowering=Lowering(_emit_done, _lift_done, ("stablehlo.async_done", "mhlo.async_done")),
-    flags=("async", "moves"), source=SOURCE, draw=_draw_async, cost=is_free)
+    source=SOURCE, draw=_draw_async, cost=is_free, flow=AWAITS)
 def async_done(previous: Any, *, calls: Any = None, async_execution_thread: str = "main",
                async_group_id: int | None = None, shape: Shape) -> Any:
     """Wait for what async-start started and give its result.
@@ -392,7 +393,8 @@ def _start_of(record: Op, opcode: str) -> Op:
     attributes = record.attributes if record.attribute(thread.name) else (*record.attributes, thread)
     return replace(record, opcode=opcode, attributes=attributes, infer=infer, evaluate=evaluate,
                    lowering=Lowering(emit), doc=f"{record.opcode}, started asynchronously. {record.doc}",
-                   flags=record.flags | {"async", "deferred"}, cost=begun(record.cost_of),
+                   flags=record.flags | {"deferred"}, cost=begun(record.cost_of),
+                   flow=replace(record.flow, step=Step.START),
                    constraints=OPS["async-start"].constraints | record.constraints)
 
 

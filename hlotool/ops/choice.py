@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.elementwise import SPECIFICATION, paired
+from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
 from hlotool.ops.numbers import Array, computed, dtype_of, signed_bits, wide_dtype
@@ -173,7 +174,8 @@ def _draw_select(d: Draw) -> None:
     d.add("select", d.argument(() if is_scalar else lhs.dims, "pred"), lhs, rhs)
 
 
-@op(select_shape, element_types=("pred",), flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_select)
+@op(select_shape, element_types=("pred",), flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_select,
+    flow=Flow(Elements.ASSEMBLED, (1, 3)))
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.
 

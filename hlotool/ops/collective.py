@@ -30,6 +30,7 @@ from typing import Any, Protocol
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Effect, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Value
 from hlotool.ops.numbers import Array
@@ -214,7 +215,8 @@ def _draw_number(d: Draw) -> None:
 
 
 @op(_number_rule("partition-id"), lowering=_number_lowering("stablehlo.partition_id", "partition-id"),
-    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free,
+    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE))
 def partition_id(*, world: Any) -> Array:
     """The number of the partition that runs this.
 
@@ -224,7 +226,8 @@ def partition_id(*, world: Any) -> Array:
 
 
 @op(_number_rule("replica-id"), lowering=_number_lowering("stablehlo.replica_id", "replica-id"),
-    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free)
+    flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free,
+    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE))
 def replica_id(*, world: Any) -> Array:
     """The number of the replica that runs this.
 

@@ -25,6 +25,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
@@ -124,7 +125,7 @@ def _draw_all_gather(d: Draw) -> None:
 
 @op(all_gather_shape, flags=("collective",), source=SPECIFICATION,
     lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
-                      GROUPED), draw=_draw_all_gather, cost=communicates)
+                      GROUPED), draw=_draw_all_gather, cost=communicates, flow=EXCHANGES)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                shape: Shape, world: Any) -> Any:
@@ -162,8 +163,9 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
     return packed(operands), found, *contexts(e, instruction.shape)
 
 
-@op(all_gather_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_all_gather_start),
-    source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates))
+@op(all_gather_start_shape, flags=("collective",), lowering=Lowering(_emit_all_gather_start),
+    source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates),
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START))
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -186,8 +188,8 @@ def all_gather_done_shape(start: Shape) -> Shape:
     return second_of("all-gather-done-c1", start)
 
 
-@op(all_gather_done_shape, flags=("async", "moves"), lowering=Lowering(emit_second), source=SPECIFICATION,
-    draw=_draw_all_gather, cost=is_free)
+@op(all_gather_done_shape, lowering=Lowering(emit_second), source=SPECIFICATION,
+    draw=_draw_all_gather, cost=is_free, flow=AWAITS)
 def all_gather_done(start: Any) -> Any:
     """Wait for all-gather-start and give what it gathered.
 

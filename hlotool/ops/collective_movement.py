@@ -19,6 +19,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import communicates
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import EXCHANGES, Effect, Elements, Flow
 from hlotool.ops.groups import group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
@@ -155,7 +156,7 @@ def _draw_all_to_all(d: Draw) -> None:
 
 @op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
     lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all", "mhlo.all_to_all")),
-    draw=_draw_all_to_all, cost=communicates)
+    draw=_draw_all_to_all, cost=communicates, flow=EXCHANGES)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.
@@ -234,7 +235,7 @@ def _draw_ragged_all_to_all(d: Draw) -> None:
 
 @op(ragged_all_to_all_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_ragged_all_to_all, _lift_ragged_all_to_all, ("stablehlo.custom_call @ragged_all_to_all",)),
-    draw=_draw_ragged_all_to_all, cost=communicates)
+    draw=_draw_ragged_all_to_all, cost=communicates, flow=Flow(Elements.ASSEMBLED, (0, 2), effect=Effect.EXCHANGE))
 def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_sizes: Array, output_offsets: Array,
                       recv_sizes: Array, *, replica_groups: ReplicaGroups | None = None, channel_id: int | None = None,
                       world: Any) -> Array:
@@ -287,7 +288,7 @@ def _draw_collective_broadcast(d: Draw) -> None:
 
 @op(collective_broadcast_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
-    draw=_draw_collective_broadcast, cost=communicates)
+    draw=_draw_collective_broadcast, cost=communicates, flow=EXCHANGES)
 def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,
                          channel_id: int | None = None, has_dynamic_root: bool = False, world: Any) -> Any:
     """Every device of a group gets the operand of the group's first member; devices in no group get zeros.

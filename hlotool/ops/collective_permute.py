@@ -21,6 +21,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
 from hlotool.ops.groups import channel_attributes, lifted_attributes, lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64_array, i64_tensor
@@ -157,7 +158,7 @@ def _draw_collective_permute(d: Draw) -> None:
 
 @op(collective_permute_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
-    draw=_draw_collective_permute, cost=communicates)
+    draw=_draw_collective_permute, cost=communicates, flow=EXCHANGES)
 def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,
                        slice_sizes: Any = None, world: Any) -> Any:
     """Each target gets its source's operand; devices that are no target get zeros.
@@ -237,8 +238,9 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
     return packed(operands), found, *contexts(e, instruction.shape)
 
 
-@op(collective_permute_start_shape, flags=("collective", "async"), lowering=Lowering(_emit_collective_permute_start),
-    source=SPECIFICATION, draw=_draw_collective_permute, cost=begun(communicates))
+@op(collective_permute_start_shape, flags=("collective",), lowering=Lowering(_emit_collective_permute_start),
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=begun(communicates),
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START))
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
@@ -259,8 +261,8 @@ def collective_permute_done_shape(start: Shape) -> Shape:
     return second_of("collective-permute-done-c1", start)
 
 
-@op(collective_permute_done_shape, flags=("async", "moves"), lowering=Lowering(emit_second),
-    source=SPECIFICATION, draw=_draw_collective_permute, cost=is_free)
+@op(collective_permute_done_shape, lowering=Lowering(emit_second),
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=is_free, flow=AWAITS)
 def collective_permute_done(start: Any) -> Any:
     """Wait for collective-permute-start and give what it brought.
 

@@ -23,6 +23,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import AWAITS, Calls, Effect, Flow, Step
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
@@ -108,9 +109,10 @@ def _draw_all_reduce(d: Draw) -> None:
         d.add("all-reduce-done", d.add("all-reduce-start", operand, **groups, to_apply=d.fold()))
 
 
-@op(all_reduce_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
+@op(all_reduce_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
-                      GROUPED), draw=_draw_all_reduce, cost=communicates)
+                      GROUPED), draw=_draw_all_reduce, cost=communicates,
+    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
 def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                world: Any) -> Any:
@@ -134,8 +136,9 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
                        declared)
 
 
-@op(all_reduce_start_shape, flags=("collective", "calls", "async"), ulps=4.0, source=SPECIFICATION,
-    lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates)
+@op(all_reduce_start_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
+    lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates,
+    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=Step.START))
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, world: Any) -> Any:
@@ -159,8 +162,8 @@ def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
     return operands[0]
 
 
-@op(all_reduce_done_shape, flags=("async", "moves"), lowering=Lowering(_emit_first), source=SPECIFICATION,
-    draw=_draw_all_reduce, cost=is_free)
+@op(all_reduce_done_shape, lowering=Lowering(_emit_first), source=SPECIFICATION,
+    draw=_draw_all_reduce, cost=is_free, flow=AWAITS)
 def all_reduce_done(start: Any) -> Any:
     """Wait for all-reduce-start and give what it computed."""
     return start
@@ -223,9 +226,9 @@ def _draw_reduce_scatter(d: Draw) -> None:
     d.add("reduce-scatter", operand, **groups, dimensions=(at,), to_apply=d.fold(), shape=shape_text(d.dtype, dims))
 
 
-@op(reduce_scatter_shape, flags=("collective", "calls"), ulps=4.0, source=SPECIFICATION,
+@op(reduce_scatter_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
-    draw=_draw_reduce_scatter, cost=communicates)
+    draw=_draw_reduce_scatter, cost=communicates, flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                    channel_id: int | None = None, use_global_device_ids: bool = False,
                    constrain_layout: bool = False, shape: Shape, world: Any) -> Any:

@@ -17,6 +17,7 @@ from hlotool.ops.boundaries import of_conditional
 from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.costs import Cost, Inner, most, runs
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Calls, Flow
 from hlotool.ops.fused_traffic import cost_of_fusion
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
@@ -81,9 +82,9 @@ def _draw_call(d: Draw) -> None:
     d.add(d.opcode, d.argument(dims), d.argument(dims), **kind)
 
 
-@op(call_shape, flags=("calls",), source=SPECIFICATION,
+@op(call_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite"), ("to_apply",)),
-    draw=_draw_call, cost=runs)
+    draw=_draw_call, cost=runs, flow=Flow(calls=Calls.INLINE))
 def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
     """The result of a computation.
 
@@ -168,7 +169,7 @@ def _cost_of_while(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 @op(while_shape, lowering=Lowering(_emit_while, _lift_while, ("stablehlo.while",), ("condition", "body")),
-    flags=("calls",), source=SPECIFICATION, draw=_draw_while, cost=_cost_of_while)
+    source=SPECIFICATION, draw=_draw_while, cost=_cost_of_while, flow=Flow(calls=Calls.LOOP))
 def while_(init: Any, *, condition: Callee, body: Callee) -> Any:
     """Apply body as long as condition holds; the condition is asked first.
 
@@ -280,9 +281,9 @@ def _cost_of_conditional(instruction: HloInstruction, inner: Inner) -> Cost:
     return most(inner(c) for c in instruction.called_computations())
 
 
-@op(conditional_shape, flags=("calls",), source=SPECIFICATION,
+@op(conditional_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional,
-    boundaries=of_conditional, cost=_cost_of_conditional)
+    boundaries=of_conditional, cost=_cost_of_conditional, flow=Flow(calls=Calls.BRANCHES))
 def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
                 false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
     """The result of one branch: true is the first and false the second, a number counts from 0.
@@ -349,8 +350,9 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
     return e.inline(instruction.attributes["calls"], operands)
 
 
-@op(fusion_shape, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)), flags=("calls",),
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion)
+@op(fusion_shape, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)),
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion,
+    flow=Flow(calls=Calls.FUSED))
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.
 

@@ -9,6 +9,7 @@ from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops.boundaries import of_convert
 from hlotool.ops.costs import moves
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import CONVERTS
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import Array, converted, dtype_of, from_bits, narrow, to_bits
@@ -62,7 +63,7 @@ def _draw_convert(d: Draw) -> None:
 
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise", "moves"), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert, flow=CONVERTS)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 
@@ -127,7 +128,7 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    flags=("moves",), draw=_draw_bitcast_convert, cost=moves)
+    draw=_draw_bitcast_convert, cost=moves, flow=CONVERTS)
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 
@@ -188,7 +189,7 @@ def _draw_reduce_precision(d: Draw) -> None:
 
 @op(reduce_precision_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_precision, _lift_reduce_precision, ("stablehlo.reduce_precision",)),
-    draw=_draw_reduce_precision)
+    draw=_draw_reduce_precision, flow=CONVERTS)
 def reduce_precision(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:
     """Round each element to the nearest number with so many exponent and mantissa bits, ties to even.
 
@@ -274,7 +275,7 @@ def _draw_stochastic_convert(d: Draw) -> None:
 
 @op(stochastic_convert_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
     lowering=Lowering(_emit_stochastic_convert, _lift_stochastic_convert, ("mhlo.stochastic_convert",)),
-    draw=_draw_stochastic_convert)
+    draw=_draw_stochastic_convert, flow=CONVERTS)
 def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     """Convert to integers, rounding away from zero with the probability that the fraction says.
 

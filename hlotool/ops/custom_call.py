@@ -20,6 +20,7 @@ from hlotool.ops.approximate_top_k import require_approximate_top_k
 from hlotool.ops.control import require_aliasing
 from hlotool.ops.costs import moves
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Calls, Flow
 from hlotool.ops.lapack import evaluate as evaluate_lapack
 from hlotool.ops.lapack import is_lapack
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
@@ -272,10 +273,10 @@ def _draw_custom_call(d: Draw) -> None:
           shape=shape_text(d.dtype, operand.dims))
 
 
-@op(custom_call_shape, flags=("calls", "opaque"), source=SPECIFICATION,
+@op(custom_call_shape, flags=("opaque",), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
                       ("stablehlo.custom_call", "sdy.sharding_constraint", "sdy.manual_computation")),
-    draw=_draw_custom_call, cost=moves)
+    draw=_draw_custom_call, cost=moves, flow=Flow(calls=Calls.OPAQUE))
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hlotool.ir import Shape
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import PICKS
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.movement import dimension_lowering
 from hlotool.ops.numbers import Array
@@ -67,7 +68,7 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
 
 
 @op(set_dimension_size_shape, lowering=dimension_lowering("set_dimension_size", "set-dimension-size"),
-    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free)
+    source=SPECIFICATION, draw=_draw_dimension_size, cost=is_free, flow=PICKS)
 def set_dimension_size(operand: Array, size: Array, *, dimensions: tuple[int, ...], shape: Shape | None = None
                        ) -> Array:
     """Let only the first `size` slices of a dimension count.

@@ -12,6 +12,7 @@ from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import PICKS, Calls, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
@@ -242,7 +243,7 @@ def _draw_gather(d: Draw) -> None:
     lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather", "stablehlo.torch_index_select"),
                       (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather,
-    boundaries=of_gather, cost=reads_a_part)
+    boundaries=of_gather, cost=reads_a_part, flow=PICKS)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -432,7 +433,8 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
 
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
-    draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter)
+    draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter,
+    flow=Flow(calls=Calls.UPDATER))
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

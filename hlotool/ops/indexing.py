@@ -8,6 +8,7 @@ from hlotool.ir import UNBOUNDED, HloInstruction, Shape
 from hlotool.ops.boundaries import of_dynamic_slice, of_dynamic_update_slice
 from hlotool.ops.costs import reads_a_part, updates_a_part
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import PICKS, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.numbers import Array
@@ -104,7 +105,7 @@ def _draw_dynamic_slice(d: Draw) -> None:
 @op(dynamic_slice_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",),
                       ("dynamic_slice_sizes",)), draw=_draw_dynamic_slice,
-    boundaries=of_dynamic_slice, cost=reads_a_part)
+    boundaries=of_dynamic_slice, cost=reads_a_part, flow=PICKS)
 def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tuple[int, ...]) -> Array:
     """Cut a block at start indices that are computed; starts are clamped so that the block fits.
 
@@ -151,7 +152,8 @@ def _draw_dynamic_update_slice(d: Draw) -> None:
 
 @op(dynamic_update_slice_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)),
-    draw=_draw_dynamic_update_slice, boundaries=of_dynamic_update_slice, cost=updates_a_part)
+    draw=_draw_dynamic_update_slice, boundaries=of_dynamic_update_slice, cost=updates_a_part,
+    flow=Flow(Elements.ASSEMBLED, (0, 2)))
 def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, shape: Shape) -> Array:
     """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
 

@@ -9,6 +9,7 @@ from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import ASSEMBLES, PICKS, REARRANGES, REPEATS, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.numbers import Array, converted
@@ -113,7 +114,7 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
                       ("dimensions",)),
-    flags=("moves",), draw=_draw_broadcast, cost=moves)
+    draw=_draw_broadcast, cost=moves, flow=REPEATS)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -156,7 +157,7 @@ def _draw_transpose(d: Draw) -> None:
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, flags=("moves",), source=SPECIFICATION, draw=_draw_transpose, cost=moves)
+    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES)
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -180,7 +181,7 @@ def _draw_reverse(d: Draw) -> None:
 
 
 @op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
-    flags=("moves",), source=SPECIFICATION, draw=_draw_reverse, cost=moves)
+    source=SPECIFICATION, draw=_draw_reverse, cost=moves, flow=REARRANGES)
 def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Turn the elements round along the listed dimensions.
 
@@ -228,7 +229,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves)
+    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -280,7 +281,7 @@ def _draw_slice(d: Draw) -> None:
 
 
 @op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",), ("slice",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_slice, cost=reads_a_part)
+    source=SPECIFICATION, draw=_draw_slice, cost=reads_a_part, flow=PICKS)
 def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     """Cut a block, taking every stride-th element of each dimension.
 
@@ -336,7 +337,7 @@ def _draw_pad(d: Draw) -> None:
 
 
 @op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
-    draw=_draw_pad, cost=moves)
+    draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)))
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 
@@ -387,7 +388,8 @@ def _draw_iota(d: Draw) -> None:
 
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
-                                                  ("iota_dimension",)), draw=_draw_iota, cost=moves)
+                                                  ("iota_dimension",)), draw=_draw_iota, cost=moves,
+    flow=Flow(Elements.GIVEN))
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

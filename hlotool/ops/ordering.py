@@ -8,6 +8,7 @@ from typing import Any
 from hlotool.ir import Domain, HloInstruction, Shape
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import ORDERS, Effect, Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
@@ -49,7 +50,7 @@ def _draw_opt_barrier(d: Draw) -> None:
 
 @op(opt_barrier_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_opt_barrier, _lift_opt_barrier, ("stablehlo.optimization_barrier",)),
-    flags=("moves",), draw=_draw_opt_barrier, cost=is_free)
+    draw=_draw_opt_barrier, cost=is_free, flow=Flow(Elements.FORWARDED, (0, 1), is_free=True))
 def opt_barrier(operand: Any) -> Any:
     """The operand; nothing is moved across it."""
     return operand
@@ -76,7 +77,7 @@ def _draw_tokens(d: Draw) -> None:
 
 
 @op(add_dependency_shape, lowering=Lowering(_emit_add_dependency, _lift_add_dependency, ("mhlo.add_dependency",)),
-    flags=("moves",), source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free)
+    source="XLA, xla/hlo/ir/hlo_opcode.h: add-dependency", draw=_draw_tokens, cost=is_free, flow=ORDERS)
 def add_dependency(operand: Any, token: Any) -> Any:
     """The first operand, after the token.
 
@@ -102,7 +103,7 @@ def _lift_after_all(r: Reader) -> HloInstruction:
 
 @op(after_all_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_after_all, _lift_after_all, ("stablehlo.after_all", "stablehlo.create_token")),
-    draw=_draw_tokens, cost=is_free)
+    draw=_draw_tokens, cost=is_free, flow=Flow(Elements.ASSEMBLED, effect=Effect.ORDER, is_free=True))
 def after_all(*tokens: Any) -> Any:
     """A token after all the given ones; none give a fresh one.
 
@@ -132,7 +133,7 @@ def _lift_domain(r: Reader) -> HloInstruction:
 
 
 @op(domain_shape, lowering=Lowering(passed_through, _lift_domain, ("mhlo.domain",)), draw=_draw_domain, cost=is_free,
-    flags=("moves",), source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction")
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", flow=ORDERS)
 def domain(operand: Any, *, domain: Domain) -> Any:
     """The operand; marks where the sharding of values changes.
 

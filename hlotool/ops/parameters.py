@@ -13,6 +13,7 @@ from hlotool.ir import (
 )
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, literal_text, shape_text
 from hlotool.ops.registry import ConstraintError, op, require
@@ -41,7 +42,8 @@ def _draw_parameter(d: Draw) -> None:
     d.argument(d.dims(0))
 
 
-@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION, draw=_draw_parameter, cost=is_free)
+@op(parameter_shape, lowering=Lowering(_emit_parameter), source=SPECIFICATION, draw=_draw_parameter, cost=is_free,
+    flow=Flow(Elements.GIVEN, is_free=True))
 def parameter(*, parameter_number: int, parameter_replication: Any = None) -> Any:
     """An argument of the computation; what calls the computation gives its value.
 
@@ -101,7 +103,7 @@ def _draw_constant(d: Draw) -> None:
 
 @op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant")),
     source=SPECIFICATION,
-    draw=_draw_constant, cost=is_free)
+    draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True))
 def constant(*, literal: Literal) -> Any:
     """A literal value.
 

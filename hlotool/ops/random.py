@@ -15,6 +15,7 @@ from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.costs import each_element, each_function, moves
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Effect, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, enum_attribute, refused
 from hlotool.ops.numbers import Array, from_bits, narrow
@@ -67,8 +68,9 @@ def _draw_rng(d: Draw) -> None:
           distribution="rng_normal" if is_normal else "rng_uniform")
 
 
-@op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("side_effect", "random"),
-    replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng, cost=each_function)
+@op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("random",),
+    replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng, cost=each_function,
+    flow=Flow(Elements.GIVEN, effect=Effect.STATE))
 def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
     """Independent random numbers: uniform in [a, b), or normal with mean a and standard deviation b.
 
@@ -268,10 +270,11 @@ def _draw_rng_state(d: Draw) -> None:
     d.add("rng-get-and-update-state", delta=d.between(1, 100), shape=f"{d.dtype}[2]")
 
 
-@op(rng_get_and_update_state_shape, flags=("side_effect",), lowering=replace(refused(
+@op(rng_get_and_update_state_shape, lowering=replace(refused(
     "how often the random state has been read before depends on the way there (loops, branches, shared computations)"),
     lift=_lift_rng_state, names=("mhlo.xla.rng_get_and_update_state",)),
-    source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state, cost=moves)
+    source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state, cost=moves,
+    flow=Flow(Elements.GIVEN, effect=Effect.STATE))
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.
 

@@ -16,6 +16,7 @@ from hlotool.ops.called import (
 )
 from hlotool.ops.costs import elements_of, folds
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import REDUCES, Calls, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, promoted
 from hlotool.ops.numbers import Array
@@ -109,8 +110,8 @@ _cost_of_reduce = folds(_folded)
 
 
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
-    flags=("calls",), ulps=4.0,
-    source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce)
+    ulps=4.0,
+    source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 
@@ -179,9 +180,9 @@ def _draw_map(d: Draw) -> None:
 _cost_of_map = folds(lambda instruction: elements_of(instruction.shape))
 
 
-@op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), flags=("calls",),
-    replacement="the computation's operations, on whole arrays", source=SPECIFICATION,
-    draw=_draw_map, agreement=alike, cost=_cost_of_map)
+@op(map_shape, lowering=Lowering(_emit_map, _lift_map, ("stablehlo.map",)), source=SPECIFICATION,
+    replacement="the computation's operations, on whole arrays",
+    draw=_draw_map, agreement=alike, cost=_cost_of_map, flow=Flow(calls=Calls.EACH))
 def map_(*operands: Array, dimensions: Ints | None = None, to_apply: Callee) -> Array:
     """Apply a computation of scalars to each element.
 
@@ -283,8 +284,9 @@ def _steps_of_scan(instruction: HloInstruction) -> int:
 _cost_of_scan = folds(_steps_of_scan)
 
 
-@op(scan_shape, lowering=Lowering(_emit_scan, _lift_scan, ("chlo.scan",)), flags=("calls",), ulps=4.0,
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan, cost=_cost_of_scan)
+@op(scan_shape, lowering=Lowering(_emit_scan, _lift_scan, ("chlo.scan",)), ulps=4.0,
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloScanInstruction", draw=_draw_scan, cost=_cost_of_scan,
+    flow=Flow(calls=Calls.SCAN))
 def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: bool = False,
          is_associative: Any = None, to_apply: Callee, shape: Shape) -> Any:
     """Walk along a dimension with carries: operands are inputs, then carries.

@@ -11,6 +11,7 @@ from typing import Any
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
 from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
+from hlotool.ops.flow import COMPUTES, Flow
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.table import OPS
@@ -113,9 +114,10 @@ class Op:
     element_types: tuple[str, ...] = ()
     #: what it is: elementwise, commutative, collective, ...; and its place in the error model: of the elementwise ones
     #: `exact` ones never round; `expanded` ones are computed in several steps of the type; `sums` add up products in
-    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded. What `moves`
-    #: gives every element of its first operand, elsewhere, in another type, or later
+    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded
     flags: frozenset[str] = frozenset()
+    #: how values flow through it (see flow.py)
+    flow: Flow = COMPUTES
     #: largest error of a correct implementation, in units in the last place of the result's type
     ulps: float = 0.0
     #: the same for complex results, where several roundings make one number; in units of the larger half
@@ -229,7 +231,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        replacement: str = "", builder: str = "", agreement: Agreement | None = None,
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
-       cost: CostRule | None = None) -> Callable[[Callable[..., Any]], Op]:
+       cost: CostRule | None = None, flow: Flow = COMPUTES) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -256,7 +258,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
-            cost=cost))
+            cost=cost, flow=flow))
 
     return declare
 

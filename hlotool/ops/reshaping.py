@@ -10,6 +10,7 @@ from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDi
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import FORWARDS, REARRANGES, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.movement import transpose_shape
@@ -54,7 +55,7 @@ def _draw_reshape(d: Draw) -> None:
 
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    flags=("moves",), source=SPECIFICATION, draw=_draw_reshape, cost=moves)
+    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES)
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -119,7 +120,7 @@ def _draw_dynamic_reshape(d: Draw) -> None:
 
 @op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)),
-    flags=("moves",), draw=_draw_dynamic_reshape, cost=moves)
+    draw=_draw_dynamic_reshape, cost=moves, flow=REARRANGES)
 def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
     """Reshape to sizes that are known when the program runs.
 
@@ -157,7 +158,7 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 @op(copy_shape, lowering=Lowering(_emit_copy, _lift_copy, ("tensor.cast", "mhlo.copy")),
-    flags=("elementwise", "exact", "identity", "moves"), source=SPECIFICATION, cost=moves)
+    flags=("elementwise", "exact"), source=SPECIFICATION, cost=moves, flow=FORWARDS)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 
@@ -239,7 +240,7 @@ def _draw_bitcast(d: Draw) -> None:
 
 
 @op(bitcast_shape, lowering=Lowering(_emit_bitcast, _lift_bitcast, ("mhlo.bitcast",)), source=SPECIFICATION,
-    flags=("moves",), draw=_draw_bitcast, cost=is_free)
+    draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True))
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 

@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
 from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import AWAITS, Effect, Elements, Flow, Step
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
@@ -122,8 +123,8 @@ def _draw_send(d: Draw) -> None:
     d.add("get-tuple-element", received, index=0)
 
 
-@op(send_shape, lowering=Lowering(_emit_send, _lift_send, ("stablehlo.send",)), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send, cost=moves)
+@op(send_shape, lowering=Lowering(_emit_send, _lift_send, ("stablehlo.send",)), source=SPECIFICATION,
+    draw=_draw_send, cost=moves, flow=Flow(effect=Effect.HOST, step=Step.START))
 def send(operand: Any, token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, world: Any) -> Any:
     """Start sending a value through a channel; send-done tells that it is away.
@@ -145,8 +146,8 @@ def send_done_shape(context: Shape) -> Shape:
     return TOKEN_SHAPE
 
 
-@op(send_done_shape, lowering=Lowering(_emit_last, carries=_CHANNEL), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send, cost=is_free)
+@op(send_done_shape, lowering=Lowering(_emit_last, carries=_CHANNEL), source=SPECIFICATION, draw=_draw_send,
+    cost=is_free, flow=Flow(effect=Effect.HOST, step=Step.DONE))
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
 
@@ -185,8 +186,8 @@ def _flattened(r: Reader, bundle: HloInstruction, data: Sequence[Shape]) -> HloI
     return r.add("tuple", Shape.tuple(*data, TOKEN_SHAPE), [*members, token])
 
 
-@op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send, cost=is_free)
+@op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), source=SPECIFICATION,
+    draw=_draw_send, cost=is_free, flow=Flow(Elements.GIVEN, effect=Effect.HOST, step=Step.START))
 def recv(token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, shape: Shape, world: Any) -> Any:
     """Start receiving a value through a channel; recv-done gives it.
@@ -215,8 +216,8 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0], operands[0][2]
 
 
-@op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), flags=("async", "side_effect"),
-    source=SPECIFICATION, draw=_draw_send, cost=moves)
+@op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), source=SPECIFICATION, draw=_draw_send,
+    cost=moves, flow=Flow(Elements.FORWARDED, (0, 1), effect=Effect.HOST, step=Step.DONE))
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
@@ -285,8 +286,8 @@ def _draw_infeed(d: Draw) -> None:
     d.add("get-tuple-element", fed, index=0) if part != "()" else d.add("copy", d.argument(d.dims(0)))
 
 
-@op(infeed_shape, lowering=Lowering(_emit_infeed, _lift_infeed, ("stablehlo.infeed",)), flags=("side_effect",),
-    source=SPECIFICATION, draw=_draw_infeed, cost=moves)
+@op(infeed_shape, lowering=Lowering(_emit_infeed, _lift_infeed, ("stablehlo.infeed",)), source=SPECIFICATION,
+    draw=_draw_infeed, cost=moves, flow=Flow(Elements.GIVEN, effect=Effect.HOST))
 def infeed(token: Any, *, infeed_config: str = "", shape: Shape, world: Any) -> Any:
     """Take the next value from the device's infeed; an empty tuple takes nothing.
 
@@ -329,8 +330,8 @@ def _draw_outfeed(d: Draw) -> None:
     d.add("copy", operand)
 
 
-@op(outfeed_shape, lowering=Lowering(_emit_outfeed, _lift_outfeed, ("stablehlo.outfeed",)), flags=("side_effect",),
-    source=SPECIFICATION, draw=_draw_outfeed, cost=moves)
+@op(outfeed_shape, lowering=Lowering(_emit_outfeed, _lift_outfeed, ("stablehlo.outfeed",)), source=SPECIFICATION,
+    draw=_draw_outfeed, cost=moves, flow=Flow(effect=Effect.HOST))
 def outfeed(operand: Any, token: Any, *, outfeed_shape: Shape | None = None, outfeed_config: str = "",
             world: Any) -> Any:
     """Put a value into the device's outfeed.
@@ -370,8 +371,8 @@ def _cost_of_copy_start(instruction: HloInstruction, inner: Inner) -> Cost:
     return Cost(bytes_read=size, bytes_written=size)
 
 
-@op(copy_start_shape, lowering=Lowering(_emit_copy_start), flags=("async", "moves"), source=SPECIFICATION,
-    draw=_draw_copy_start, cost=_cost_of_copy_start)
+@op(copy_start_shape, lowering=Lowering(_emit_copy_start), source=SPECIFICATION,
+    draw=_draw_copy_start, cost=_cost_of_copy_start, flow=Flow(Elements.FORWARDED, (0, 1), step=Step.START))
 def copy_start(operand: Any, *, cross_program_prefetch_index: int | None = None,
                is_cross_program_prefetch: bool = False) -> Any:
     """Start a copy; copy-done gives it.
@@ -392,8 +393,8 @@ def _emit_copy_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
     return operands[0][0]
 
 
-@op(copy_done_shape, lowering=Lowering(_emit_copy_done), flags=("async", "moves"), source=SPECIFICATION,
-    draw=_draw_copy_start, cost=is_free)
+@op(copy_done_shape, lowering=Lowering(_emit_copy_done), source=SPECIFICATION,
+    draw=_draw_copy_start, cost=is_free, flow=AWAITS)
 def copy_done(start: Any) -> Any:
     """Wait for a copy and give it.
 

@@ -18,6 +18,7 @@ from hlotool.ops.convolution import lifted_padding, window_output
 from hlotool.ops.costs import Cost, Inner, elements_of, folds, traffic
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import REDUCES
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
 from hlotool.ops.numbers import Array
@@ -138,8 +139,8 @@ _cost_of_reduce_window = folds(_folded_in_windows)
 
 @op(reduce_window_shape, lowering=Lowering(
     _emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",), ("to_apply",), {"window": _is_forward}),
-    flags=("calls",), ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
-    cost=_cost_of_reduce_window)
+    ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
+    cost=_cost_of_reduce_window, flow=REDUCES)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 
@@ -227,9 +228,9 @@ def _cost_of_select_and_scatter(instruction: HloInstruction, inner: Inner) -> Co
             + inner(attributes["scatter"]).work_only() * places)
 
 
-@op(select_and_scatter_shape, flags=("calls",), ulps=4.0, source=SPECIFICATION, lowering=Lowering(
+@op(select_and_scatter_shape, ulps=4.0, source=SPECIFICATION, lowering=Lowering(
     _emit_select_and_scatter, _lift_select_and_scatter, ("stablehlo.select_and_scatter",)),
-    draw=_draw_select_and_scatter, cost=_cost_of_select_and_scatter)
+    draw=_draw_select_and_scatter, cost=_cost_of_select_and_scatter, flow=REDUCES)
 def select_and_scatter(operand: Array, source: Array, init_value: Array, *, window: Window = Window(),  # noqa: B008
                        select: Callee, scatter: Callee) -> Array:
     """Pick one element of the operand under each place of a window; scatter the source to the picked places.

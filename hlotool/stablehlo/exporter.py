@@ -245,7 +245,7 @@ class Exporter:
     def _require_rule(self, instruction: HloInstruction) -> None:
         """Raise ConstraintError where folds and the like break their rule: MLIR's verifier reads missing operands."""
         record = OPS[instruction.opcode]
-        if record.is_variadic and "async" not in record.flags and instruction.called_computations():
+        if record.is_variadic and record.flow.step is None and instruction.called_computations():
             signature = self._signatures.instruction(instruction)
             if signature not in self._sound:
                 record.infer_instruction(instruction)
@@ -261,7 +261,7 @@ class Exporter:
             found = self._notes.judged(instruction, written, self)
             if written.last is not None and not BESIDE.isdisjoint(instruction.attributes):
                 self._annotate(instruction)
-        if self.options.asynchronous and "async" in OPS[instruction.opcode].flags:
+        if self.options.asynchronous and OPS[instruction.opcode].flow.step is not None:
             value = self._in_flight(instruction, value)
         if (found is not NOTHING or written.last is None or written.is_inlined or is_expanded(instruction, written)
                 or self._notes.said(instruction.shape)):

@@ -112,11 +112,11 @@ class LossNotes:
         is_other = is_expanded(instruction, written) or found.is_other
         said = self.said(instruction.shape) if written.last is not None and not found.is_laid_out else ()
         lost = {name: text for name in found.lost if (text := _lost_text(record, instruction, name)) is not None}
-        if written.is_inlined and "async" not in record.flags:
+        if written.is_inlined and record.flow.step is None:
             self.lose(codes.LOST_FUSION, instruction, " ".join((
                 instruction.opcode, *(lost.pop(n) for n in tuple(lost) if code_of(n) == codes.LOST_ATTRIBUTE),
                 "stands as its instructions")))
-        elif is_other and "async" not in record.flags:
+        elif is_other and record.flow.step is None:
             self.lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {written.last_name}"
                       + (" and others" if written.count > 1 else ""))
         is_carried = (self._carry and written.last is not None and not written.is_inlined and not is_other
@@ -130,7 +130,7 @@ class LossNotes:
         if written.last is None:
             self._without_operation.add(instruction)
             self._note_no_operation(instruction, value, operands)
-        if "async" in record.flags and not (is_in_flight(value) or is_in_flight(tuple(operands))):
+        if record.flow.step is not None and not (is_in_flight(value) or is_in_flight(tuple(operands))):
             self.lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
         if astray:
             lost.pop("control-predecessors", None)

@@ -24,7 +24,7 @@ def overwritten(instruction: HloInstruction) -> Sequence[HloInstruction]:
     if instruction.opcode in _IN_PLACE:
         return instruction.operands[:1] if instruction.opcode != "triangular-solve" else instruction.operands[1:]
     record = OPS.get(instruction.opcode)
-    if record is not None and "elementwise" in record.flags and "identity" not in record.flags:
+    if record is not None and "elementwise" in record.flags and not record.flow.forwards:
         return [o for o in instruction.operands if _is_alike(o.shape, instruction.shape)]
     if instruction.opcode != "fusion":
         return ()

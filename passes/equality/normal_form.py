@@ -293,7 +293,7 @@ class Expressions:
         """Starts wait for their ends, which give the value of the operation itself; None for other operations."""
         base, _, step = i.opcode.rpartition("-")
         record = OPS.get(i.opcode)
-        if record is None or "async" not in record.flags or base in ("send", "recv", "copy") or (
+        if record is None or record.flow.step is None or base in ("send", "recv", "copy") or (
                 step not in ("start", "update", "done")):
             return None
         if step == "start":
@@ -353,7 +353,7 @@ def _has_stablehlo(instruction: HloInstruction) -> bool:
     record = OPS.get(instruction.opcode)
     if record is None or instruction.opcode in ("parameter", "fusion", "call") or _is_passed_on(instruction):
         return True
-    return instruction.opcode != "custom-call" and "async" not in record.flags and any(
+    return instruction.opcode != "custom-call" and record.flow.step is None and any(
         name.startswith("stablehlo.") and "@" not in name for name in record.lowering.names)
 
 

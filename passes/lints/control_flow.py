@@ -8,8 +8,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import MIRRORED, OPS
-from hlotool.passes.lints.effects import has_effect
+from hlotool.ops import MIRRORED, OPS, Effects, acts, flow_of, is_tied
 from hlotool.passes.lints.loop_work import invariant_places
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
@@ -31,7 +30,7 @@ def trip_count(view: View, loop: HloInstruction) -> float | None:
     test = condition.root
     if test.opcode == "constant":
         return {True: ENDLESS, False: 0}.get(view.constant(test))
-    if any(has_effect(i) for i in condition.instructions if i.opcode != "parameter"):
+    if any(is_tied(i) for i in condition.instructions if i.opcode != "parameter"):
         return None
     if test.opcode != "compare" or body.root.opcode != "tuple":
         return None
@@ -137,7 +136,7 @@ def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     state = condition.parameters()[0]
     reads = view.uses_in(condition).get(state, [])
     if all(_place(r) in same for r in reads) and not any(
-            has_effect(i) or i.attributes.get("calls") or i.opcode in ("custom-call", "call", "while")
+            is_tied(i) or i.attributes.get("calls") or i.opcode in ("custom-call", "call", "while")
             for i in condition.instructions if i.opcode != "parameter"):
         yield Finding(instruction, "the body changes nothing that the condition reads, so the loop runs never or "
                       "forever", help="let the body change what the condition reads")
@@ -305,9 +304,8 @@ def effect_in_condition(view: View, instruction: HloInstruction) -> Iterator[Fin
         XLA, while_loop_simplifier.cc
     """
     condition = instruction.attributes.get("condition")
+    effects = Effects(lambda i: acts(i) or flow_of(i).exchanges)
     for inner in condition.instructions if isinstance(condition, HloComputation) else ():
-        record = OPS.get(inner.opcode)
-        if inner.attributes.get("custom_call_has_side_effect") or (
-                record is not None and record.flags & {"side_effect", "random", "collective"}):
+        if inner.opcode in OPS and effects.of(inner):
             yield Finding(inner, f"the condition of {instruction.name} does more than look",
                           help="let the body do it, and hand the outcome to the condition")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from hlotool.diagnostics import Edit, Fix
 from hlotool.ir import HloComputation, HloInstruction, Source
-from hlotool.passes.lints.effects import Effects, has_effect
+from hlotool.ops import Effects, is_tied
 from hlotool.passes.lints.module_view import View
 from hlotool.text import Cut, CutError, blank_start, cut_instruction
 
@@ -152,7 +152,7 @@ def bypassed(view: View, old: HloInstruction, new: HloInstruction) -> list[Chang
 
 def orphaned(view: View, gone: Sequence[HloInstruction], keep: HloInstruction) -> list[Change]:
     """The changes that take out what has no users once the `gone` are; `keep` and what it needs stay."""
-    found, left, effects = list[Change](), dict.fromkeys(gone), Effects()
+    found, left, effects = list[Change](), dict.fromkeys(gone), Effects(is_tied)
     stack = [o for i in gone for o in i.operands]
     while stack:
         instruction = stack.pop()
@@ -195,7 +195,7 @@ def rewritten(view: View, instruction: HloInstruction, opcode: str, operands: Se
     lost = [o for o in dict.fromkeys(instruction.operands) if o not in operands
             and all(u is instruction for u in view.users(o))]
     for operand in lost:
-        if is_plain(view, operand) and not has_effect(operand) and (gone := removal(view, operand)) is not None:
+        if is_plain(view, operand) and not is_tied(operand) and (gone := removal(view, operand)) is not None:
             changes += [*gone, *orphaned(view, [operand], keep=operands[0])]
     return changes
 

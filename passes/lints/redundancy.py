@@ -7,9 +7,8 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import OPS
+from hlotool.ops import OPS, Effects, is_tied
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
-from hlotool.passes.lints.effects import Effects, has_effect
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 
@@ -178,7 +177,7 @@ def dead_instruction(view: View, computation: HloComputation, *, free: bool = Fa
     ends = [i for i in computation.instructions if i not in used and i is not computation.root]
     if not ends or computation.root is None:
         return
-    effects = Effects()
+    effects = Effects(is_tied)
     ends = [i for i in ends if (free or i.opcode not in _FREE) and not effects.of(i) and not view.pinned(i)]
     dead = dict.fromkeys(ends)
     for end in ends:
@@ -241,7 +240,7 @@ def duplicate_instruction(view: View, computation: HloComputation, *, bytes: int
     wanted = _HEAVY | set(() if not view.is_optimized else OPS) - _CHEAP
     seen: dict[Any, HloInstruction] = {}
     twins: dict[HloInstruction, HloInstruction] = {}
-    effects = Effects()
+    effects = Effects(is_tied)
     for instruction in computation.instructions:
         if instruction.opcode not in wanted or not instruction.operands:
             continue
@@ -333,7 +332,7 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
         if instruction.opcode in ("constant", "iota"):
             sizes[instruction] = 0
         elif instruction.operands and instruction.operands[0] in sizes \
-                and all(o in sizes for o in instruction.operands) and not has_effect(instruction) \
+                and all(o in sizes for o in instruction.operands) and not is_tied(instruction) \
                 and instruction.opcode not in ("while", "conditional", "custom-call", "tuple", "fusion", "call"):
             work = instruction.opcode not in _MOVES
             sizes[instruction] = work + max(sizes[o] for o in instruction.operands)
@@ -459,7 +458,7 @@ def _feeds_only(users: dict[HloInstruction, list[HloInstruction]], value: HloIns
             if user is root:
                 if any(o is at and n != index for n, o in enumerate(root.operands)):
                     return False
-            elif has_effect(user) or len(seen) > 64:
+            elif is_tied(user) or len(seen) > 64:
                 return False
             elif user not in seen:
                 seen.add(user)

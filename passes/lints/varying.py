@@ -12,8 +12,7 @@ import math
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
-from hlotool.ops import OPS
-from hlotool.passes.lints.effects import has_effect
+from hlotool.ops import OPS, is_tied
 from hlotool.passes.lints.module_view import View
 
 #: devices that a collective joins, a set for each group
@@ -133,7 +132,7 @@ class Varying:
         if opcode == "opt-barrier":
             return self._value(operands[0])
         record = OPS.get(opcode)
-        if record is None or has_effect(i) or opcode in ("rng", "replica-id", "partition-id"):
+        if record is None or is_tied(i) or opcode in ("rng", "replica-id", "partition-id"):
             return True
         return any(map(self._any, operands))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule
-from hlotool.ops import ASYNC_STEPS, OPS
+from hlotool.ops import ASYNC_STEPS, has_effect
 from hlotool.passes.codes import (
     CALL_ALIASING,
     COMPOSITE,
@@ -100,15 +100,10 @@ def _fusion(module: HloModule, instruction: HloInstruction, fused: HloComputatio
                      f"{fused.root.name} is the root of {fused.name}, so nothing in it may use it")
         return
     for inner in fused.instructions:
-        if inner is not fused.root and not users.get(inner) and not _has_effect(inner):
+        if inner is not fused.root and not users.get(inner) and inner.opcode != "parameter" \
+                and not has_effect(inner):
             yield report(module, inner, FUSED_UNUSED, f"nothing in {fused.name} uses {inner.name}",
                          severity=Severity.WARNING)
-
-
-def _has_effect(instruction: HloInstruction) -> bool:
-    record = OPS.get(instruction.opcode)
-    return record is None or "side_effect" in record.flags or bool(
-        instruction.attributes.get("custom_call_has_side_effect")) or instruction.opcode == "parameter"
 
 
 def _seed(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
