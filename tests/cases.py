@@ -99,7 +99,7 @@ def check_close(found: Any, expected: Any, ulps: float) -> None:
     """
     import numpy as np
 
-    from hlotool.execution import ulp_distance
+    from hlotool.numerics import ulp_distance
 
     assert found.shape == expected.shape and found.dtype == expected.dtype, (found, expected)
     if expected.dtype.kind == "c":

@@ -18,7 +18,7 @@ import hlotool
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.verdict import Evidence, judge
+from hlotool.numerics import Evidence, judge
 
 SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",
            "minimum": "maximum", "exponential": "tanh", "tanh": "sine", "sine": "cosine", "cosine": "sine",

@@ -14,7 +14,7 @@ import numpy as np
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.verdict import Evidence, judge
+from hlotool.numerics import Evidence, judge
 
 
 @dataclass

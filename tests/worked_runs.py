@@ -17,10 +17,11 @@ from worked_programs import Program, translator
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.execution import arguments_for, ulp_distance
+from hlotool.execution import arguments_for
 from hlotool.execution import program as executable
 from hlotool.execution.devices import Queues
 from hlotool.execution.evaluate import evaluate_program
+from hlotool.numerics import ulp_distance
 from hlotool.passes.legalize import legalized
 
 _REFUSAL = "Collapse refuses these dimensions when it builds; there is no HLO of it to refuse"

@@ -22,21 +22,14 @@ from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdic
 from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.execution import Program, evaluate_program, fitted, is_nan, run_limit
+from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, who_is_right
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
 from hlotool.process import note_progress
-from hlotool.verdict import (
-    ArgumentSearch,
-    ArgumentSet,
-    Judgement,
-    Kind,
-    OutOfTime,
-    is_extreme,
-    who_is_right,
-)
+from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
 
 Array: TypeAlias = Any
 

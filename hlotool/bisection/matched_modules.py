@@ -24,8 +24,8 @@ from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy
+from hlotool.numerics import Evidence, Judgement, Kind, judge
 from hlotool.passes.equality import leaf_numbers
-from hlotool.verdict import Evidence, Judgement, Kind, judge
 
 Array: TypeAlias = Any
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from hlotool.bisection.dump_folder import Chain, Dump
 from hlotool.blame import PairBlame
 from hlotool.diagnostics import Diagnostic
-from hlotool.verdict import Judgement, Kind
+from hlotool.numerics import Judgement, Kind
 
 Array: TypeAlias = Any
 Verdict: TypeAlias = Literal["equal", "agrees", "wrong", "none"]

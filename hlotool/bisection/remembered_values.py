@@ -12,16 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm, Recipe
-from hlotool.execution import (
-    InstructionRuns,
-    Program,
-    RandomRounding,
-    Rebinding,
-    flat,
-    shadow_rebinding,
-    widened,
-)
+from hlotool.execution import InstructionRuns, Program, Rebinding, flat
 from hlotool.ir import Shape, dtype_of_numpy
+from hlotool.numerics import RandomRounding, shadow_rebinding, widened
 from hlotool.passes.equality import Value, leaf_numbers
 from hlotool.process import available_memory
 from hlotool.verdict import OutOfTime, Watch

@@ -11,8 +11,9 @@ from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.matched_modules import Match, MatchedValues
 from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, sample_program, shadow_program
-from hlotool.verdict import ArgumentSet, Evidence, Judgement, Kind, Watch, judge
+from hlotool.execution import Program
+from hlotool.numerics import Evidence, Judgement, Kind, judge, sample_program, shadow_program
+from hlotool.verdict import ArgumentSet, Watch
 
 Array: TypeAlias = Any
 Rows: TypeAlias = "list[list[Array]]"

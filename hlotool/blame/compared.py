@@ -26,16 +26,8 @@ from hlotool.execution import (
     read_module,
     run_limit,
 )
-from hlotool.verdict import (
-    SMALL,
-    Comparison,
-    Doubt,
-    Finding,
-    Locator,
-    roundings,
-    takes_ordinary,
-    who_is_right,
-)
+from hlotool.numerics import SMALL, Doubt, Locator, roundings, takes_ordinary, who_is_right
+from hlotool.verdict import Comparison, Finding
 from hlotool.verdict import compare as compare_values
 
 P = ParamSpec("P")

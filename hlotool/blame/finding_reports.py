@@ -34,7 +34,7 @@ from hlotool.blame.places import Place
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
 from hlotool.execution import leaves
-from hlotool.verdict import Kind
+from hlotool.numerics import Kind
 
 #: makers that are shown in frames
 _SHOWN = 5

@@ -18,9 +18,9 @@ from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, result_maker
 from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import Rows
-from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature, ulp_distance
+from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.verdict import Evidence, Judgement, judge, takes_ordinary
+from hlotool.numerics import Evidence, Judgement, judge, takes_ordinary, ulp_distance
 
 Array: TypeAlias = Any
 #: the calls that lead to an instruction, by names and iterations, and its own name
@@ -52,7 +52,7 @@ class PairBlame:
     #: whether the results are those of the left module once its value is
     is_confirmed: bool
     result: int
-    #: whether it, or what it stands for, takes ordinary numbers where they differ (range_ends.py)
+    #: whether it, or what it stands for, takes ordinary numbers where they differ (extreme_values.py)
     is_fed_ordinary: bool = False
     seconds: float = 0.0
 

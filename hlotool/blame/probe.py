@@ -17,16 +17,9 @@ from typing import Any, TypeAlias
 from hlotool.blame.cuts import Part
 from hlotool.blame.reference_values import Rows
 from hlotool.diagnostics import HloError
-from hlotool.execution import (
-    Executor,
-    Program,
-    evaluate_program,
-    sample_program,
-    shadow_program,
-    ulp_of,
-)
+from hlotool.execution import Executor, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.verdict import BEYOND_DOUBT, Evidence, Judgement, Kind, judge
+from hlotool.numerics import BEYOND_DOUBT, Evidence, Judgement, Kind, judge, sample_program, shadow_program, ulp_of
 
 Array: TypeAlias = Any
 

@@ -19,21 +19,10 @@ from hlotool.blame.reference_values import ReferenceValues, Rows
 from hlotool.blame.value_trace import TracedNames
 from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import (
-    ARGUMENTS,
-    Executor,
-    Moment,
-    Observer,
-    Path,
-    Program,
-    evaluate_program,
-    flat,
-    sample_program,
-    shadow_program,
-    typed,
-)
+from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
-from hlotool.verdict import Comparison, Evidence, Finding, Judgement, judge, who_is_right
+from hlotool.numerics import Evidence, Judgement, judge, sample_program, shadow_program, who_is_right
+from hlotool.verdict import Comparison, Finding
 
 Array: TypeAlias = Any
 

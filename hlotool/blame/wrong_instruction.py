@@ -30,7 +30,7 @@ from hlotool.blame.search_scope import Scope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Call, Executor, Path, Program, leaves
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.verdict import Judgement, Kind
+from hlotool.numerics import Judgement, Kind
 
 #: iterations of a loop that one question to an executor holds
 _ITERATIONS = 32

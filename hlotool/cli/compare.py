@@ -27,7 +27,8 @@ from hlotool.diagnostics import HloError
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.verdict import Comparison, Tolerance
+    from hlotool.numerics import Tolerance
+    from hlotool.verdict import Comparison
 
 #: kinds of argument sets, as hlotool.verdict.argument_sets lists them
 KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
@@ -102,8 +103,8 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
 
 def _tolerance(args: argparse.Namespace) -> Tolerance | None:
     """The budget by hand; None for the error model."""
-    from hlotool.verdict import PRESETS as NAMED
-    from hlotool.verdict import Tolerance
+    from hlotool.numerics import PRESETS as NAMED
+    from hlotool.numerics import Tolerance
 
     if args.ulps is None and args.rtol is None and args.atol is None:
         return NAMED[args.preset] if args.preset else None

@@ -18,7 +18,8 @@ from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, define
 from hlotool.ir import HloModule
 
 if TYPE_CHECKING:
-    from hlotool.execution import Executor, Program, Samples
+    from hlotool.execution import Executor, Program
+    from hlotool.numerics import Samples
     from hlotool.passes.equality import Node
 
 CHANGED = define("X210", "changed-structure", "What came back computes by other operations than what went in.")
@@ -201,8 +202,8 @@ class _Journey:
 
     def _require_equal(self, stage: str, left: list[Any], right: list[Any], executor: str | None = None) -> None:
         """Raises HloError where results differ, at the first instruction that does where an executor is named."""
-        from hlotool.execution import executor_named, ulp_distance
-        from hlotool.verdict import settled_results, worst_of
+        from hlotool.execution import executor_named
+        from hlotool.numerics import settled_results, ulp_distance, worst_of
 
         reference = executor_named("reference", self.args.time_limit)
         worst = 0.0
@@ -222,9 +223,10 @@ class _Journey:
 
     def _samples(self, reference: Executor, rows: list[list[Any]], count: int) -> Samples:
         """What other roundings give of one set of arguments."""
-        from hlotool.execution import LEAST_ULPS
+        from hlotool.numerics import LEAST_ULPS
 
-        found: Samples = reference.ask("samples", self.program, rows, count, LEAST_ULPS, filename=self.row.name)
+        found: Samples = reference.ask("hlotool.numerics.sample_tasks:samples", self.program, rows, count, LEAST_ULPS,
+                                       filename=self.row.name)
         return found
 
     def _difference(self, message: str, witness: list[list[Any]] | None) -> Diagnostic:

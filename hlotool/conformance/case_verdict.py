@@ -13,10 +13,19 @@ from dataclasses import dataclass
 from hlotool.conformance.case import Case, PerDevice
 from hlotool.conformance.outcome import Outcome, Status, Worst
 from hlotool.diagnostics import HloError
-from hlotool.execution import LEAST_ULPS, Samples, ulp_distance
 from hlotool.ir import HloInstruction
+from hlotool.numerics import (
+    LEAST_ULPS,
+    SPREAD_FACTOR,
+    Kind,
+    ResultJudgement,
+    Samples,
+    judge_results,
+    terms,
+    ulp_distance,
+    worst_of,
+)
 from hlotool.ops import OPS
-from hlotool.verdict import SPREAD_FACTOR, Kind, ResultJudgement, judge_results, terms, worst_of
 
 
 @dataclass(frozen=True)

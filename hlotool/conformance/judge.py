@@ -190,7 +190,7 @@ class _Asking:
 
     def _sample(self, work: Sequence[_Work], count: int) -> None:
         """Samples of what is not settled; a case of which there are none is judged without."""
-        answers = ask_each(REFERENCE, "text_samples", [
+        answers = ask_each(REFERENCE, "hlotool.numerics.sample_tasks:samples_of_text", [
             (w.case.text, w.case.source, w.rows, w.case.infeed, count, allowance_of(w.case).least_ulps) for w in work],
             time_limit=self.time_limit)
         for one, found in zip(work, answers, strict=True):

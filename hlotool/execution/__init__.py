@@ -13,6 +13,7 @@ from hlotool.execution.codes import (
     TIMEOUT,
     UNSUPPORTED,
 )
+from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import (
     Call,
     InstructionRuns,
@@ -22,30 +23,26 @@ from hlotool.execution.evaluate import (
     Rebinding,
     evaluate_program,
 )
-from hlotool.execution.executor import Executor, Options, library_versions
+from hlotool.execution.executor import TIME_LIMIT, Executor, Options, PerDevice, Results, library_versions
 from hlotool.execution.executors import executor_classes, executor_name, executor_named, executor_names, is_ours
-from hlotool.execution.higher_precision import own, shadow_program, shadow_rebinding, widened
-from hlotool.execution.last_places import LEAST_ULPS, ulp_of
-from hlotool.execution.product_precision import mantissa_bits, terms_of_product
 from hlotool.execution.program import Program, fitted, flat, located, nested, require_one_signature
-from hlotool.execution.rounding import RandomRounding, Samples, sample_program
 from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
 from hlotool.execution.running import execute, read_module, run_program
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves
-from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings, text_samples
-from hlotool.execution.ulps import is_nan, ulp_distance
+from hlotool.execution.tasks import fitted_rows, program_of_text
+from hlotool.execution.texts import ask_each, describe_executor, run_text, text_arguments, text_findings
 
 __all__ = [
     "ARGUMENTS",
     "CRASH",
     "DIFFERENCE",
     "FAILURES",
-    "LEAST_ULPS",
     "MEMORY",
     "MOST_DEVICES",
     "NOT_FIXED_POINT",
     "NO_VALUE",
     "TIMEOUT",
+    "TIME_LIMIT",
     "UNSUPPORTED",
     "Call",
     "Executor",
@@ -55,10 +52,10 @@ __all__ = [
     "Options",
     "OutOfTime",
     "Path",
+    "PerDevice",
     "Program",
-    "RandomRounding",
     "Rebinding",
-    "Samples",
+    "Results",
     "arguments_for",
     "arguments_problem",
     "ask_each",
@@ -70,17 +67,17 @@ __all__ = [
     "executor_name",
     "executor_named",
     "executor_names",
+    "fed",
     "fitted",
+    "fitted_rows",
     "flat",
     "in_order_of_names",
-    "is_nan",
     "is_ours",
     "leaves",
     "library_versions",
     "located",
-    "mantissa_bits",
     "nested",
-    "own",
+    "program_of_text",
     "random_arguments",
     "read_array_file",
     "read_module",
@@ -88,16 +85,8 @@ __all__ = [
     "run_limit",
     "run_program",
     "run_text",
-    "sample_program",
-    "shadow_program",
-    "shadow_rebinding",
     "storable",
-    "terms_of_product",
     "text_arguments",
     "text_findings",
-    "text_samples",
     "typed",
-    "ulp_distance",
-    "ulp_of",
-    "widened",
 ]

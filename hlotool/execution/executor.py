@@ -160,7 +160,10 @@ class Executor(abc.ABC):
 
     def ask(self, task: str, *arguments: Any, devices: int = 1, time_limit: float | None = None,
             filename: str = "<module>") -> Any:
-        """What a task of tasks.py gives in this executor's child. Raises HloError."""
+        """Return what a task gives in this executor's child. Raises HloError.
+
+        `task` is a function of tasks.py, or "module:function" of another room.
+        """
         child = self._child(devices)
         limit = self.options.time_limit if time_limit is None else time_limit
         with self._said_of(filename):
@@ -168,7 +171,7 @@ class Executor(abc.ABC):
                 # What a program is compiled with, dumps for one, is no business of the start.
                 child.ask("hlotool.execution.tasks:ready", self.without_compile_options(), timeout=START_LIMIT)
             note_progress()
-            return child.ask(f"hlotool.execution.tasks:{task}", self, *arguments, timeout=limit,
+            return child.ask(task_path(task), self, *arguments, timeout=limit,
                              memory=self.options.memory_limit)
 
     def without_compile_options(self: Self) -> Self:
@@ -186,6 +189,11 @@ class Executor(abc.ABC):
 
     def _said_of(self, filename: str) -> _Said:
         return _Said(self, filename)
+
+
+def task_path(task: str) -> str:
+    """Return the module and function of a task, as "module:function"."""
+    return task if ":" in task else f"hlotool.execution.tasks:{task}"
 
 
 @dataclass

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution.arguments import arguments_for
-from hlotool.execution.executor import Executor, PerDevice, Results, refused
+from hlotool.execution.executor import Executor, PerDevice, Results, refused, task_path
 from hlotool.execution.merged import Companions, is_mergeable, merged, parted
 from hlotool.execution.program import Program, fitted, require_rows
-from hlotool.execution.rounding import Samples, samples_of
 from hlotool.process import Refusal
 
 #: the number of a row, its program, and the arguments of each device
@@ -23,7 +23,8 @@ _COMPANIONS: dict[str, Companions] = {}
 
 def ready(executor: Executor) -> None:
     """Import what the executor needs and start its runtime, so that no module pays for it."""
-    program = _program("HloModule ready\nENTRY e { a = f32[1] parameter(0)  ROOT b = f32[1] negate(a) }", "ready")
+    text = "HloModule ready\nENTRY e { a = f32[1] parameter(0)  ROOT b = f32[1] negate(a) }"
+    program = program_of_text(text, "ready")
     executor.compute(executor.prepare(program), [[arguments_for(program)]], ())
 
 
@@ -43,23 +44,13 @@ def compute_text(executor: Executor, text: str, filename: str, arguments: PerDev
     return _compute(executor, *_read(text, filename, arguments), infeed)
 
 
-def samples(executor: Executor, program: Program, arguments: PerDevice, count: int, least_ulps: float) -> Samples:
-    """What other ways to compute a program give, evaluated as the reference does."""
-    return samples_of(program, fitted_rows(program, arguments), count, least_ulps=least_ulps)
-
-
-def text_samples(executor: Executor, text: str, filename: str, arguments: PerDevice, infeed: PerDevice, count: int,
-                 least_ulps: float) -> Samples:
-    """The same of a text."""
-    program = _program(text, filename)
-    return samples_of(program, fitted_rows(program, arguments), count, least_ulps=least_ulps, infeed=infeed)
-
-
 def each(executor: Executor, task: str, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """What one of these tasks gives for each row: (True, value), or (False, diagnostics) of one that fails."""
+    """Return what a task gives for each row: (True, value), or (False, diagnostics) of one that fails."""
     if task == "compute_text" and executor.compiles_together:
         return compute_texts(executor, rows)
-    return [_answer(executor, row[1], globals()[task], executor, *row) for row in rows]
+    room, _, name = task_path(task).partition(":")
+    work = getattr(importlib.import_module(room), name)
+    return [_answer(executor, row[1], work, executor, *row) for row in rows]
 
 
 def compute_texts(executor: Executor, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -81,7 +72,7 @@ def compute_texts(executor: Executor, rows: Sequence[tuple[Any, ...]]) -> list[A
 
 
 def _read(text: str, filename: str, arguments: PerDevice) -> tuple[Program, list[list[Any]]]:
-    program = _program(text, filename)
+    program = program_of_text(text, filename)
     return program, fitted_rows(program, arguments)
 
 
@@ -121,7 +112,7 @@ def _answer(executor: Executor, filename: str, work: Callable[..., Any], *argume
 
 def text_arguments(executor: Executor, text: str, filename: str, kind: str, seed: int) -> list[list[Any]]:
     """Make arguments for a text; each device draws numbers of its own."""
-    program = _program(text, filename)
+    program = program_of_text(text, filename)
     return [arguments_for(program, seed + device, kind) for device in range(program.devices)]
 
 
@@ -145,7 +136,8 @@ def fitted_rows(program: Program, arguments: PerDevice) -> list[list[Any]]:
     return [fitted(program, row) for row in arguments]
 
 
-def _program(text: str, filename: str) -> Program:
+def program_of_text(text: str, filename: str) -> Program:
+    """Read a text as a program. Raises HloError."""
     from hlotool.passes.read import parse
 
     return Program(parse(text, filename))

@@ -15,8 +15,6 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import TIMEOUT
 from hlotool.execution.executor import START_LIMIT, TIME_LIMIT, Executor, Options, PerDevice
 from hlotool.execution.executors import executor_named
-from hlotool.execution.last_places import LEAST_ULPS
-from hlotool.execution.rounding import Samples
 
 #: rows in which a program is late before it is asked no more
 _LATE = 2
@@ -81,14 +79,6 @@ def _single(executor: Executor, task: str, row: tuple[Any, ...], devices: int) -
         return executor.ask(task, *row, devices=devices, filename=row[1])
     except HloError as error:
         return error
-
-
-def text_samples(text: str, arguments: PerDevice, count: int, *, least_ulps: float = LEAST_ULPS, infeed: PerDevice = (),
-                 time_limit: float = TIME_LIMIT, filename: str = "<string>") -> Samples:
-    """What other ways to compute a text give (rounding.py), evaluated as the reference does. Raises HloError."""
-    found: Samples = executor_named("reference", Options(time_limit)).ask(
-        "text_samples", text, filename, arguments, infeed, count, least_ulps, filename=filename)
-    return found
 
 
 def text_arguments(text: str, kind: str, seed: int = 0, *, time_limit: float = TIME_LIMIT,

@@ -16,21 +16,12 @@ from typing import Any
 from hlotool.blame import Evidences
 from hlotool.conformance import Case, Outcome, Status, expectation_of, not_to_run, shipped
 from hlotool.diagnostics import HloError
-from hlotool.execution import (
-    NO_VALUE,
-    Program,
-    ask_each,
-    describe_executor,
-    executor_named,
-    is_nan,
-    run_limit,
-    run_text,
-)
+from hlotool.execution import NO_VALUE, Program, ask_each, describe_executor, executor_named, run_limit, run_text
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
 from hlotool.fuzzing.test_program import Array, Plan, Rows, Subject
+from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, roundings, without_ends
 from hlotool.passes.read import parse
-from hlotool.verdict import Judgement, Kind, is_extreme, roundings, without_ends
 
 #: codes of diagnostics that say what became of a run; every other one is the compilation's
 _WORDS = {"E103": "run-time error", "E104": "crash", "E105": "time-out", "E112": "time-out"}

@@ -217,7 +217,7 @@ def _is_near(one: Any, other: Any) -> Any:
     """Whether elements are the same but for last bits; a number is never next to infinity."""
     import numpy as np
 
-    from hlotool.execution import ulp_distance
+    from hlotool.numerics import ulp_distance
 
     if one.dtype.kind in "biu":
         return one == other

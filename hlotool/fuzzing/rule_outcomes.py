@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, evaluate_program, is_nan, ulp_distance
+from hlotool.execution import Program, evaluate_program
 from hlotool.fuzzing.type_values import matrices, operand_values
 from hlotool.ir.arrays import Array, np
+from hlotool.numerics import is_nan, ulp_distance
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RewriteRule, module_text, names_in
 

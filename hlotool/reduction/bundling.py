@@ -11,15 +11,9 @@ from typing import Any
 
 from hlotool.blame import blame
 from hlotool.diagnostics import HloError
-from hlotool.execution import (
-    Program,
-    describe_executor,
-    evaluate_program,
-    executor_named,
-    library_versions,
-    shadow_program,
-)
+from hlotool.execution import Program, describe_executor, evaluate_program, executor_named, library_versions
 from hlotool.ir import HloInstruction
+from hlotool.numerics import shadow_program
 from hlotool.ops import OPS
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate

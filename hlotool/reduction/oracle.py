@@ -21,9 +21,10 @@ from typing import Any, ClassVar
 from hlotool.blame import Evidences
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
+from hlotool.numerics import Evidence, Judgement, Kind, judge
 from hlotool.ops import OPS
 from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.verdict import Evidence, Judgement, Kind, OutOfTime, Watch, judge
+from hlotool.verdict import OutOfTime, Watch
 
 #: ULPs that two executors may be apart where nothing is known of a program's precision
 _UNKNOWN_ULPS = 4096.0

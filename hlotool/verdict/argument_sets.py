@@ -28,8 +28,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import OutOfTime, Program, terms_of_product
+from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
+from hlotool.numerics import terms_of_product
 from hlotool.ops import int_limits, limits, specials
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import TIMEOUT, Program, run_limit, sample_program, shadow_program
+from hlotool.execution import TIMEOUT, Program, run_limit
+from hlotool.numerics import Evidence, sample_program, shadow_program
 from hlotool.verdict.argument_sets import ArgumentSet
-from hlotool.verdict.judgement import Evidence
 
 Array: TypeAlias = Any
 

@@ -1,7 +1,7 @@
 """Comparison: one module on several executors, or two modules; the verdict, the reason, and the arguments that show it.
 
 Two modules are compared on the reference as well as on the device, as a compiler may make one wrong rewrite in both of
-them. What the first module allows (hlotool.verdict.judgement) is what the second is held against.
+them. What the first module allows (hlotool.numerics.judgement) is what the second is held against.
 
     agree    every element is equal, within rounding, or better than the types ask for
     differ   some are not; `kind` says whether wrong or a non-finite fold
@@ -29,25 +29,35 @@ from hlotool.execution import (
     bytes_of,
     executor_named,
     fitted,
-    is_nan,
     read_module,
     require_one_signature,
     run_limit,
 )
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.numerics import (
+    SMALL,
+    Doubt,
+    Evidence,
+    Judgement,
+    Kind,
+    Locator,
+    Tolerance,
+    assumed_ulps,
+    is_extreme,
+    is_nan,
+    judge,
+    roundings,
+    who_is_right,
+    without_ends,
+)
 from hlotool.ops import OPS
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
-from hlotool.verdict.extreme_values import SMALL, Doubt, Locator, is_extreme, roundings, without_ends
 from hlotool.verdict.findings import Comparison, Finding
-from hlotool.verdict.judgement import Evidence, Judgement, Kind, judge
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
-from hlotool.verdict.static_bound import assumed_ulps
-from hlotool.verdict.tolerance import Tolerance
-from hlotool.verdict.who_is_right import who_is_right
 
 Array: TypeAlias = Any
 
@@ -83,8 +93,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     no pair, ValueError without an executor.
 
     What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
-    consequence of an overflow further up (range_ends.py), which `locate` tells; `counts_extremes` says that it always
-    counts, or never.
+    consequence of an overflow further up (hlotool/numerics/extreme_values.py), which `locate` tells; `counts_extremes`
+    says that it always counts, or never.
 
     `hlotool.compare` is this with the search for the instruction to blame (hlotool.blame).
     """

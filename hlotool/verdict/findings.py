@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.verdict.judgement import Judgement, Kind
+from hlotool.numerics import Judgement, Kind
 
 Array: TypeAlias = Any
 Verdict: TypeAlias = Literal["agree", "differ", "none"]
@@ -46,7 +46,7 @@ class Comparison:
     right: str
     executors: tuple[str, ...]
     findings: list[Finding] = field(default_factory=list)
-    #: findings that the ends of the range explain (range_ends.py), which decide nothing
+    #: findings that the ends of the range explain (extreme_values.py), which decide nothing
     noted: list[Finding] = field(default_factory=list)
     #: why executions failed, and the finding with its place
     diagnostics: list[Diagnostic] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.verdict.judgement import Judgement, Kind
+from hlotool.numerics import Judgement, Kind
 
 Array: TypeAlias = Any
 #: side, device and leaf of a result

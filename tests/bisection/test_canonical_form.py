@@ -10,7 +10,8 @@ import hlotool
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.remembered_values import RememberedValues
 from hlotool.bisection.tried_arguments import Stage, TriedArguments
-from hlotool.execution import Program, evaluate_program, sample_program
+from hlotool.execution import Program, evaluate_program
+from hlotool.numerics import sample_program
 from hlotool.passes.equality import NotComparable
 from hlotool.verdict import ArgumentSearch, ArgumentSet
 

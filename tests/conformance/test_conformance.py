@@ -33,8 +33,8 @@ from hlotool.conformance.suites import samples_folder, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import executor_named
 from hlotool.execution.tasks import compute_texts
+from hlotool.numerics import SPREAD_FACTOR
 from hlotool.ops import OPS
-from hlotool.verdict import SPREAD_FACTOR
 
 ROOT = pathlib.Path(__file__).parents[2]
 NEGATE = "ENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }"

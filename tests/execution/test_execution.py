@@ -25,9 +25,9 @@ from hlotool.execution import (
     executor_names,
     random_arguments,
     run_program,
-    ulp_distance,
 )
 from hlotool.ir import DTYPES
+from hlotool.numerics import ulp_distance
 
 SMALL = """HloModule small
 ENTRY main {

@@ -9,7 +9,8 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, evaluate_program, executor_named, sample_program, shadow_program
+from hlotool.execution import Program, evaluate_program, executor_named
+from hlotool.numerics import sample_program, shadow_program
 
 SHARD_MAP = pathlib.Path(__file__).parents[2] / "samples/models/sharded_collectives.hlo"
 ROWS = """HloModule rows, num_partitions=4

@@ -9,8 +9,9 @@ from doubling_calls import doubling_calls
 import hlotool
 from hlotool.blame import find_nonfinite
 from hlotool.diagnostics import HloError
-from hlotool.execution import Options, Program, evaluate_program, execute, run_limit, sample_program, shadow_program
+from hlotool.execution import Options, Program, evaluate_program, execute, run_limit
 from hlotool.execution.run_limits import RunLimits
+from hlotool.numerics import sample_program, shadow_program
 
 HUGE = """HloModule huge
 ENTRY e {

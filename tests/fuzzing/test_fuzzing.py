@@ -19,7 +19,7 @@ from planted_tests import install_executors
 import hlotool
 from hlotool.cli import main
 from hlotool.conformance.expectations import read_expectations
-from hlotool.execution import Program, evaluate_program, is_nan
+from hlotool.execution import Program, evaluate_program
 from hlotool.fuzzing import (
     GENERATORS,
     Campaign,
@@ -41,6 +41,7 @@ from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.test_program import Subject
 from hlotool.ir import Shape
+from hlotool.numerics import is_nan
 from hlotool.passes.rewrite_rules import matches, names_in, pattern_text, rule_of_change, rules
 from hlotool.process import Crashed, close_children
 from hlotool.reduction import read_bundle

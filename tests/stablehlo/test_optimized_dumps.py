@@ -12,8 +12,8 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, arguments_for, run_program
-from hlotool.execution.rounding import samples_of
-from hlotool.verdict import settled_results
+from hlotool.numerics import settled_results
+from hlotool.numerics.rounding import samples_of
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
 

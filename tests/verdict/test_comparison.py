@@ -15,14 +15,12 @@ from hlotool.cli.compare import _text
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
+from hlotool.numerics import Judgement, Kind, Tolerance
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
     Coverage,
     Finding,
-    Judgement,
-    Kind,
-    Tolerance,
     Watch,
     comparison,
     comparison_json,

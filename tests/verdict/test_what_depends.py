@@ -6,7 +6,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program
-from hlotool.verdict import roundings
+from hlotool.numerics import roundings
 from hlotool.verdict.dependence import Dependence
 
 HEAD = """HloModule m

@@ -1,12 +1,12 @@
-"""The table of executors. It is this folder: each file declares one, as a class (see executor.py), under its names.
+"""The table of executors: each file of this folder declares one, as a class (see executor.py), under its names.
 
     reference        the NumPy functions of hlotool.ops, instruction by instruction (also called numpy)
     stablehlo        StableHLO's own reference interpreter
     pjrt:PLATFORM    StableHLO bytecode compiled and run by a PJRT client: pjrt:cpu, any platform that JAX finds, or the
                      library of a plugin by its path; with options (pjrt_clients.py)
 
-Executors of other packages stand in the entry point group `hlotool.executors` (name = "module:Class"). One is loaded
-only when somebody gives its name.
+`_OF_ROOMS` lists those that a room above this one declares. Executors of other packages are in the entry point group
+`hlotool.executors` (name = "module:Class"), and are loaded only when somebody gives their name.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from hlotool.execution.executor import Executor, Options
 
 #: the entry point group of other packages' executors
 GROUP = "hlotool.executors"
+#: files of rooms above this one that declare an executor
+_OF_ROOMS = ("hlotool.numerics.shadow_executor",)
 
 
 @functools.cache
 def executor_classes() -> Mapping[str, type[Executor]]:
-    """Name -> class, of the executors in this folder, other names included."""
+    """Return the class of each name of hlotool's own executors, other names included."""
     found: dict[str, type[Executor]] = {}
-    for entry in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{entry.name}")
+    for name in (*(f"{__name__}.{entry.name}" for entry in pkgutil.iter_modules(__path__)), *_OF_ROOMS):
+        module = importlib.import_module(name)
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, Executor) and value.__module__ == module.__name__:
                 found |= dict.fromkeys(value.names, value)
@@ -68,8 +70,10 @@ def _advice(name: str) -> str:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a name is that of an executor in this folder, and says no more than a platform and numbers: no file is
-    read or written, and no other package's code runs, because of it."""
+    """Return True if a name is that of one of hlotool's own executors with no more than a platform and numbers.
+
+    No file is read or written, and no other package's code runs, because of it.
+    """
     first, _, argument = name.partition(":")
     found = executor_classes().get(first)
     return found is not None and not found.reads_files and found.is_harmless(argument)

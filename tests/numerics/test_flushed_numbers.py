@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
-from hlotool.verdict import Evidence, judge
+from hlotool.execution import Program, evaluate_program
+from hlotool.numerics import Evidence, judge, sample_program, shadow_program
 
 INF, NAN = np.inf, np.nan
 CONSTANT = "ENTRY e { x = TYPE[1] parameter(0)  c = TYPE[1] constant({NUMBER})  ROOT r = TYPE[1] "

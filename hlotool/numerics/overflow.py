@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution.higher_precision import own, widened
-from hlotool.execution.last_places import largest
-from hlotool.execution.product_precision import unit_of
 from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.numerics.higher_precision import own, widened
+from hlotool.numerics.last_places import largest
+from hlotool.numerics.product_precision import unit_of
 from hlotool.ops import limits
 
 Array: TypeAlias = Any

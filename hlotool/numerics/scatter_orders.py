@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.overflow import Plain, plain_opcode
 from hlotool.ir import HloInstruction
+from hlotool.numerics.overflow import Plain, plain_opcode
 from hlotool.ops.values import apply, as_tuple
 
 Array: TypeAlias = Any

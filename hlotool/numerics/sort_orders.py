@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.ulps import is_nan
+from hlotool.numerics.ulps import is_nan
 from hlotool.ops.values import apply, as_tuple
 
 Array: TypeAlias = Any

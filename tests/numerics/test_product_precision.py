@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, evaluate_program, executor_named, shadow_program
-from hlotool.verdict import judge
+from hlotool.execution import Program, evaluate_program, executor_named
+from hlotool.numerics import judge, shadow_program
 from hlotool.verdict.argument_sets import ArgumentSet
 from hlotool.verdict.cases import Case
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from hlotool.execution.higher_precision import WideShape, is_real
-from hlotool.execution.last_places import are_whole
-from hlotool.execution.product_precision import terms_of_product, unit_of
 from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.numerics.higher_precision import WideShape, is_real
+from hlotool.numerics.last_places import are_whole
+from hlotool.numerics.product_precision import terms_of_product, unit_of
 from hlotool.ops import OPS
 
 Array: TypeAlias = Any

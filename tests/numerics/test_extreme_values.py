@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
-from hlotool.verdict import Comparison, Evidence, Kind, compare, judge, roundings
-from hlotool.verdict.extreme_values import is_extreme
+from hlotool.execution import Program, evaluate_program
+from hlotool.numerics import Evidence, Kind, judge, roundings, sample_program, shadow_program
+from hlotool.numerics.extreme_values import is_extreme
+from hlotool.verdict import Comparison, compare
 
 
 def deep(first: str, last: str = "") -> str:

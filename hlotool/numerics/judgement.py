@@ -9,7 +9,7 @@ precision), samples (the program with its roundings drawn at random), and d, wha
     ILL_CONDITIONED  d lies within the spread, but the spread is so wide that digits mean nothing: no verdict;
                      for integers and pred, samples disagree among each other, and d lies among them
     RANGE_END        d is wrong on arguments at the ends of the range, as a consequence of an overflow further up: no
-                     verdict (range_ends.py)
+                     verdict (extreme_values.py)
     NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and all samples
                      are as r is: a fold at overflow, a NaN lost or made
     WRONG            everything else
@@ -27,8 +27,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.execution import mantissa_bits, own, ulp_distance, ulp_of
 from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
+from hlotool.numerics.higher_precision import own
+from hlotool.numerics.last_places import ulp_of
 
 Array: TypeAlias = Any
 
@@ -74,7 +75,7 @@ class Evidence:
 
     #: the program at its own types
     reference: Array
-    #: the same at higher precision (hlotool.execution.higher_precision); None where it is not known
+    #: the same at higher precision (hlotool.numerics.higher_precision); None where it is not known
     shadow: Array | None = None
     #: the same with random roundings
     samples: Sequence[Array] = ()
@@ -341,5 +342,3 @@ def _smallest(kind: DType) -> float:
     bits = kind.component.exponent_bits
     return float(2.0 ** (2 - 2 ** (bits - 1))) if kind.bits >= 16 else 0.0
 
-
-__all__ = ["Evidence", "Judgement", "Kind", "judge", "mantissa_bits", "ulp_distance"]

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.higher_precision import own, widened
-from hlotool.execution.last_places import are_whole, ulp_of
-from hlotool.execution.overflow import OpenEnds, Plain, fold_of, plain_opcode
-from hlotool.execution.product_precision import unit_of
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.numerics.higher_precision import own, widened
+from hlotool.numerics.last_places import are_whole, ulp_of
+from hlotool.numerics.overflow import OpenEnds, Plain, fold_of, plain_opcode
+from hlotool.numerics.product_precision import unit_of
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]

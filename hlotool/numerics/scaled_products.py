@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution.higher_precision import own
 from hlotool.ir import Shape
+from hlotool.numerics.higher_precision import own
 from hlotool.ops import over_blocks
 
 Array: TypeAlias = Any

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from hlotool.verdict import Tolerance
+from hlotool.numerics import Tolerance
 
 
 @pytest.mark.parametrize("name", ["ulps", "rtol", "atol"])

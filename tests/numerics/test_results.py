@@ -8,9 +8,9 @@ import numpy as np
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, Samples, run_program
-from hlotool.execution.rounding import samples_of
-from hlotool.verdict import Kind, assumed_ulps, judge_results, settled_results, worst_of
+from hlotool.execution import Program, run_program
+from hlotool.numerics import Kind, Samples, assumed_ulps, judge_results, settled_results, worst_of
+from hlotool.numerics.rounding import samples_of
 
 #: what is left of the product hangs on its last bits
 CANCEL = """HloModule m

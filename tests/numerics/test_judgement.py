@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, evaluate_program, sample_program, shadow_program
+from hlotool.execution import Program, evaluate_program
 from hlotool.ir import DTYPES
-from hlotool.verdict import Evidence, Judgement, Kind, judge
+from hlotool.numerics import Evidence, Judgement, Kind, judge, sample_program, shadow_program
 from hlotool.verdict.boundary_arguments import _beside
 
 

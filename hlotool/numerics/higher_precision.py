@@ -17,10 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from hlotool.execution.devices import fed
-from hlotool.execution.evaluate import Observer, evaluate_program
-from hlotool.execution.program import Program
-from hlotool.execution.sizes import leaves
+from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape
 from hlotool.ops import OPS
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution import Samples
 from hlotool.ir import HloModule
-from hlotool.verdict.judgement import SPREAD_FACTOR, Evidence, Judgement, Kind, judge
-from hlotool.verdict.static_bound import assumed_ulps
+from hlotool.numerics.judgement import SPREAD_FACTOR, Evidence, Judgement, Kind, judge
+from hlotool.numerics.rounding import Samples
+from hlotool.numerics.static_bound import assumed_ulps
 
 Array: TypeAlias = Any
 #: device, then leaf
@@ -60,7 +60,7 @@ def settled_results(given: Rows, reference: Rows, samples: Callable[[int], Sampl
     """The verdict on each leaf; `samples` makes so many, and is asked for more before anything is called wrong.
 
     Where there are none (HloError: the reference cannot run the program), so many ULPs are allowed as its operations
-    suggest (unsampled.py).
+    suggest (static_bound.py).
     """
     from hlotool.diagnostics import HloError
 

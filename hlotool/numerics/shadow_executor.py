@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
-from hlotool.execution.higher_precision import own, shadow_program
-from hlotool.execution.program import Program
-from hlotool.execution.run_limits import run_limit
+from hlotool.execution import Executor, PerDevice, Program, Results, library_versions, run_limit
+from hlotool.numerics.higher_precision import own, shadow_program
 
 
 class Shadow(Executor):

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from hlotool.execution.product_precision import mantissa_bits
 from hlotool.ir import DType, ResultAccuracy
+from hlotool.numerics.product_precision import mantissa_bits
 from hlotool.ops import limits
 
 Array: TypeAlias = Any

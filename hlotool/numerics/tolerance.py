@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution import ulp_distance
 from hlotool.ir import dtype_of_numpy
-from hlotool.verdict.judgement import Judgement, Kind
+from hlotool.numerics.judgement import Judgement, Kind
+from hlotool.numerics.ulps import ulp_distance
 
 Array: TypeAlias = Any
 

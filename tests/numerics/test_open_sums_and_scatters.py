@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from hlotool import parse
-from hlotool.execution import Program, evaluate_program, sample_program
-from hlotool.execution.overflow import OpenEnds
+from hlotool.execution import Program, evaluate_program
+from hlotool.numerics import sample_program
+from hlotool.numerics.overflow import OpenEnds
 
 DOT = ("HloModule m\nENTRY e {{\n  x = {0}[2] parameter(0)\n  y = {0}[2] parameter(1)\n"
        "  ROOT d = {1}[] dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n}}\n")

@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
+from hlotool.numerics.judgement import Judgement, Kind
+from hlotool.numerics.static_bound import terms
 from hlotool.ops import OPS
-from hlotool.verdict.judgement import Judgement, Kind
-from hlotool.verdict.static_bound import terms
 
 Array: TypeAlias = Any
 

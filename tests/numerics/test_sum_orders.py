@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, sample_program
+from hlotool.execution import Program
+from hlotool.numerics import sample_program
 
 FOUR = "".join(f"{name} = f32[1] parameter({n})\n" for n, name in enumerate("wxyz"))
 

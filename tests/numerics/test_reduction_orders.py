@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, sample_program
+from hlotool.execution import Program
+from hlotool.numerics import sample_program
 
 LARGEST = """HloModule largest
 choose {

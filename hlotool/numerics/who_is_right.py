@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlotool.verdict.judgement import Judgement, Kind
+from hlotool.numerics.judgement import Judgement, Kind
 
 
 def who_is_right(found: Judgement, side: str, other: str) -> tuple[str, str]:

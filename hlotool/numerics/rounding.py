@@ -18,7 +18,7 @@ and CESTAC's random rounding, Vignes, 1974.)
                   read, and what they give; in a scaled-dot what its scales make of the operands, too
 
     NaN           any of them, where its bits are taken as an integer
-    ends          what overflows may come out in several ways (open_ends.py)
+    ends          what overflows may come out in several ways (overflow.py)
     narrow types  computed as f32 and rounded once, or in more steps (narrow_steps.py); held as f32 in two of five
                   samples, in one of them without any of their roundings, in the other with some, as compilers do with
                   excess precision
@@ -38,29 +38,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution.devices import fed
-from hlotool.execution.evaluate import Observer, evaluate_program
-from hlotool.execution.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
-from hlotool.execution.integral_sums import has_integral_sums, with_open_last_places
-from hlotool.execution.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
-from hlotool.execution.nan_bits import with_open_nans
-from hlotool.execution.narrow_steps import NarrowSteps
-from hlotool.execution.overflow import MOVES, OpenEnds
-from hlotool.execution.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
-from hlotool.execution.program import Program
-from hlotool.execution.reduction_orders import (
+from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
+from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
+from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
+from hlotool.numerics.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
+from hlotool.numerics.nan_bits import with_open_nans
+from hlotool.numerics.narrow_steps import NarrowSteps
+from hlotool.numerics.overflow import MOVES, OpenEnds
+from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
+from hlotool.numerics.reduction_orders import (
     off_by_magnitudes,
     reduced_otherwise,
     summed_up_further,
     sums_in_sums,
     windows_otherwise,
 )
-from hlotool.execution.scaled_products import scaled_sides
-from hlotool.execution.scatter_orders import scattered_otherwise
-from hlotool.execution.sizes import leaves
-from hlotool.execution.sort_orders import sorted_otherwise
-from hlotool.execution.sum_orders import SumOrders, in_another_order
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
+from hlotool.numerics.scaled_products import scaled_sides
+from hlotool.numerics.scatter_orders import scattered_otherwise
+from hlotool.numerics.sort_orders import sorted_otherwise
+from hlotool.numerics.sum_orders import SumOrders, in_another_order
 from hlotool.ops import OPS
 
 Array: TypeAlias = Any
