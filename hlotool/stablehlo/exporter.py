@@ -39,7 +39,7 @@ from hlotool.stablehlo.module_attributes import (
 )
 from hlotool.stablehlo.nested_values import bind, flat, is_made_of, is_missing, nested
 from hlotool.stablehlo.options import LiftOptions
-from hlotool.stablehlo.roundtrip_check import NOTHING
+from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck
 from hlotool.stablehlo.strings import attribute_of
 from hlotool.stablehlo.types import NoType, Types
 
@@ -78,7 +78,6 @@ class Exporter:
         from jax.extend.mlir import ir
 
         self.options = options
-        self._notes = LossNotes(module, losses, carry=options.carry)
         self._written = Written()
         self._signatures = Signatures()
         self._sound: set[Any] = set()
@@ -96,6 +95,8 @@ class Exporter:
         self._findings = Findings(module, self._locations)
         self._symbols: dict[HloComputation, str] = {}
         self._called: dict[str, HloComputation] = {}
+        self._notes = LossNotes(module, losses, RoundtripCheck(self.types, self.values, self._called),
+                                carry=options.carry)
         self._taken: set[str] = {"main"}
         self._queue: deque[_Body] = deque()
         self._depth = 0
@@ -258,7 +259,7 @@ class Exporter:
         value = emit(self, instruction, operands)
         found = NOTHING
         if instruction.attributes:
-            found = self._notes.judged(instruction, written, self)
+            found = self._notes.judged(instruction, written)
             if written.last is not None and not BESIDE.isdisjoint(instruction.attributes):
                 self._annotate(instruction)
         if self.options.asynchronous and OPS[instruction.opcode].flow.step is not None:
@@ -429,10 +430,6 @@ class Exporter:
             self._called[name] = computation
             self._function(computation, name)
         return f'@"{name}"'
-
-    def computation_of(self, symbol: str) -> HloComputation:
-        """The computation whose function has that name."""
-        return self._called[symbol]
 
     def inline(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
         """Append the computation's instructions here; see hlotool.ops.lowering.Emitter."""

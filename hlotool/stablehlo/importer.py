@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ from hlotool.ir import (
 from hlotool.ops import BARE_REGIONS, OPS
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.attribute_values import AttributeValues
-from hlotool.stablehlo.expansion import encoded_operation
+from hlotool.stablehlo.expansion import KEPT, encoded_operation
 from hlotool.stablehlo.implicit_dynamic_sizes import say_sizes
 from hlotool.stablehlo.lifts import CUSTOM_CALL, lift_of, lifts
 from hlotool.stablehlo.locations import Locations
@@ -199,7 +199,7 @@ class Importer:
         taken.name = self._unique(self._names, "get-tuple-element")
         return taken
 
-    def region(self, reader: OperationReader, region: Any, hint: str) -> HloComputation:
+    def region(self, reader: ImportedOperation, region: Any, hint: str) -> HloComputation:
         """A region with a parameter for each argument; constants that it captures are copied into it."""
         block = self._only_block(reader, region)
         computation = HloComputation(self._unique(self._computation_names, hint))
@@ -210,7 +210,7 @@ class Importer:
         self._computations.append(computation)
         return computation
 
-    def closures(self, reader: OperationReader, regions: Sequence[Any], carrying: Sequence[bool], hint: str,
+    def closures(self, reader: ImportedOperation, regions: Sequence[Any], carrying: Sequence[bool], hint: str,
                  is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
         """Regions as computations of one parameter: arguments, then what any of them captures; several are a tuple."""
         blocks = [self._only_block(reader, region) for region in regions]
@@ -242,18 +242,18 @@ class Importer:
         self._computations.append(computation)
         return computation
 
-    def _only_block(self, reader: OperationReader, region: Any) -> Any:
+    def _only_block(self, reader: ImportedOperation, region: Any) -> Any:
         if len(region.blocks) != 1:
             reader.refuse(f"its region has {len(region.blocks)} blocks")
         return region.blocks[0]
 
-    def function(self, reader: OperationReader, name: str) -> HloComputation:
+    def function(self, reader: ImportedOperation, name: str) -> HloComputation:
         """The computation of a function."""
         if name not in self._functions:
             reader.refuse(f"there is no function {name}")
         return self._functions[name][1]
 
-    def signature(self, reader: OperationReader, name: str) -> tuple[tuple[Shape, ...], Shape]:
+    def signature(self, reader: ImportedOperation, name: str) -> tuple[tuple[Shape, ...], Shape]:
         """The parameters' shapes of a function, and its result's; its body may not have been read yet."""
         self.function(reader, name)
         found = self._functions[name][0].attributes["function_type"].value
@@ -289,7 +289,7 @@ class Importer:
         if lift is None or (name == CUSTOM_CALL and encoded_operation(operation)):
             self.needs_expansion = True
             self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
-        reader = OperationReader(self, scope, operation, name)
+        reader = ImportedOperation(self, scope, operation, name)
         try:
             made = lift(reader)
         except NoType as error:
@@ -374,13 +374,6 @@ class Importer:
         scope.computation.instructions.append(made)
         return made
 
-    def result_shape(self, operation: Any) -> Shape:
-        """The shape of an operation's results, together."""
-        results = operation.results
-        if len(results) == 1:
-            return self._shape(results[0].type)
-        return Shape.tuple(*(self._shape(r.type) for r in results))
-
     def _shape(self, type_: Any) -> Shape:
         return self.types.shape(type_)
 
@@ -412,6 +405,76 @@ class Importer:
         name = "" if location is None else self._locations.read(location)[0]
         self.diagnostics.append(Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column,
                                            end_line=line, end_column=column + 1 if column else 0))
+
+
+class ImportedOperation(OperationReader):
+    """The Reader of an operation in a computation in the making; see hlotool.ops.lowering."""
+
+    __slots__ = ("_importer", "scope")
+
+    def __init__(self, importer: Importer, scope: Scope, operation: Any, name: str) -> None:
+        super().__init__(operation, name, importer.types, importer.values)
+        self._importer = importer
+        self.scope = scope
+
+    def operands(self) -> tuple[HloInstruction, ...]:
+        """Return the instructions that the operands became."""
+        return tuple([self._importer.resolve(self.scope, value) for value in self._operation.operands])
+
+    def once(self, attribute: str, make: Callable[[], Any]) -> Any:
+        """Return what `make` reads of an attribute, once for all operations that have this one and such a result."""
+        try:
+            key = self._get(attribute), self.shape()
+        except TypeError:
+            return make()  # of complex numbers: the bindings do not even give the attribute
+        found = self._importer.once.get(key)
+        if found is None:
+            found = self._importer.once[key] = make()
+        return found
+
+    def computation(self, region: int, hint: str = "region") -> HloComputation:
+        """Return the region as a computation with a parameter for each of its arguments."""
+        return self._importer.region(self, self._operation.regions[region], hint)
+
+    def closure(self, region: int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
+        """Return the region as a computation of one parameter: arguments, then captures; several are a tuple."""
+        (computation,), captured = self.closures((region,), (), hint)
+        return computation, captured
+
+    def closures(self, regions: Sequence[int], carrying: Sequence[int] = (), hint: str = "region",
+                 is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Return regions as computations of one and the same parameter, a tuple unless it is one value."""
+        return self._importer.closures(self, [self._operation.regions[i] for i in regions],
+                                       [i in carrying for i in regions], hint, is_tuple)
+
+    def called(self, attribute: str = "callee") -> HloComputation:
+        """Return the function that a symbol attribute names, as a computation."""
+        return self._importer.function(self, str(self._get(attribute).value))
+
+    def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
+        """Return the functions that an array of symbols names."""
+        return tuple(self._importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+
+    def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
+        """Return the parameters' shapes and the result's of each function that an array of symbols names."""
+        return tuple(self._importer.signature(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+
+    def mesh(self, name: str) -> Any:
+        """Return the module's mesh of that name, None where it has none."""
+        return self._importer.mesh(name)
+
+    def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
+            attributes: Mapping[str, Any] = {}) -> HloInstruction:
+        """Append an instruction; it gets its name when the operation is done."""
+        instruction = self._importer.append(self.scope, opcode, shape, operands, attributes)
+        self.added.append(instruction)
+        return instruction
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Report that this operation cannot be imported, and why."""
+        target = self.string("call_target_name")
+        name = target.removeprefix(KEPT) if target.startswith(KEPT) else self.name
+        self._importer.refuse(self._operation, f"{name} cannot be imported: {reason}")
 
 
 def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """What an export loses, noted while it is written: on a list for the report, and on the operations themselves.
 
-What an operation does not say of its instruction is found in lifted_back.py; what is found travels as a discardable
+What an operation does not say of its instruction is found in roundtrip_check.py; what is found travels as a discardable
 attribute where one operation stands for the instruction, and the way back restores it.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hlotool.diagnostics import shortened
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
@@ -19,10 +19,7 @@ from hlotool.stablehlo.async_ops import is_in_flight
 from hlotool.stablehlo.implicit_dynamic_sizes import changed_shapes
 from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
 from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
-from hlotool.stablehlo.roundtrip_check import NOTHING, Verdict, undeclared, verdict
-
-if TYPE_CHECKING:
-    from hlotool.stablehlo.exporter import Exporter
+from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck, Verdict, undeclared
 
 #: attributes that stand beside an operation
 BESIDE = frozenset(("sharding", "frontend_attributes"))
@@ -47,12 +44,13 @@ class Written:
 class LossNotes:
     """The losses of one module, and what remembers them for equal instructions."""
 
-    def __init__(self, module: HloModule, losses: list[Loss], *, carry: bool) -> None:
+    def __init__(self, module: HloModule, losses: list[Loss], check: RoundtripCheck, *, carry: bool) -> None:
         from jax.extend.mlir import ir
 
         self.losses = losses
         self._ir = ir
         self._module = module
+        self._check = check
         self._carry = carry
         #: opcode and names of attributes -> those that are lost, and those that depend on their values
         self._names: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -76,7 +74,7 @@ class LossNotes:
         """Note a loss for good."""
         self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
 
-    def judged(self, instruction: HloInstruction, written: Written, exporter: Exporter) -> Verdict:
+    def judged(self, instruction: HloInstruction, written: Written) -> Verdict:
         """Which of an instruction's attributes the operation written for it does not say."""
         opcode, attributes = instruction.opcode, instruction.attributes
         record = OPS[opcode]
@@ -99,7 +97,7 @@ class LossNotes:
         key = (opcode, shapes, instruction.shape, *((n, attributes[n]) for n in rest))
         found = self._verdicts.get(key)
         if found is None:
-            found = self._verdicts[key] = verdict(exporter, written.last, instruction, rest, written.regions)
+            found = self._verdicts[key] = self._check.verdict(written.last, instruction, rest, written.regions)
         if common:
             found = found._replace(lost=(*common, *found.lost))
         return found if found.lost or found.added or found.is_laid_out else NOTHING

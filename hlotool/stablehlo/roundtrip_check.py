@@ -1,4 +1,4 @@
-"""What an operation says of the instruction that it was just written for: lifted back at once, and compared.
+"""The round trip of one instruction: the operation written for it is lifted back at once, and compared.
 
     dot(a, b), operand_precision={packed_nibble,default}   ->  stablehlo.dot_general precision = [DEFAULT, DEFAULT]
     lifted back                                            ->  dot(a, b): operand_precision is not carried
@@ -6,18 +6,16 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
+from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.lifts import lift_of
 from hlotool.stablehlo.operation_reader import OperationReader
-from hlotool.stablehlo.types import NoType
-
-if TYPE_CHECKING:
-    from hlotool.stablehlo.exporter import Exporter
+from hlotool.stablehlo.types import NoType, Types
 
 #: attributes that are the instruction itself, where its operation requires them, and those that stand beside any other
 _ITSELF = frozenset(("literal", "parameter_number"))
@@ -28,7 +26,7 @@ _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, Sto
 
 
 class Verdict(NamedTuple):
-    """What does not come back of one instruction, and what would come back that it does not have."""
+    """Attributes of one instruction that do not come back, and those that come back without being there."""
 
     lost: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -42,7 +40,7 @@ NOTHING = Verdict()
 
 
 def undeclared(record: Op, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of an instruction's attributes: those that are lost whatever they say, and those that have to be looked at.
+    """Return an instruction's attributes that are lost whatever they say, and those that depend on their values.
 
     What every instruction may carry has no place in any operation, but for what stands beside it; of the others a
     lowering declares which come back with every value (`carries`).
@@ -55,113 +53,110 @@ def undeclared(record: Op, names: Sequence[str]) -> tuple[tuple[str, ...], tuple
 
 
 class LiftedBack(OperationReader):
-    """Reads an operation whose regions are still empty: the exporter knows what they will hold."""
+    """A reader of an operation whose regions are still empty: the exporter knows what they will hold."""
 
-    __slots__ = ("_computations", "_exporter", "_instruction")
+    __slots__ = ("_check", "_computations", "_instruction")
 
-    def __init__(self, exporter: Exporter, operation: Any, instruction: HloInstruction,
+    def __init__(self, check: RoundtripCheck, operation: Any, instruction: HloInstruction,
                  computations: Sequence[HloComputation]) -> None:
-        super().__init__(exporter, None, operation, operation.name)  # type: ignore[arg-type]  # for its types and values alone
-        self._exporter = exporter
+        super().__init__(operation, operation.name, check.types, check.values)
+        self._check = check
         self._instruction = instruction
         self._computations = computations
 
     def operands(self) -> tuple[HloInstruction, ...]:
-        """The instruction's own operands where they are as many, else something of their shapes."""
+        """Return the instruction's own operands where they are as many, else something of their shapes."""
         values, own = list(self._operation.operands), self._instruction.operands
         if len(values) == len(own) and not any(o.shape.is_tuple for o in own):
             return own
-        return tuple(HloInstruction("", "parameter", self.importer.types.shape(v.type), (),
+        return tuple(HloInstruction("", "parameter", self._types.shape(v.type), (),
                                     Attributes(parameter_number=0)) for v in values)
 
-    def shape(self) -> Shape:
-        """The shape of the results together."""
-        found = [self.importer.types.shape(r.type) for r in self._operation.results]
-        return found[0] if len(found) == 1 else Shape.tuple(*found)
-
-    def once(self, attribute: str, make: Callable[[], Any]) -> Any:
-        """What `make` reads of the attribute."""
-        return make()
-
-    def computation(self, region: builtins.int, hint: str = "region") -> HloComputation:
-        """What the region will hold."""
+    def computation(self, region: int, hint: str = "region") -> HloComputation:
+        """Return the computation that the region will hold."""
         return self._computations[region]
 
-    def closures(self, regions: Sequence[builtins.int], carrying: Sequence[builtins.int] = (), hint: str = "region",
-                 is_tuple: builtins.bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
-        """What the regions will hold; what they capture is no attribute."""
+    def closures(self, regions: Sequence[int], carrying: Sequence[int] = (), hint: str = "region",
+                 is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
+        """Return the computations that the regions will hold; captures are no attributes."""
         return tuple(self._computations[i] for i in regions), ()
 
-    def closure(self, region: builtins.int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
-        """What the region will hold."""
+    def closure(self, region: int, hint: str = "region") -> tuple[HloComputation, tuple[HloInstruction, ...]]:
+        """Return the computation that the region will hold."""
         return self._computations[region], ()
 
     def called(self, attribute: str = "callee") -> HloComputation:
-        """The computation whose function is called."""
-        return self._exporter.computation_of(str(self._attributes[attribute].value))
+        """Return the computation whose function is called."""
+        return self._check.functions[self._attributes[attribute].value]
 
     def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
-        """The computations whose functions are named."""
-        return tuple(self._exporter.computation_of(str(s.value)) for s in self._attributes.get(attribute) or ())
+        """Return the computations whose functions are named."""
+        return tuple(self._check.functions[s.value] for s in self._attributes.get(attribute) or ())
 
     def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
-        """The shapes of the computations whose functions are named."""
+        """Return the shapes of the computations whose functions are named."""
         return tuple((tuple(p.shape for p in c.parameters()), c.root.shape) for c in self.called_all(attribute))
 
     def mesh(self, name: str) -> None:
-        """Nothing: what is written names devices."""
+        """Return None: exported operations name devices, not meshes."""
 
     def is_inside(self, operation: str) -> bool:
-        """Nothing is known of what stands around."""
+        """Return False: the operations around this one are not known."""
         return False
 
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
-        """An instruction that belongs nowhere."""
+        """Return a new instruction that belongs to no computation."""
         made = HloInstruction("", opcode, shape, tuple(operands), Attributes(attributes))
         self.added.append(made)
         return made
 
-    def refuse(self, reason: str) -> NoReturn:
-        """The operation does not come back at all."""
-        raise ValueError(reason)
+
+@dataclass(slots=True)
+class RoundtripCheck:
+    """The check of one module's operations; `functions` are the computations that are functions so far, by name."""
+
+    types: Types
+    values: AttributeValues
+    functions: Mapping[str, HloComputation]
+
+    def verdict(self, operation: Any, instruction: HloInstruction, names: Sequence[str],
+                computations: Sequence[HloComputation]) -> Verdict:
+        """Return which of the attributes `names` an operation does not carry.
+
+        `computations` are those that its regions will hold.
+        """
+        record = OPS[instruction.opcode]
+        made = self._lifted(operation, instruction, computations)
+        if made is None:
+            return Verdict(tuple(names), is_other=True)
+        given = instruction.attributes
+        same = _synonyms(made, instruction)
+        lost = tuple(n for n in names if n not in same and (n not in made.attributes or made.attributes[n] != given[n]))
+        added = tuple(n for n, value in made.attributes.items()
+                      if n not in given and n not in BESIDE and n not in same and not _is_default(record, n, value))
+        return Verdict(lost, added, is_laid_out=made.shape == instruction.shape)
+
+    def _lifted(self, operation: Any, instruction: HloInstruction, computations: Sequence[HloComputation]
+                ) -> HloInstruction | None:
+        """Return the instruction that a lift makes of the operation; None if its opcode is another."""
+        lift = lift_of(operation, operation.name)
+        if lift is None:
+            return None
+        reader = LiftedBack(self, operation, instruction, computations)
+        try:
+            lift(reader)
+        except _MISREADINGS:
+            return None
+        return next((made for made in reader.added if made.opcode == instruction.opcode), None)
 
 
-def verdict(exporter: Exporter, operation: Any, instruction: HloInstruction, names: Sequence[str],
-            computations: Sequence[HloComputation]) -> Verdict:
-    """What of the attributes `names` an operation does not say."""
-    record = OPS[instruction.opcode]
-    made = _lifted(exporter, operation, instruction, computations)
-    if made is None:
-        return Verdict(tuple(names), is_other=True)
-    given = instruction.attributes
-    same = _said_otherwise(made, instruction)
-    lost = tuple(n for n in names if n not in same and (n not in made.attributes or made.attributes[n] != given[n]))
-    added = tuple(n for n, value in made.attributes.items()
-                  if n not in given and n not in BESIDE and n not in same and not _is_default(record, n, value))
-    return Verdict(lost, added, is_laid_out=made.shape == instruction.shape)
-
-
-def _said_otherwise(made: HloInstruction, instruction: HloInstruction) -> tuple[str, ...]:
-    """Attributes that say the same under two names: `to_apply` of a custom call is its one called computation."""
+def _synonyms(made: HloInstruction, instruction: HloInstruction) -> tuple[str, ...]:
+    """Return two names of one attribute: `to_apply` of a custom call is its one called computation."""
     one = instruction.attributes.get("to_apply")
     if instruction.opcode == "custom-call" and one is not None and made.attributes.get("called_computations") == (one,):
         return "to_apply", "called_computations"
     return ()
-
-
-def _lifted(exporter: Exporter, operation: Any, instruction: HloInstruction,
-            computations: Sequence[HloComputation]) -> HloInstruction | None:
-    """What a lift makes of the operation; None where that is no instruction of the same opcode."""
-    lift = lift_of(operation, operation.name)
-    if lift is None:
-        return None
-    reader = LiftedBack(exporter, operation, instruction, computations)
-    try:
-        lift(reader)
-    except _MISREADINGS:
-        return None
-    return next((made for made in reader.added if made.opcode == instruction.opcode), None)
 
 
 def _is_default(record: Op, name: str, value: Any) -> bool:
