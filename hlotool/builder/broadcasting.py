@@ -1,41 +1,35 @@
-"""How operands of different shapes come to one: the documents' broadcasting, which HLO itself does not have."""
+"""Broadcasting as the documents define it, which HLO itself does not have: the steps that give an operand a shape."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 from hlotool.builder.codes import COUNT, DEGENERATE, DYNAMIC, IMPLICIT, IN_DIM, ORDER, RANGE, SAME_RANK, SIZES
-from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.ir import UNBOUNDED, Shape
 
-if TYPE_CHECKING:
-    from hlotool.builder.core import Core
-
-Ints = Sequence[int]
+#: instructions that an operand goes through: opcode, attributes and the shape of the result
+Steps: TypeAlias = list[tuple[str, dict[str, Any], Shape]]
 
 
-def matched(b: Core, opcode: str, lhs: XlaOp, rhs: XlaOp, dimensions: tuple[int, ...]) -> list[XlaOp]:
-    """Both operands broadcast to the shape of the result."""
-    left, right = lhs.shape, rhs.shape
+def matched(opcode: str, left: Shape, right: Shape, dimensions: tuple[int, ...]) -> tuple[Steps, Steps]:
+    """Return the steps that broadcast each of two operands to the shape of the result. Raises Refused."""
     if not left.is_array or not right.is_array:
-        return [lhs, rhs]  # the operation's own constraint says it best
+        return [], []  # the operation's own constraint says it best
     if not dimensions and left.dims == right.dims:
-        return [lhs, rhs]
+        return [], []
     what = f"{opcode}: lhs is {left.text(False)}, rhs is {right.text(False)}"
     if left.rank == right.rank:
         identity = tuple(range(left.rank))
         demand(dimensions in ((), identity), SAME_RANK, f"{what}: operands of one rank take no "
                f"broadcast_dimensions, {list(dimensions)} given", "leave broadcast_dimensions out")
-        return _degenerate(b, lhs, rhs, what)
+        return _degenerate(left, right, what)
     small, large = sorted((left, right), key=lambda s: s.rank)
     _check(small, large, dimensions, what)
-    rows = list(dimensions)
-    wanted = _result(small, large, rows)
-    grown = [_grow(b, o, wanted, rows if o.shape is small and small is not large else list(range(o.rank)))
-             for o in (lhs, rhs)]
-    return grown
+    wanted = _result(small, large, dimensions)
+    first, second = (_grow(s, wanted, dimensions if s is small else range(s.rank)) for s in (left, right))
+    return first, second
 
 
 def _check(small: Shape, large: Shape, dimensions: tuple[int, ...], what: str) -> None:
@@ -60,7 +54,7 @@ def _count(size: int) -> str:
     return "an unknown number of" if size == UNBOUNDED else str(size)
 
 
-def _result(small: Shape, large: Shape, dimensions: Ints) -> Shape:
+def _result(small: Shape, large: Shape, dimensions: Sequence[int]) -> Shape:
     dims, flags = list(large.dims), [large.is_dynamic_dim(i) for i in range(large.rank)]
     for i, d in enumerate(dimensions):
         if dims[d] == 1 and small.dims[i] != 1:
@@ -68,43 +62,41 @@ def _result(small: Shape, large: Shape, dimensions: Ints) -> Shape:
     return Shape.array(large.element_type, tuple(dims), None, tuple(flags))
 
 
-def _degenerate(b: Core, lhs: XlaOp, rhs: XlaOp, what: str) -> list[XlaOp]:
-    """Dimensions of size 1 stretch to what they meet."""
-    left, right = lhs.shape, rhs.shape
+def _degenerate(left: Shape, right: Shape, what: str) -> tuple[Steps, Steps]:
+    """Return the steps that stretch dimensions of size 1 to the size that they meet."""
     if left.dims == right.dims:
-        return [lhs, rhs]
+        return [], []
     for i, (n, m) in enumerate(zip(left.dims, right.dims, strict=True)):
         demand(n == m or 1 in (n, m) or UNBOUNDED in (n, m), DEGENERATE,
                f"{what}: dimension {i} has {n} elements in one and {m} in the other")
     wanted = _result(left, right, range(left.rank))
-    return [_grow(b, o, wanted, range(o.rank)) for o in (lhs, rhs)]
+    return _grow(left, wanted, range(left.rank)), _grow(right, wanted, range(right.rank))
 
 
-def _grow(b: Core, operand: XlaOp, wanted: Shape, dimensions: Ints) -> XlaOp:
-    if operand.shape.dims == wanted.dims:
-        return operand
-    target = wanted.with_element_type(operand.element_type)
-    return in_dim(b, operand, target, dimensions)
+def _grow(shape: Shape, wanted: Shape, dimensions: Sequence[int]) -> Steps:
+    if shape.dims == wanted.dims:
+        return []
+    return in_dim(shape, wanted.with_element_type(shape.element_type), dimensions)
 
 
-def in_dim(b: Core, operand: XlaOp, target: Shape, dimensions: Ints) -> XlaOp:
-    """Dimension i of the operand becomes dimension dimensions[i] of the target; those of size 1 may stretch."""
-    shape = operand.shape
+def in_dim(shape: Shape, target: Shape, dimensions: Sequence[int]) -> Steps:
+    """Return the steps from a shape to the target: dimension i becomes dimension dimensions[i]; size 1 may stretch."""
+    steps: Steps = []
     kept = [i for i in range(shape.rank)
             if not (shape.dims[i] == 1 and target.dims[dimensions[i]] != 1 and not shape.is_dynamic_dim(i))]
     if len(kept) < shape.rank:
         dropped = Shape.array(shape.element_type, tuple(shape.dims[i] for i in kept), None,
                               tuple(shape.is_dynamic_dim(i) for i in kept))
-        operand = b.emit("reshape", [operand], shape=dropped)
+        steps.append(("reshape", {}, dropped))
+        shape = dropped
     mapped = tuple(dimensions[i] for i in kept)
-    if operand.shape.dims == target.dims and mapped == tuple(range(target.rank)):
-        return operand
-    return b.emit("broadcast", [operand], {"dimensions": mapped}, target)
+    if shape.dims == target.dims and mapped == tuple(range(target.rank)):
+        return steps
+    return [*steps, ("broadcast", {"dimensions": mapped}, target)]
 
 
-def checked_in_dim(b: Core, operand: XlaOp, target: Shape, dimensions: tuple[int, ...]) -> XlaOp:
-    """BroadcastInDim with its rules."""
-    shape = operand.shape
+def checked_in_dim(shape: Shape, target: Shape, dimensions: tuple[int, ...]) -> Steps:
+    """Return the steps of BroadcastInDim. Raises Refused where its rules are broken."""
     what = f"the operand is {shape.text(False)}, the result {target.text(False)}, broadcast_dimensions are " \
            f"{list(dimensions)}"
     demand(shape.is_array, IN_DIM, f"the operand is {shape.text(False)}, which is not an array")
@@ -117,4 +109,4 @@ def checked_in_dim(b: Core, operand: XlaOp, target: Shape, dimensions: tuple[int
         n, m = shape.dims[i], target.dims[d]
         demand(n in (1, m, UNBOUNDED), IN_DIM, f"{what}: dimension {i} has {n} elements, dimension {d} of the "
                f"result {m}")
-    return in_dim(b, operand, target, dimensions)
+    return in_dim(shape, target, dimensions)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     transfer,
 )
 from hlotool.builder.argument_types import shown
-from hlotool.builder.call_findings import diagnostic_at
+from hlotool.builder.call_findings import diagnostic_at, verified
 from hlotool.builder.call_places import caller, place_of
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
 from hlotool.builder.core import Core, Errors
@@ -29,9 +30,11 @@ from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_record
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
 from hlotool.builder.problems import Refused
+from hlotool.builder.python_values import attribute_value
 from hlotool.builder.semantics import known_semantics
 from hlotool.builder.versions import form_of
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.ir import Aliasing, Attributes, BufferDonor, HloModule
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
@@ -73,6 +76,146 @@ class XlaBuilder(Core, Methods):
         return XlaBuilder(name, semantics=self.semantics.name, entry=name, errors=self.errors,
                           metadata=self.has_metadata, layouts=self.has_layouts)
 
+    def root(self, value: Any) -> None:
+        """Make a value the result of the computation in the making."""
+        try:
+            self.body.root = self.result_of(value).instruction
+        except Refused as error:
+            self.refuse(error)
+
+    # Contexts around calls
+
+    @contextlib.contextmanager
+    def sharding(self, sharding: Any) -> Iterator[None]:
+        """Give the instructions built inside a sharding: as HLO writes it, or a Sharding."""
+        body, before = self.body, self.body.sharding
+        body.sharding = None if sharding is None else attribute_value("sharding", sharding)
+        try:
+            yield
+        finally:
+            body.sharding = before
+
+    @contextlib.contextmanager
+    def frontend_attributes(self, **entries: Any) -> Iterator[None]:
+        """Give the instructions built inside frontend attributes."""
+        body, before = self.body, self.body.frontend
+        body.frontend = {**before, **entries}
+        try:
+            yield
+        finally:
+            body.frontend = before
+
+    @contextlib.contextmanager
+    def metadata(self, **fields: Any) -> Iterator[None]:
+        """Give the instructions built inside fields of metadata: op_name, op_type, source_file, source_line, ..."""
+        body, before = self.body, self.body.metadata
+        body.metadata = {**before, **fields}
+        try:
+            yield
+        finally:
+            body.metadata = before
+
+    @contextlib.contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Put a name in front of the op_name of the instructions built inside."""
+        self.body.scope.append(name)
+        try:
+            yield
+        finally:
+            self.body.scope.remove(name)
+
+    def set_sharding(self, sharding: Any) -> None:
+        """Give what follows a sharding; None ends it."""
+        self.body.sharding = None if sharding is None else attribute_value("sharding", sharding)
+
+    def clear_sharding(self) -> None:
+        """End what set_sharding began."""
+        self.body.sharding = None
+
+    def set_op_metadata(self, **fields: Any) -> None:
+        """Give what follows fields of metadata."""
+        self.body.metadata = fields
+
+    def clear_op_metadata(self) -> None:
+        """End what set_op_metadata began."""
+        self.body.metadata = {}
+
+    def set_frontend_attributes(self, **entries: Any) -> None:
+        """Give what follows frontend attributes."""
+        self.body.frontend = entries
+
+    def clear_frontend_attributes(self) -> None:
+        """End what set_frontend_attributes began."""
+        self.body.frontend = {}
+
+    # The module
+
+    def alias(self, output_index: Any, parameter: int, parameter_index: Any = (), kind: str = "may-alias") -> None:
+        """Let an element of the result share its buffer with (an element of) a parameter."""
+        self._aliases.append(Aliasing(_index(output_index), parameter, _index(parameter_index), kind))
+
+    def set_dynamic_binding(self, size: XlaOp, data: XlaOp, dimension: int) -> XlaOp:
+        """Let a dimension of a parameter have the size that another parameter holds: what is used from here on."""
+        found: XlaOp = self.apply_named("SetDimensionSize", (data, size, dimension))
+        return found
+
+    def donate(self, parameter: int, parameter_index: Any = ()) -> None:
+        """Let the program overwrite the buffer of (an element of) a parameter."""
+        self._donors.append(BufferDonor(parameter, _index(parameter_index)))
+
+    def set_module_attribute(self, name: str, value: Any) -> None:
+        """An attribute of the module's header: replica_count, num_partitions, is_scheduled, ..."""
+        try:
+            self._attributes[name] = attribute_value(name, value)
+        except Refused as error:
+            self.refuse(error)
+
+    def set_table(self, name: str, *lines: str) -> None:
+        """A table of the module's end (FileNames, StackFrames, ...): its lines as HLO writes them."""
+        self._tables[name] = lines
+
+    def build(self, root: Any = None, *, entry: XlaComputation | None = None, verify: bool = True) -> HloModule:
+        """The module. Raises HloError with everything that is wrong with it.
+
+        `root` is the result: a value, or a list of values for a tuple; by default what was built last. `entry` names
+        a computation that is the entry in place of what was built outside of all.
+        """
+        module = self._module(root, entry)
+        if self.errors == "collect" and any(d.severity is Severity.ERROR for d in self._problems):
+            raise HloError(self.check())
+        found = verified(module, self._places) if verify else []
+        if any(d.severity is Severity.ERROR for d in found):
+            raise HloError(found)
+        self._built = module
+        return module
+
+    def check(self) -> list[Diagnostic]:
+        """Everything found so far: refused calls, warnings, and what verification says about what is built."""
+        problems = list(self._problems)
+        if self._built is None and not self._bodies[0].instructions:
+            return problems
+        try:
+            return problems + verified(self._built or self._module(None, None), self._places)
+        except HloError as error:
+            return problems + error.diagnostics
+
+    def _module(self, root: Any, entry: XlaComputation | None) -> HloModule:
+        if root is not None:
+            self.root(root)
+        body = self._bodies[0]
+        if entry is None:
+            self._complete(body)
+        computations = [*self._computations] if entry is not None else [*self._computations, body.computation]
+        attributes = dict(self._attributes)
+        if self._aliases:
+            attributes["input_output_alias"] = tuple(self._aliases)
+        if self._donors:
+            attributes["buffer_donor"] = tuple(self._donors)
+        return HloModule(self.name, computations, body.computation if entry is None else entry.computation,
+                         Attributes(attributes), dict(self._tables))
+
+    # The builder as a context
+
     def __enter__(self) -> XlaBuilder:
         _ACTIVE.append(self)
         return self
@@ -93,6 +236,10 @@ class XlaBuilder(Core, Methods):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *FUNCTIONS})
+
+
+def _index(value: Any) -> tuple[int, ...]:
+    return (value,) if isinstance(value, int) else tuple(value)
 
 
 #: builders inside their `with`, the innermost last

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.callees import result_of
 from hlotool.builder.codes import ARGUMENTS, NOT_ALLOWED, SPLIT
 from hlotool.builder.dimension_numbers import channel_of
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import shape_of
@@ -182,14 +181,14 @@ def all_to_all(b: Core, operand: Any, split_dimension: int | None = None, concat
            "HLO reshapes no array of unknown sizes", "cut and join along one dimension")
     # HLO joins along the dimension that it cuts: the parts get a dimension of their own and move to the other one.
     apart = (*dims[:split], count, dims[split] // count, *dims[split + 1:])
-    blocks = today(b, "Reshape", made_one, apart)
+    blocks = b.today("Reshape", made_one, apart)
     order = [d if d < split else d + 1 for d in range(shape.rank)]
     order.insert(joined, split)
     moved = b.emit("transpose", [blocks], {"dimensions": tuple(order)})
     sizes = list(dims)
     sizes[split], sizes[joined] = dims[split] // count, dims[joined] * count
     if layout is None:
-        return today(b, "Reshape", moved, sizes)
+        return b.today("Reshape", moved, sizes)
     return b.emit("reshape", [moved], shape=_one([Shape.array(shape.element_type, tuple(sizes))], layout))
 
 
@@ -211,10 +210,10 @@ def all_to_all_tuple(b: Core, operand: Any, split_dimension: int | None = None, 
     demand(_can_be_cut(size, count), SPLIT,
            f"dimension {split_dimension} of {whole.shape.text(False)} is not cut into {count} equal parts")
     step = size // count
-    parts = [today(b, "SliceInDim", whole, i * step, (i + 1) * step, 1, split_dimension) for i in range(count)]
+    parts = [b.today("SliceInDim", whole, i * step, (i + 1) * step, 1, split_dimension) for i in range(count)]
     sent = b.emit("all-to-all", parts, _common(replica_groups, channel_id))
-    arrived = [today(b, "GetTupleElement", sent, i) for i in range(count)]
-    joined = today(b, "ConcatInDim", arrived, split_dimension if concat_dimension is None else concat_dimension)
+    arrived = [b.today("GetTupleElement", sent, i) for i in range(count)]
+    joined = b.today("ConcatInDim", arrived, split_dimension if concat_dimension is None else concat_dimension)
     return joined if layout is None else b.emit("copy", [joined], shape=_one([joined.shape], layout))
 
 
@@ -254,7 +253,7 @@ def collective_permute(b: Core, operand: Any, source_target_pairs: Sequence[tupl
     found["source_target_pairs"] = source_target_pairs
     made = _operands(b, "CollectivePermute", operand)
     if inplace and not isinstance(inplace, bool):
-        made += [result_of(b, part) for part in inplace]
+        made += [b.result_of(part) for part in inplace]
     return b.emit("collective-permute", made, found)
 
 

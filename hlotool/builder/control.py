@@ -91,9 +91,7 @@ def while_(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
 
     Python functions take the value, or the elements of the tuple.
     """
-    from hlotool.builder.callees import result_of
-
-    made = result_of(b, init)
+    made = b.result_of(init)
     return b.emit("while", [made], {"condition": b.callee(condition, [made.shape], "condition"),
                                     "body": b.callee(body, [made.shape], "body")})
 
@@ -129,9 +127,7 @@ def _listed(operands: Any, count: int) -> list[Any]:
 
 
 def _value(b: Core, value: Any) -> XlaOp:
-    from hlotool.builder.callees import result_of
-
-    return result_of(b, value)
+    return b.result_of(value)
 
 
 def _indexed(b: Core, selector: XlaOp, computations: list[Any], operands: list[Any]) -> XlaOp:

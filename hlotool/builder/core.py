@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from hlotool.builder import broadcasting, callees
 from hlotool.builder.argument_types import COMMON
-from hlotool.builder.call_findings import diagnostic_at, finding_of, verified
+from hlotool.builder.broadcasting import Steps, matched
+from hlotool.builder.call_findings import diagnostic_at, finding_of
 from hlotool.builder.call_places import Place, caller, place_of
-from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_FUNCTION, NO_OPERAND, NO_ROOT
+from hlotool.builder.callees import function_name, is_ours, module_of, parameter_names
+from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_ATTRIBUTE, NO_COMPUTATION, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import FUNCTIONS, Function, camel, find
-from hlotool.builder.growing_computation import Body, joined, laid_out, with_sharding
+from hlotool.builder.growing_computation import Body, joined, laid_out
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
@@ -27,6 +29,9 @@ from hlotool.ir import (
     HloInstruction,
     HloModule,
     Shape,
+    Sharding,
+    callees_first,
+    clone_computation,
     sanitized_name,
     unique_name,
 )
@@ -76,8 +81,15 @@ class Core:
             self.refuse(Refused(NO_FUNCTION, f"there is no builder function {name}", self._near(name)))
         return self.apply(found, args, keywords or {}, camel(name))
 
+    def today(self, name: str, *args: Any, **keywords: Any) -> XlaOp:
+        """Return what the function of that name builds today, whatever document the builder follows."""
+        found = find(name)
+        assert found is not None, name
+        made: XlaOp = found.call(self, *args, **keywords)
+        return made
+
     def resolve(self, name: str) -> Function | None:
-        """The function that a name stands for."""
+        """Return the function that a name means."""
         return find(name)
 
     def _near(self, name: str) -> str:
@@ -98,7 +110,7 @@ class Core:
         before, self._place = self._place, place
         length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
-            return with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
+            return _with_sharding(self._bound(function, args, dict(keywords)), body.sharding)
         except (Refused, ConstraintError) as error:
             body.cut(length, last)
             self._depth = 0
@@ -170,13 +182,15 @@ class Core:
         found = {n: self._attribute(n, v) for n, v in (attributes or {}).items()}
         declared = None if shape is None else shape_of(shape)
         demand(record is not None or declared is not None, UNKNOWN_OPCODE, f"there is no operation {opcode}")
+        fields = self.body.metadata_for(opcode, self._place if self.has_metadata else None)
         instruction = HloInstruction(opcode, opcode, declared,  # type: ignore[arg-type]  # inferred below
                                      tuple(o.instruction for o in made),
                                      Attributes(found) if found else NO_ATTRIBUTES,
-                                     self.body.metadata_for(opcode, self._place if self.has_metadata else None))
+                                     metadata_of(fields) if fields else None)
         if record is not None:
             instruction.shape = self._inferred(record, instruction, declared)
-        self.body.surround(instruction)
+        frontend = self.body.frontend
+        self.body.surround(instruction, attribute_value("frontend_attributes", frontend) if frontend else None)
         self.body.add(instruction)
         self._places[instruction] = self._place
         return XlaOp(self, self.body, instruction)
@@ -275,14 +289,85 @@ class Core:
                      attributes: Mapping[str, Any] | None = None) -> XlaOp:
         """An elementwise operation of two operands, which are broadcast to one shape."""
         left, right = self.operands(lhs, rhs)
-        pair = broadcasting.matched(self, opcode, left, right, tuple(dimensions or ()))
-        return self.emit(opcode, pair, attributes)
+        steps = matched(opcode, left.shape, right.shape, tuple(dimensions or ()))
+        return self.emit(opcode, [self.led_through(left, steps[0]), self.led_through(right, steps[1])], attributes)
+
+    def led_through(self, operand: XlaOp, steps: Steps) -> XlaOp:
+        """Return the operand after the steps of a broadcast."""
+        for opcode, attributes, shape in steps:
+            operand = self.emit(opcode, [operand], attributes, shape)
+        return operand
 
     # Computations
 
     def callee(self, value: Any, shapes: Sequence[Shape] | None = None, name: str = "") -> HloComputation:
-        """The computation of this module that a value stands for; Python functions are traced on `shapes`."""
-        return callees.callee(self, value, shapes, name)
+        """Return the computation of this module that a value means. Raises Refused.
+
+        `shapes` are those of the parameters in that place, for Python functions, which are traced with them; None
+        where the place does not imply any.
+        """
+        if isinstance(value, XlaComputation):
+            demand(value.computation is not None, NO_COMPUTATION,
+                   "the computation is not finished: its `with` still runs")
+            value = value.computation
+        if isinstance(value, HloComputation):
+            return value if any(c is value for c in self._computations) else self._embed(value)
+        if isinstance(value, HloModule):
+            return self._embed(value.entry)
+        if hasattr(value, "build") and hasattr(value, "body"):  # another builder, left as it is
+            return self._remembered(value, lambda: self._embed(value.build(verify=False).entry))
+        if callable(value):
+            demand(shapes is not None, NO_COMPUTATION, "a Python function cannot be traced here: its parameters' "
+                   "shapes are not known", "build it with `with builder.computation(...)`")
+            return self._traced(value, shapes or (), name)
+        raise Refused(NO_COMPUTATION, f"{value!r} is no computation",
+                      "computations come from `with builder.computation(...)`, other builders and Python functions")
+
+    def _embed(self, computation: HloComputation) -> HloComputation:
+        """Return a copy of another module's computation; it and copies of all that it calls are this module's."""
+
+        def adopted(one: HloComputation) -> HloComputation:
+            made = clone_computation(one, one.name, copies)
+            self._adopt(made)
+            return made
+
+        def copy() -> HloComputation:
+            for one in callees_first(module_of(computation)):
+                copies[one] = self._remembered(one, functools.partial(adopted, one))
+            return copies[computation]
+
+        copies: dict[HloComputation, HloComputation] = {}
+        return self._remembered(computation, copy)
+
+    def _remembered(self, key: Any, make: Callable[[], HloComputation]) -> HloComputation:
+        """Return the computation that `make` gives, once for each key object."""
+        if id(key) not in self._embedded:
+            self._embedded[id(key)] = (key, make())
+        return self._embedded[id(key)][1]
+
+    def _traced(self, function: Callable[..., Any], shapes: Sequence[Shape], name: str = "") -> HloComputation:
+        """Return the computation of a Python function of values: called once, with parameters of the shapes."""
+        names = parameter_names(function, shapes)
+        with self.building(name or function_name(function), is_users=not is_ours(function)) as body:
+            # A function of the elements gets the elements of a tuple.
+            spread = len(shapes) == 1 and shapes[0].is_tuple and len(names) != 1
+            given = [self.today("Parameter", i, s, "state" if spread else names[i]) for i, s in enumerate(shapes)]
+            if spread:
+                given = [self.today("GetTupleElement", given[0], i).named(n) for i, n in enumerate(names)]
+            with contextlib.nullcontext() if is_ours(function) else marking_users():
+                found = function(*given)
+            body.root = self.result_of(found, shapes).instruction
+            return self.finished(body)
+
+    def result_of(self, value: Any, shapes: Sequence[Shape] = ()) -> XlaOp:
+        """Return a function's result as one value: tuples and lists become tuples, numbers constants."""
+        if isinstance(value, (tuple, list)):
+            return self.today("Tuple", [self.result_of(v) for v in value])
+        if isinstance(value, XlaOp):
+            return self.operand(value)
+        demand(value is not None, NO_COMPUTATION, "the function gives None; it must give the result")
+        known = next((s.element_type for s in shapes if s.is_array), None)
+        return self.constant_of(value, known)
 
     @contextlib.contextmanager
     def computation(self, name: str, **attributes: Any) -> Iterator[XlaComputation]:
@@ -322,180 +407,33 @@ class Core:
             self._depth = depth
 
     def finished(self, body: Body) -> HloComputation:
-        """The computation of a body, with its result, put among those of the module."""
+        """Return the computation of a body, with its result, put among those of the module."""
         self._complete(body)
-        computation = body.computation
-        computation.name = unique_name(sanitized_name(computation.name) or "computation", self._computation_names)
-        self._computation_names.add(computation.name)
-        self._computations.append(computation)
-        return computation
+        self._adopt(body.computation)
+        return body.computation
 
     def _complete(self, body: Body) -> None:
         computation = body.computation
         if not body.instructions:
-            raise self._unplaced(f"the computation {computation.name} is empty")
+            message = f"the computation {computation.name} is empty"
+            raise HloError([finding_of(Refused(NO_ROOT, message), place_of(caller()), ())])
         computation.root = body.root or body.instructions[-1]
 
-    def _unplaced(self, message: str) -> Exception:
-        return HloError([finding_of(Refused(NO_ROOT, message), place_of(caller()), ())])
-
-    def adopt(self, computation: HloComputation) -> None:
+    def _adopt(self, computation: HloComputation) -> None:
         """Put a finished computation among those of the module."""
         computation.name = unique_name(sanitized_name(computation.name) or "computation", self._computation_names)
         self._computation_names.add(computation.name)
         self._computations.append(computation)
 
-    def remembered(self, key: Any, make: Any) -> HloComputation:
-        """What `make` gives, once for each key object."""
-        if id(key) not in self._embedded:
-            self._embedded[id(key)] = (key, make())
-        return self._embedded[id(key)][1]
 
-    def is_mine(self, computation: HloComputation) -> bool:
-        """Whether a computation stands in this module."""
-        return any(c is computation for c in self._computations)
-
-    def root(self, value: Any) -> None:
-        """Make a value the result of the computation in the making."""
-        try:
-            self.body.root = callees.result_of(self, value).instruction
-        except Refused as error:
-            self.refuse(error)
-
-    # What stands around calls
-
-    @contextlib.contextmanager
-    def sharding(self, sharding: Any) -> Iterator[None]:
-        """Give the instructions built inside a sharding: as HLO writes it, or a Sharding."""
-        body, before = self.body, self.body.sharding
-        body.sharding = None if sharding is None else attribute_value("sharding", sharding)
-        try:
-            yield
-        finally:
-            body.sharding = before
-
-    @contextlib.contextmanager
-    def frontend_attributes(self, **entries: Any) -> Iterator[None]:
-        """Give the instructions built inside frontend attributes."""
-        body, before = self.body, self.body.frontend
-        body.frontend = {**before, **entries}
-        try:
-            yield
-        finally:
-            body.frontend = before
-
-    @contextlib.contextmanager
-    def metadata(self, **fields: Any) -> Iterator[None]:
-        """Give the instructions built inside fields of metadata: op_name, op_type, source_file, source_line, ..."""
-        body, before = self.body, self.body.metadata
-        body.metadata = {**before, **fields}
-        try:
-            yield
-        finally:
-            body.metadata = before
-
-    @contextlib.contextmanager
-    def scope(self, name: str) -> Iterator[None]:
-        """Put a name in front of the op_name of the instructions built inside."""
-        self.body.scope.append(name)
-        try:
-            yield
-        finally:
-            self.body.scope.remove(name)
-
-    def set_sharding(self, sharding: Any) -> None:
-        """Give what follows a sharding; None ends it."""
-        self.body.sharding = None if sharding is None else attribute_value("sharding", sharding)
-
-    def clear_sharding(self) -> None:
-        """End what set_sharding began."""
-        self.body.sharding = None
-
-    def set_op_metadata(self, **fields: Any) -> None:
-        """Give what follows fields of metadata."""
-        self.body.metadata = fields
-
-    def clear_op_metadata(self) -> None:
-        """End what set_op_metadata began."""
-        self.body.metadata = {}
-
-    def set_frontend_attributes(self, **entries: Any) -> None:
-        """Give what follows frontend attributes."""
-        self.body.frontend = entries
-
-    def clear_frontend_attributes(self) -> None:
-        """End what set_frontend_attributes began."""
-        self.body.frontend = {}
-
-    # The module
-
-    def alias(self, output_index: Any, parameter: int, parameter_index: Any = (), kind: str = "may-alias") -> None:
-        """Let an element of the result share its buffer with (an element of) a parameter."""
-        self._aliases.append(Aliasing(_index(output_index), parameter, _index(parameter_index), kind))
-
-    def set_dynamic_binding(self, size: XlaOp, data: XlaOp, dimension: int) -> XlaOp:
-        """Let a dimension of a parameter have the size that another parameter holds: what is used from here on."""
-        found: XlaOp = self.apply_named("SetDimensionSize", (data, size, dimension))
-        return found
-
-    def donate(self, parameter: int, parameter_index: Any = ()) -> None:
-        """Let the program overwrite the buffer of (an element of) a parameter."""
-        self._donors.append(BufferDonor(parameter, _index(parameter_index)))
-
-    def set_module_attribute(self, name: str, value: Any) -> None:
-        """An attribute of the module's header: replica_count, num_partitions, is_scheduled, ..."""
-        try:
-            self._attributes[name] = attribute_value(name, value)
-        except Refused as error:
-            self.refuse(error)
-
-    def set_table(self, name: str, *lines: str) -> None:
-        """A table of the module's end (FileNames, StackFrames, ...): its lines as HLO writes them."""
-        self._tables[name] = lines
-
-    def build(self, root: Any = None, *, entry: XlaComputation | None = None, verify: bool = True) -> HloModule:
-        """The module. Raises HloError with everything that is wrong with it.
-
-        `root` is the result: a value, or a list of values for a tuple; by default what was built last. `entry` names
-        a computation that is the entry in place of what was built outside of all.
-        """
-        module = self._module(root, entry)
-        if self.errors == "collect" and any(d.severity is Severity.ERROR for d in self._problems):
-            raise HloError(self.check())
-        found = verified(module, self._places) if verify else []
-        if any(d.severity is Severity.ERROR for d in found):
-            raise HloError(found)
-        self._built = module
-        return module
-
-    def check(self) -> list[Diagnostic]:
-        """Everything found so far: refused calls, warnings, and what verification says about what is built."""
-        problems = list(self._problems)
-        if self._built is None and not self._bodies[0].instructions:
-            return problems
-        try:
-            return problems + verified(self._built or self._module(None, None), self._places)
-        except HloError as error:
-            return problems + error.diagnostics
-
-    def _module(self, root: Any, entry: XlaComputation | None) -> HloModule:
-        if root is not None:
-            self.root(root)
-        body = self._bodies[0]
-        if entry is None:
-            self._complete(body)
-        computations = [*self._computations] if entry is not None else [*self._computations, body.computation]
-        attributes = dict(self._attributes)
-        if self._aliases:
-            attributes["input_output_alias"] = tuple(self._aliases)
-        if self._donors:
-            attributes["buffer_donor"] = tuple(self._donors)
-        return HloModule(self.name, computations, body.computation if entry is None else entry.computation,
-                         Attributes(attributes), dict(self._tables))
-
-
-def _index(value: Any) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
+def _with_sharding(value: Any, sharding: Sharding | None) -> Any:
+    """Return a call's result. Raises Refused where it cannot have the sharding that was set; its parts need not."""
+    if sharding is None or not isinstance(value, XlaOp) or not value.is_valid or value.shape.is_token:
+        return value
+    demand("sharding" in value.instruction.attributes, NO_ATTRIBUTE,
+           f"the sharding that is set does not fit {value.name}, which is {value.shape.text(False)}",
+           "sharding= of the call, or a `with` around fewer calls, says it for those that it fits")
+    return value
 
 
 def _plain(function: Function) -> str:

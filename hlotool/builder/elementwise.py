@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import BROADCAST, Function, add, function, today, without_builder
+from hlotool.builder.functions import BROADCAST, Function, add, function, without_builder
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import attribute_value, element_type_of, unqualified
@@ -168,7 +168,7 @@ def select(b: Core, pred: Any, on_true: Any, on_false: Any) -> XlaOp:
     condition = b.operand(pred, "pred")
     yes, no = b.operands(on_true, on_false)
     if yes.shape.is_tuple and no.shape.is_tuple and condition.shape.is_scalar:
-        return today(b, "Conditional", condition, yes, _same, no, _same)
+        return b.today("Conditional", condition, yes, _same, no, _same)
     shapes = [o.shape for o in (condition, yes, no)]
     wide = next((s for s in shapes if s.is_array and s.rank), None)
     made = [_spread(b, o, wide) for o in (condition, yes, no)]

@@ -7,14 +7,11 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from hlotool.builder.handles import XlaOp
+from hlotool.builder.handles import Builder, XlaOp
 from hlotool.ir import Kind
 from hlotool.ops import OPS, Op
-
-if TYPE_CHECKING:
-    from hlotool.builder.core import Core
 
 #: first parameters of functions without an operand that tells which builder is meant
 _NO_OPERAND = ("shape", "parameter_number", "literal", "call_target_name", "algorithm")
@@ -131,14 +128,6 @@ def find(name: str) -> Function | None:
     return found
 
 
-def today(b: Core, name: str, *args: Any, **keywords: Any) -> XlaOp:
-    """What the function of that name builds today, whatever document the builder follows."""
-    found = find(name)
-    assert found is not None, name
-    made: XlaOp = found.call(b, *args, **keywords)
-    return made
-
-
 _DECLARED: set[str] = set()
 
 
@@ -167,7 +156,7 @@ BROADCAST = {"broadcast_dimension": "broadcast_dimensions"}
 
 
 def _binary(record: Op) -> tuple[Callable[..., Any], inspect.Signature]:
-    def call(b: Core, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = ()) -> XlaOp:
+    def call(b: Builder, lhs: Any, rhs: Any, broadcast_dimensions: Iterable[int] = ()) -> XlaOp:
         return b.broadcasting(record.opcode, lhs, rhs, broadcast_dimensions)
 
     return call, without_builder(inspect.signature(call))
@@ -183,7 +172,7 @@ def _plain(record: Op) -> tuple[Callable[..., Any], inspect.Signature]:
     signature = inspect.Signature([*operands, *attributes, shape])
     names = [a.name for a in record.attributes]
 
-    def call(b: Core, *args: Any, **keywords: Any) -> XlaOp:
+    def call(b: Builder, *args: Any, **keywords: Any) -> XlaOp:
         bound = signature.bind(*args, **keywords).arguments
         given: list[Any] = []
         for operand in record.operands:

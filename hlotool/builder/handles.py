@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 from hlotool.builder.codes import NOT_PYTHON
+from hlotool.builder.growing_computation import Body
 from hlotool.builder.problems import Refused
 from hlotool.ir import HloComputation, HloInstruction, Shape
 
-if TYPE_CHECKING:
-    from hlotool.builder.core import Core
-    from hlotool.builder.growing_computation import Body
+
+class Builder(Protocol):
+    """A builder as its values, and the functions made of operation records, know it."""
+
+    def apply_named(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any] | None = None) -> Any:
+        """Call the builder function of that name."""
+        ...
+
+    def today(self, name: str, *args: Any, **keywords: Any) -> XlaOp:
+        """Call the function that has the name today, whatever document the builder follows."""
+        ...
+
+    def refuse(self, error: Refused) -> NoReturn:
+        """Refuse a call."""
+        ...
+
+    def emit(self, opcode: str, operands: Sequence[Any], attributes: Mapping[str, Any] | None = None,
+             shape: Any = None, *, is_checked: bool = True) -> XlaOp:
+        """Append an instruction."""
+        ...
+
+    def broadcasting(self, opcode: str, lhs: Any, rhs: Any, dimensions: Iterable[int] = (),
+                     attributes: Mapping[str, Any] | None = None) -> XlaOp:
+        """Append an elementwise instruction of two operands, which are broadcast to one shape."""
+        ...
 
 
 class XlaOp:
@@ -24,7 +47,7 @@ class XlaOp:
     __array_priority__ = 1000  # so that numpy_array + op asks the op first
     __array_ufunc__ = None
 
-    def __init__(self, builder: Core, body: Body, instruction: HloInstruction | None) -> None:
+    def __init__(self, builder: Builder, body: Body, instruction: HloInstruction | None) -> None:
         self.builder = builder
         self.body = body
         #: None for what an error stands in for (see XlaBuilder's `errors`)

@@ -61,7 +61,8 @@ def broadcast_in_dim(b: Core, operand: Any, out_dim_size: Ints, broadcast_dimens
     for i, d in enumerate(dimensions[:shape.rank]):
         if 0 <= d < len(dims) and shape.is_dynamic_dim(i) and shape.dims[i] == dims[d]:
             flags[d] = True
-    return checked_in_dim(b, made, Shape.array(shape.element_type, dims, None, tuple(flags)), dimensions)
+    target = Shape.array(shape.element_type, dims, None, tuple(flags))
+    return b.led_through(made, checked_in_dim(shape, target, dimensions))
 
 
 @function()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS, STRICTER
 from hlotool.builder.dimension_numbers import ScatterDimensionNumbers, numbers_of
-from hlotool.builder.functions import flattened, today
+from hlotool.builder.functions import flattened
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints, shape_of
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 def after_all(b: Core, operands: Any) -> XlaOp:
     """AfterAll of a list."""
-    return today(b, "AfterAll", operands)
+    return b.today("AfterAll", operands)
 
 
 def conv(b: Core, lhs: Any, rhs: Any, window_strides: Any = None, padding: Any = None, lhs_dilation: Any = None,
          rhs_dilation: Any = None, feature_group_count: int | None = None,
          batch_group_count: int | None = None) -> XlaOp:
     """Dilations stand in the call; the roles of the dimensions are fixed."""
-    return today(b, "ConvGeneralDilated", lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None,
+    return b.today("ConvGeneralDilated", lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None,
                  1 if feature_group_count is None else feature_group_count,
                  1 if batch_group_count is None else batch_group_count)
 
@@ -48,7 +48,7 @@ def _scalars(b: Core, start_indices: Any, rank: int) -> list[XlaOp]:
     given = index_operands(b, start_indices)
     if len(given) == 1 and given[0].shape.is_array and given[0].rank == 1:
         whole = given[0]
-        given = [today(b, "Reshape", today(b, "Slice", whole, [i], [i + 1]), ()) for i in range(whole.dims[0])]
+        given = [b.today("Reshape", b.today("Slice", whole, [i], [i + 1]), ()) for i in range(whole.dims[0])]
     demand(len(given) == rank, ARGUMENTS, f"{len(given)} start indices for {rank} dimensions")
     return given
 
@@ -78,7 +78,7 @@ def wrapping_slice(b: Core, operand: Any, start_indices: Any, size_indices: Any)
     demand(len(sizes) == made.rank and all(0 <= s <= n for s, n in zip(sizes, made.dims, strict=False)), ARGUMENTS,
            f"size_indices are {list(sizes)}, the operand is {made.shape.text(False)}")
     starts = [_modulo(b, s, max(n, 1)) for s, n in zip(_scalars(b, start_indices, made.rank), made.dims, strict=True)]
-    return today(b, "Slice", _rolled(b, made, starts), [0] * made.rank, sizes)
+    return b.today("Slice", _rolled(b, made, starts), [0] * made.rank, sizes)
 
 
 def wrapping_update(b: Core, operand: Any, update: Any, start_indices: Any) -> XlaOp:
@@ -111,7 +111,7 @@ def gather_of_2018(b: Core, operand: Any, gather_indices: Any, output_window_dim
     numbers = {"offset_dims": output_window_dims, "collapsed_slice_dims": elided_window_dims,
                "start_index_map": gather_dims_to_operand_dims,
                "index_vector_dim": indices.rank - 1 if index_vector_dim is None else index_vector_dim}
-    return today(b, "Gather", operand, indices, numbers, window_bounds)
+    return b.today("Gather", operand, indices, numbers, window_bounds)
 
 
 def gather_of_2022(b: Core, operand: Any, start_indices: Any, offset_dims: Any, collapsed_slice_dims: Any,
@@ -122,7 +122,7 @@ def gather_of_2022(b: Core, operand: Any, start_indices: Any, offset_dims: Any, 
     numbers = {"offset_dims": offset_dims, "collapsed_slice_dims": collapsed_slice_dims,
                "start_index_map": start_index_map,
                "index_vector_dim": indices.rank - 1 if index_vector_dim is None else index_vector_dim}
-    return today(b, "Gather", operand, indices, numbers, slice_sizes, indices_are_sorted)
+    return b.today("Gather", operand, indices, numbers, slice_sizes, indices_are_sorted)
 
 
 def scatter_of_2022(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_computation: Any,
@@ -132,7 +132,7 @@ def scatter_of_2022(b: Core, operands: Any, scatter_indices: Any, updates: Any, 
     """The dimension numbers stand in the call."""
     numbers = {"update_window_dims": update_window_dims, "inserted_window_dims": inserted_window_dims,
                "scatter_dims_to_operand_dims": scatter_dims_to_operand_dims, "index_vector_dim": index_vector_dim}
-    return today(b, "Scatter", operands, scatter_indices, updates, update_computation, numbers, indices_are_sorted,
+    return b.today("Scatter", operands, scatter_indices, updates, update_computation, numbers, indices_are_sorted,
                  unique_indices)
 
 
@@ -145,14 +145,14 @@ def operands_first(args: Sequence[Any]) -> list[Any]:
 
 def sign_of_three(b: Core, operand: Any) -> XlaOp:
     """-1, 0 or 1."""
-    made = today(b, "Sign", operand)
+    made = b.today("Sign", operand)
     # Adding +0 makes +0 of -0, and leaves everything else.
-    return today(b, "Add", made, 0.0) if made.shape.is_array and made.shape.dtype.is_floating else made
+    return b.today("Add", made, 0.0) if made.shape.is_array and made.shape.dtype.is_floating else made
 
 
 def while_without_while(b: Core, condition: Any, body: Any, init: Any) -> XlaOp:
     """A loop that holds no other."""
-    made = today(b, "While", condition, body, init)
+    made = b.today("While", condition, body, init)
     seen: set[HloComputation] = set()
     stack = list(made.instruction.called_computations())
     while stack:
@@ -174,18 +174,18 @@ def batch_norm_grad(b: Core, operand: Any, scale: Any, mean: Any, variance: Any,
     With s = sqrt(variance + epsilon): dx = dy scale s; dscale = sum(dy (x - mean) s); doffset = sum(dy).
     """
     # Today's operation knows what its operands may be.
-    checked = today(b, "BatchNormGrad", operand, scale, mean, variance, grad_output, epsilon, feature_index)
+    checked = b.today("BatchNormGrad", operand, scale, mean, variance, grad_output, epsilon, feature_index)
     x, factor, average, spread, given = (XlaOp(b, b.body, o) for o in checked.instruction.operands)
     b.take_back(checked)
     others = [d for d in range(x.rank) if d != feature_index]
 
     def wide(value: XlaOp) -> XlaOp:
-        return today(b, "BroadcastInDim", value, x.dims, [feature_index])
+        return b.today("BroadcastInDim", value, x.dims, [feature_index])
 
-    deviation = wide(today(b, "Sqrt", spread + epsilon))
+    deviation = wide(b.today("Sqrt", spread + epsilon))
     grad_operand = given * wide(factor) * deviation
-    grad_scale = today(b, "Sum", given * (x - wide(average)) * deviation, others)
-    return today(b, "Tuple", [grad_operand, today(b, "Sum", given, others), grad_scale])
+    grad_scale = b.today("Sum", given * (x - wide(average)) * deviation, others)
+    return b.today("Tuple", [grad_operand, b.today("Sum", given, others), grad_scale])
 
 
 def clamp_of_2017(b: Core, args: Sequence[Any] = (), computation: Any = None, operand: Any = None, min: Any = None,
@@ -203,8 +203,8 @@ def clamp_of_2017(b: Core, args: Sequence[Any] = (), computation: Any = None, op
     rows = flattened(given) + named
     demand(len(rows) == 3, ARGUMENTS, f"Clamp takes operand, min and max; {len(rows)} values are given")
     if computation is not None:
-        return today(b, "Call", computation, *rows)
-    return today(b, "Clamp", rows[1], rows[0], rows[2])
+        return b.today("Call", computation, *rows)
+    return b.today("Clamp", rows[1], rows[0], rows[2])
 
 
 def custom_call(b: Core, target_name: str, args: Sequence[Any] = (), shape: Any = None) -> XlaOp:
@@ -213,7 +213,7 @@ def custom_call(b: Core, target_name: str, args: Sequence[Any] = (), shape: Any 
     if shape is None and given and _is_shape(given[-1]):
         shape = given.pop()
     demand(shape is not None, ARGUMENTS, "CustomCall takes a name, operands and the shape of the result")
-    return today(b, "CustomCall", target_name, flattened(given), shape)
+    return b.today("CustomCall", target_name, flattened(given), shape)
 
 
 def _is_shape(value: Any) -> bool:
@@ -240,7 +240,7 @@ def map_with_statics(b: Core, operands: Any, computation: Any, dimensions: Any =
     for scalar in fixed:
         target = Shape.array(scalar.element_type, wide.dims, None, wide.dynamic)
         made.append(b.emit("broadcast", [scalar], {"dimensions": ()}, target))
-    return today(b, "Map", made, computation, dimensions)
+    return b.today("Map", made, computation, dimensions)
 
 
 def _is_operands(value: Any) -> bool:
@@ -260,16 +260,16 @@ def _mapped_in_turn(b: Core, operands: list[XlaOp], computation: Any, dimensions
     mapped = XlaComputation(b.callee(computation, [*scalars, *(f.shape for f in fixed)], "mapped"))
     result = mapped.result
     count = wide.size
-    flat = [today(b, "Reshape", o, [count]) for o in operands]
-    start = today(b, "Full", Shape.array(result.element_type, (count,)), 0 if result.element_type != "pred" else False)
+    flat = [b.today("Reshape", o, [count]) for o in operands]
+    start = b.today("Full", Shape.array(result.element_type, (count,)), 0 if result.element_type != "pred" else False)
 
     def step(i: XlaOp, found: XlaOp, *values: XlaOp) -> list[XlaOp]:
-        elements = [today(b, "Reshape", today(b, "DynamicSlice", v, [i], [1]), ()) for v in values[:len(flat)]]
-        one = today(b, "Call", mapped, *elements, *values[len(flat):])
-        return [today(b, "DynamicUpdateSlice", found, today(b, "Reshape", one, [1]), [i]), *values]
+        elements = [b.today("Reshape", b.today("DynamicSlice", v, [i], [1]), ()) for v in values[:len(flat)]]
+        one = b.today("Call", mapped, *elements, *values[len(flat):])
+        return [b.today("DynamicUpdateSlice", found, b.today("Reshape", one, [1]), [i]), *values]
 
-    loop = today(b, "ForEachIndex", count, step, [start, *flat, *fixed])
-    return today(b, "Reshape", today(b, "GetTupleElement", loop, 0), wide.dims)
+    loop = b.today("ForEachIndex", count, step, [start, *flat, *fixed])
+    return b.today("Reshape", b.today("GetTupleElement", loop, 0), wide.dims)
 
 
 def reshape(b: Core, operand: Any, dimensions: Any = None, new_sizes: Any = None) -> XlaOp:
@@ -277,27 +277,27 @@ def reshape(b: Core, operand: Any, dimensions: Any = None, new_sizes: Any = None
     if new_sizes is None or dimensions is None:
         sizes = dimensions if new_sizes is None else new_sizes
         demand(sizes is not None, ARGUMENTS, "Reshape takes an operand and new_sizes")
-        return today(b, "Reshape", operand, sizes)
+        return b.today("Reshape", operand, sizes)
     made, order = b.operand(operand), ints(dimensions, "dimensions")
     demand(sorted(order) == list(range(made.rank)), STRICTER, f"Reshape: dimensions {list(order)} are no permutation "
            f"of those of {made.shape.text(False)}")
     if order != tuple(range(made.rank)):
         made = b.emit("transpose", [made], {"dimensions": order})
-    return today(b, "Reshape", made, new_sizes)
+    return b.today("Reshape", made, new_sizes)
 
 
 def rng_bernoulli(b: Core, mean: Any, shape: Any) -> XlaOp:
     """1 with a probability, else 0."""
     wanted = shape_of(shape)
-    uniform = today(b, "RngUniform", 0.0, 1.0, Shape.array("f32", wanted.dims))
-    return today(b, "ConvertElementType", today(b, "Lt", uniform, b.operand(mean, "f32")), wanted.element_type)
+    uniform = b.today("RngUniform", 0.0, 1.0, Shape.array("f32", wanted.dims))
+    return b.today("ConvertElementType", b.today("Lt", uniform, b.operand(mean, "f32")), wanted.element_type)
 
 
 def rng_normal_of_2017(b: Core, mean: Any, sigma: Any, shape: Any) -> XlaOp:
     """Numbers of F32; a result of another type is converted."""
     wanted = shape_of(shape)
-    made = today(b, "RngNormal", mean, sigma, Shape.array("f32", wanted.dims))
-    return made if wanted.element_type == "f32" else today(b, "ConvertElementType", made, wanted.element_type)
+    made = b.today("RngNormal", mean, sigma, Shape.array("f32", wanted.dims))
+    return made if wanted.element_type == "f32" else b.today("ConvertElementType", made, wanted.element_type)
 
 
 def scatter_of_2025(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_computation: Any,
@@ -309,5 +309,5 @@ def scatter_of_2025(b: Core, operands: Any, scatter_indices: Any, updates: Any, 
     demand(dimension_numbers is not None or bool(given), ARGUMENTS,
            "Scatter takes dimension_numbers, or update_window_dims, inserted_window_dims, "
            "scatter_dims_to_operand_dims and index_vector_dim one by one")
-    return today(b, "Scatter", operands, scatter_indices, updates, update_computation, given,
+    return b.today("Scatter", operands, scatter_indices, updates, update_computation, given,
                  indices_are_sorted, unique_indices)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.contraction import padding_rows, window_of
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
@@ -204,7 +204,7 @@ def sort(b: Core, operands: Any, comparator: Any = None, dimension: int = -1, is
 
 
 def _rising(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
-    return today(lhs.builder, "LtTotalOrder", lhs, rhs)
+    return lhs.builder.today("LtTotalOrder", lhs, rhs)
 
 
 @function("Topk")

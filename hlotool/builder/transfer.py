@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.callees import result_of
 from hlotool.builder.codes import NOT_ALLOWED
 from hlotool.builder.dimension_numbers import channel_of
 from hlotool.builder.functions import function
@@ -54,7 +53,7 @@ def outfeed(b: Core, operand: Any, shape_with_layout: Any = None, outfeed_config
 def outfeed_with_token(b: Core, operand: Any, token: Any, shape_with_layout: Any = None,
                        outfeed_config: str = "") -> XlaOp:
     """Give a value to the outfeed after a token; what it makes is the token after it."""
-    made = result_of(b, operand)
+    made = b.result_of(operand)
     demand(made.shape.is_array or made.shape.is_tuple, NOT_ALLOWED,
            f"an array or a tuple of arrays goes out; the operand is {made.shape.text(False)}")
     found: dict[str, Any] = {"outfeed_shape": made.shape if shape_with_layout is None else shape_of(shape_with_layout)}
@@ -73,7 +72,7 @@ def _channel(handle: Any, is_host: bool) -> dict[str, Any]:
 @function()
 def send(b: Core, operand: Any, handle: Any) -> XlaOp:
     """Send a value over a channel, after all transfers before it, and wait until it is away; it makes a token."""
-    data = result_of(b, operand)
+    data = b.result_of(operand)
     demand(data.shape.is_array, NOT_ALLOWED, f"Send sends an array; the operand is {data.shape.text(False)}",
            "SendWithToken sends a tuple")
     made = send_with_token(b, data, b.last_token(), handle)
@@ -99,7 +98,7 @@ def send_to_host(b: Core, operand: Any, token: Any, shape_with_layout: Any = Non
 
 
 def _sent(b: Core, operand: Any, token: Any, found: dict[str, Any]) -> XlaOp:
-    started = b.emit("send", [result_of(b, operand), token], found)
+    started = b.emit("send", [b.result_of(operand), token], found)
     return b.emit("send-done", [started], found)
 
 
@@ -159,7 +158,7 @@ def _same_channel(made: XlaOp) -> dict[str, Any]:
 @function()
 def send_start(b: Core, operand: Any, token: Any, handle: Any) -> XlaOp:
     """The first half of SendWithToken, HLO's send."""
-    return b.emit("send", [result_of(b, operand), token], _channel(handle, False))
+    return b.emit("send", [b.result_of(operand), token], _channel(handle, False))
 
 
 @function()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hlotool.builder.codes import MEANING, NO_FUNCTION, NOT_THERE_YET
+from hlotool.builder.core import Core
 from hlotool.builder.document_functions import FORMS, SINCE, Form
 from hlotool.builder.functions import Function, camel, find
 from hlotool.builder.problems import Refused
 from hlotool.builder.semantics import DOCUMENTS
 
-if TYPE_CHECKING:
-    from hlotool.builder.builder import XlaBuilder
 
-
-def form_of(b: XlaBuilder, name: str) -> Function | None:
+def form_of(b: Core, name: str) -> Function | None:
     """The function of a name in the document that a builder follows."""
     at, found = b.semantics.order, find(name)
     wanted = found.name if found is not None else camel(name)
@@ -31,7 +29,7 @@ def form_of(b: XlaBuilder, name: str) -> Function | None:
     return found
 
 
-def raise_removed(b: XlaBuilder, name: str, form: Form) -> None:
+def raise_removed(b: Core, name: str, form: Form) -> None:
     """Refuse a function that the chosen document no longer has."""
     year = DOCUMENTS[form.last][:4]
     advice = f"{form.today} has taken its place" if form.today else f'semantics="{year}" has it'
@@ -43,7 +41,7 @@ def _adapted(form: Form, at: int) -> Function:
     rows = _parameters(form.signature)
     signature = inspect.Signature([row.parameter for row in rows])
 
-    def call(b: XlaBuilder, *args: Any, **keywords: Any) -> Any:
+    def call(b: Core, *args: Any, **keywords: Any) -> Any:
         if form.says:
             b.warn(MEANING, f"{form.name} of {b.semantics.year}: {form.says}")
         given = signature.bind(*args, **keywords).arguments

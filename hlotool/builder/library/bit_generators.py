@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.distributions import philox_4x32, threefry_2x32
 from hlotool.builder.library.top_elements import box_muller_transform
@@ -28,13 +28,13 @@ _WIDTHS = {"f32": "u32", "u32": "u32", "s32": "u32", "f64": "u64", "u64": "u64",
 
 def _halves(b: Core, value: XlaOp) -> list[XlaOp]:
     """The low and the high word of 64 bits."""
-    high = today(b, "ShiftRightLogical", value, 32)
-    return [today(b, "ConvertElementType", part, "u32") for part in (value, high)]
+    high = b.today("ShiftRightLogical", value, 32)
+    return [b.today("ConvertElementType", part, "u32") for part in (value, high)]
 
 
 def _joined(b: Core, low: XlaOp, high: XlaOp) -> XlaOp:
-    wide = [today(b, "ConvertElementType", word, "u64") for word in (low, high)]
-    return today(b, "Or", wide[0], today(b, "ShiftLeft", wide[1], 32))
+    wide = [b.today("ConvertElementType", word, "u64") for word in (low, high)]
+    return b.today("Or", wide[0], b.today("ShiftLeft", wide[1], 32))
 
 
 def _key(b: Core, key: Any) -> XlaOp:
@@ -52,13 +52,13 @@ def _bits(shape: Any) -> Shape:
 
 
 def _element(b: Core, line: XlaOp, at: int) -> XlaOp:
-    return today(b, "Reshape", today(b, "SliceInDim", line, at, at + 1, 1, 0), ())
+    return b.today("Reshape", b.today("SliceInDim", line, at, at + 1, 1, 0), ())
 
 
 @function()
 def concat_scalars(b: Core, scalars: Sequence[Any]) -> XlaOp:
     """Scalars as a vector."""
-    return today(b, "ConcatInDim", [today(b, "Reshape", s, [1]) for s in scalars], dimension=0)
+    return b.today("ConcatInDim", [b.today("Reshape", s, [1]) for s in scalars], dimension=0)
 
 
 @function(name="ThreeFryBitGenerator")
@@ -74,9 +74,9 @@ def threefry_bit_generator(b: Core, key: Any, initial_state: Any, shape: Any) ->
     dims = wanted.dims
     if wanted.element_type == "u64":
         words, after = _threefry(b, keys, state, dims)
-        return today(b, "Tuple", [_joined(b, *words), after])
+        return b.today("Tuple", [_joined(b, *words), after])
     words, after = _threefry(b, keys, state, _halved(dims, 1))
-    return today(b, "Tuple", [_combined(b, words, dims), after])
+    return b.today("Tuple", [_combined(b, words, dims), after])
 
 
 def _split_dimension(dims: Sequence[int]) -> int:
@@ -96,23 +96,23 @@ def _halved(dims: Sequence[int], count: int) -> tuple[int, ...]:
 def _combined(b: Core, halves: Sequence[XlaOp], dims: Sequence[int]) -> XlaOp:
     """Two halves, next to each other in the split dimension."""
     if not dims:
-        return today(b, "Reshape", halves[0], ())
+        return b.today("Reshape", halves[0], ())
     at = _split_dimension(dims)
-    both = today(b, "ConcatInDim", halves, dimension=at + 1)
-    whole = today(b, "Reshape", both, [n + n % 2 if d == at else n for d, n in enumerate(dims)])
-    return today(b, "SliceInDim", whole, 0, dims[at], 1, at)
+    both = b.today("ConcatInDim", halves, dimension=at + 1)
+    whole = b.today("Reshape", both, [n + n % 2 if d == at else n for d, n in enumerate(dims)])
+    return b.today("SliceInDim", whole, 0, dims[at], 1, at)
 
 
 def _threefry(b: Core, keys: list[XlaOp], state: XlaOp, dims: Sequence[int]) -> tuple[list[XlaOp], XlaOp]:
-    count = today(b, "Full", Shape.array("u64", tuple(dims)), today(b, "Reshape", state, ()))
+    count = b.today("Full", Shape.array("u64", tuple(dims)), b.today("Reshape", state, ()))
     step = 1
     for d in reversed(range(len(dims))):
         if dims[d] > 1:
-            count = count + today(b, "Mul", today(b, "Iota", Shape.array("u64", tuple(dims)), d), step)
+            count = count + b.today("Mul", b.today("Iota", Shape.array("u64", tuple(dims)), d), step)
             step *= dims[d]
-    spread = [today(b, "Full", Shape.array("u32", tuple(dims)), k) for k in keys]
+    spread = [b.today("Full", Shape.array("u32", tuple(dims)), k) for k in keys]
     found = threefry_2x32(b, spread, _halves(b, count))
-    return [today(b, "GetTupleElement", found, i) for i in range(2)], today(b, "Add", state, math.prod(dims))
+    return [b.today("GetTupleElement", found, i) for i in range(2)], b.today("Add", state, math.prod(dims))
 
 
 @function()
@@ -125,10 +125,10 @@ def philox_increase_counter(b: Core, counter: Any, delta: Any) -> XlaOp:
 
 def _increased(b: Core, low: XlaOp, high: XlaOp, delta: XlaOp) -> list[XlaOp]:
     """The halves of a counter, greater by a number or by each of several."""
-    start, top = (today(b, "Full", Shape.array("u64", delta.dims), half) for half in (low, high))
-    new = today(b, "Add", start, delta)
-    carry = today(b, "ConvertElementType", today(b, "Lt", new, start), "u64")
-    return [new, today(b, "Add", top, carry)]
+    start, top = (b.today("Full", Shape.array("u64", delta.dims), half) for half in (low, high))
+    new = b.today("Add", start, delta)
+    carry = b.today("ConvertElementType", b.today("Lt", new, start), "u64")
+    return [new, b.today("Add", top, carry)]
 
 
 @function()
@@ -139,17 +139,17 @@ def philox_bit_generator(b: Core, key: Any, initial_state: Any, shape: Any) -> X
     size, is_wide = wanted.size, wanted.element_type == "u64"
     blocks = -(-size * (2 if is_wide else 1) // 4)
     low, high = (_element(b, state, i) for i in range(2))
-    counters = _increased(b, low, high, today(b, "Iota", Shape.array("u64", (blocks,)), 0))
+    counters = _increased(b, low, high, b.today("Iota", Shape.array("u64", (blocks,)), 0))
     words = [word for half in counters for word in _halves(b, half)]
-    keys = [today(b, "Full", Shape.array("u32", (blocks,)), k) for k in _halves(b, _key(b, key))]
+    keys = [b.today("Full", Shape.array("u32", (blocks,)), k) for k in _halves(b, _key(b, key))]
     found = philox_4x32(b, keys, words)
-    made = [today(b, "GetTupleElement", found, i) for i in range(4)]
+    made = [b.today("GetTupleElement", found, i) for i in range(4)]
     if is_wide:
         made = [_joined(b, *made[:2]), _joined(b, *made[2:])]
-    rows = today(b, "ConcatInDim", [today(b, "Reshape", m, [blocks, 1]) for m in made], dimension=1)
-    line = today(b, "Reshape", rows, [blocks * len(made)])
+    rows = b.today("ConcatInDim", [b.today("Reshape", m, [blocks, 1]) for m in made], dimension=1)
+    line = b.today("Reshape", rows, [blocks * len(made)])
     after = concat_scalars(b, _increased(b, low, high, b.operand(blocks, "u64")))
-    return today(b, "Tuple", [today(b, "Reshape", today(b, "SliceInDim", line, 0, size, 1, 0), wanted.dims), after])
+    return b.today("Tuple", [b.today("Reshape", b.today("SliceInDim", line, 0, size, 1, 0), wanted.dims), after])
 
 
 @function()
@@ -158,9 +158,9 @@ def scramble_philox_key(b: Core, key: Any) -> XlaOp:
     low, high = _halves(b, _key(b, key))
     zero = b.operand(0, "u32")
     found = philox_4x32(b, [b.operand(k, "u32") for k in _KEY_OF_SCRAMBLING], [low, zero, high, zero])
-    words = [today(b, "GetTupleElement", found, i) for i in range(4)]
+    words = [b.today("GetTupleElement", found, i) for i in range(4)]
     counter = concat_scalars(b, [b.operand(0, "u64"), _joined(b, *words[2:])])
-    return today(b, "Tuple", [counter, _joined(b, *words[:2])])
+    return b.today("Tuple", [counter, _joined(b, *words[:2])])
 
 
 Generator = Callable[..., Any]
@@ -169,12 +169,12 @@ Generator = Callable[..., Any]
 def _generated(b: Core, generator: Generator, key: Any, state: Any, shape: Shape) -> tuple[XlaOp, XlaOp]:
     """The bits and the next state of a generator: one of these functions by name or itself, or the user's."""
     if isinstance(generator, str):
-        found = today(b, generator, key, state, shape)
+        found = b.today(generator, key, state, shape)
     else:
         with b.users_calls():
             found = generator(key, state, shape)
     if isinstance(found, XlaOp):
-        return today(b, "GetTupleElement", found, 0), today(b, "GetTupleElement", found, 1)
+        return b.today("GetTupleElement", found, 0), b.today("GetTupleElement", found, 1)
     bits, after = found
     return bits, after
 
@@ -182,8 +182,8 @@ def _generated(b: Core, generator: Generator, key: Any, state: Any, shape: Shape
 def _unit(b: Core, bits: XlaOp, kind: str) -> XlaOp:
     """Floats in [0, 1) whose mantissas are bits."""
     width, kept, one = (64, 52, 0x3FF0 << 48) if kind == "f64" else (32, 23, 0x7F << 23)
-    mantissas = today(b, "Or", today(b, "ShiftRightLogical", bits, width - kept), one)
-    return today(b, "Sub", today(b, "BitcastConvertType", mantissas, kind), 1.0)
+    mantissas = b.today("Or", b.today("ShiftRightLogical", bits, width - kept), one)
+    return b.today("Sub", b.today("BitcastConvertType", mantissas, kind), 1.0)
 
 
 def _floats(shape: Any, what: str) -> Shape:
@@ -200,7 +200,7 @@ def uniform_floating_point_distribution(b: Core, key: Any, initial_state: Any, b
     bits, after = _generated(b, bit_generator, key, initial_state, wanted)
     low, high = (b.operand(v, wanted.element_type) for v in (minval, maxval))
     unit = _unit(b, bits, wanted.element_type)
-    return today(b, "Tuple", [today(b, "Add", today(b, "Mul", unit, today(b, "Sub", high, low)), low), after])
+    return b.today("Tuple", [b.today("Add", b.today("Mul", unit, b.today("Sub", high, low)), low), after])
 
 
 @function()
@@ -213,11 +213,11 @@ def uniform_int_distribution(b: Core, key: Any, initial_state: Any, bit_generato
     bits, after = _generated(b, bit_generator, key, initial_state, wanted)
     kind = _WIDTHS[wanted.element_type]
     low, high = (b.operand(v, wanted.element_type) for v in (minval, maxval))
-    start, end = (today(b, "BitcastConvertType", v, kind) for v in (low, high))
-    inside = today(b, "Rem", bits, today(b, "Sub", end, start))
+    start, end = (b.today("BitcastConvertType", v, kind) for v in (low, high))
+    inside = b.today("Rem", bits, b.today("Sub", end, start))
     # Unsigned sums wrap around as signed ones do.
-    found = today(b, "BitcastConvertType", today(b, "Add", start, inside), wanted.element_type)
-    return today(b, "Tuple", [found, after])
+    found = b.today("BitcastConvertType", b.today("Add", start, inside), wanted.element_type)
+    return b.today("Tuple", [found, after])
 
 
 @function()
@@ -228,7 +228,7 @@ def normal_floating_point_distribution(b: Core, key: Any, initial_state: Any, bi
     bits, after = _generated(b, bit_generator, key, initial_state, wanted.with_dims(_halved(dims, 2)))
     unit = _unit(b, bits, wanted.element_type)
     axis = _split_dimension(dims) + 1 if dims else 0
-    parts = [today(b, "SliceInDim", unit, at, at + 1, 1, axis) for at in range(2)]
+    parts = [b.today("SliceInDim", unit, at, at + 1, 1, axis) for at in range(2)]
     pair = box_muller_transform(b, *parts)
-    found = _combined(b, [today(b, "GetTupleElement", pair, i) for i in range(2)], dims)
-    return today(b, "Tuple", [found, after])
+    found = _combined(b, [b.today("GetTupleElement", pair, i) for i in range(2)], dims)
+    return b.today("Tuple", [found, after])

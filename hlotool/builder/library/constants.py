@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import NO_SHAPE
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, shape_of
@@ -37,7 +37,7 @@ def one(b: Core, element_type: Any) -> XlaOp:
 @function()
 def zeros(b: Core, shape: Any) -> XlaOp:
     """Zeros in a shape."""
-    return today(b, "Full", shape, zero(b, shape_of(shape).element_type))
+    return b.today("Full", shape, zero(b, shape_of(shape).element_type))
 
 
 @function()

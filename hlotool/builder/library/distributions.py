@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.special import erf_inv
 from hlotool.builder.problems import demand
@@ -24,7 +24,7 @@ _PHILOX_WEYL = (0x9E3779B9, 0xBB67AE85)
 
 
 def _rotated(b: Core, word: XlaOp, by: int) -> Any:
-    return today(b, "ShiftLeft", word, by) | today(b, "ShiftRightLogical", word, 32 - by)
+    return b.today("ShiftLeft", word, by) | b.today("ShiftRightLogical", word, 32 - by)
 
 
 def _word(b: Core, value: Any) -> XlaOp:
@@ -40,21 +40,21 @@ def threefry_2x32(b: Core, key: Any, counter: Any) -> XlaOp:
     x, y = (_word(b, c) for c in counter)
     third = keys[0] ^ keys[1] ^ _PARITY
     schedule = [*keys, third]
-    x, y = today(b, "Add", x, schedule[0]), today(b, "Add", y, schedule[1])
+    x, y = b.today("Add", x, schedule[0]), b.today("Add", y, schedule[1])
     for turn in range(5):
         for by in _ROTATIONS[turn % 2]:
             x = x + y
             y = _rotated(b, y, by) ^ x
         x = x + schedule[(turn + 1) % 3]
         y = y + schedule[(turn + 2) % 3] + (turn + 1)
-    return today(b, "Tuple", [x, y])
+    return b.today("Tuple", [x, y])
 
 
 def _products(b: Core, word: XlaOp, multiplier: int) -> tuple[XlaOp, XlaOp]:
     """The high and the low word of a product."""
-    wide = today(b, "ConvertElementType", word, "u64") * multiplier
-    high = today(b, "ConvertElementType", today(b, "ShiftRightLogical", wide, 32), "u32")
-    return high, today(b, "ConvertElementType", wide, "u32")
+    wide = b.today("ConvertElementType", word, "u64") * multiplier
+    high = b.today("ConvertElementType", b.today("ShiftRightLogical", wide, 32), "u32")
+    return high, b.today("ConvertElementType", wide, "u32")
 
 
 @function()
@@ -67,17 +67,17 @@ def philox_4x32(b: Core, key: Any, counter: Any) -> XlaOp:
                                         for w, m in zip((c[0], c[2]), _PHILOX_MULTIPLIERS, strict=True))
         c = [high1 ^ c[1] ^ k[0], low1, high0 ^ c[3] ^ k[1], low0]
         k = [word + weyl for word, weyl in zip(k, _PHILOX_WEYL, strict=True)]
-    return today(b, "Tuple", c)
+    return b.today("Tuple", c)
 
 
 def _key_words(b: Core, key: Any) -> list[XlaOp]:
     """A key of u32[2], u64[] or a number as two words."""
     made = b.operand(key, "u64") if isinstance(key, int) else b.operand(key)
     if made.element_type == "u64":
-        return [today(b, "ConvertElementType", today(b, "ShiftRightLogical", made, 32), "u32"),
-                today(b, "ConvertElementType", made, "u32")]
+        return [b.today("ConvertElementType", b.today("ShiftRightLogical", made, 32), "u32"),
+                b.today("ConvertElementType", made, "u32")]
     demand(made.shape.text(False) == "u32[2]", ARGUMENTS, f"a key is u32[2] or u64[]; it is {made.shape.text(False)}")
-    return [today(b, "Reshape", today(b, "Slice", made, [i], [i + 1]), ()) for i in range(2)]
+    return [b.today("Reshape", b.today("Slice", made, [i], [i + 1]), ()) for i in range(2)]
 
 
 @function()
@@ -88,16 +88,16 @@ def random_bits(b: Core, key: Any, shape: Any) -> XlaOp:
     size = wanted.size
     count = size if wanted.element_type == "u64" else (size + 1) // 2
     line = Shape.array("u32", (max(count, 1),))
-    numbers = today(b, "Iota", line, 0)
-    words = [today(b, "Full", line, k) for k in _key_words(b, key)]
-    pair = threefry_2x32(b, words, [numbers, today(b, "ZerosLike", numbers)])
-    first, second = (today(b, "GetTupleElement", pair, i) for i in range(2))
+    numbers = b.today("Iota", line, 0)
+    words = [b.today("Full", line, k) for k in _key_words(b, key)]
+    pair = threefry_2x32(b, words, [numbers, b.today("ZerosLike", numbers)])
+    first, second = (b.today("GetTupleElement", pair, i) for i in range(2))
     if wanted.element_type == "u64":
-        high = today(b, "ShiftLeft", today(b, "ConvertElementType", first, "u64"), 32)
-        found = high | today(b, "ConvertElementType", second, "u64")
+        high = b.today("ShiftLeft", b.today("ConvertElementType", first, "u64"), 32)
+        found = high | b.today("ConvertElementType", second, "u64")
     else:
-        found = today(b, "ConcatInDim", [first, second], dimension=0)
-    return today(b, "Reshape", today(b, "Slice", found, [0], [size]), wanted.dims)
+        found = b.today("ConcatInDim", [first, second], dimension=0)
+    return b.today("Reshape", b.today("Slice", found, [0], [size]), wanted.dims)
 
 
 @function()
@@ -108,11 +108,11 @@ def random_uniform(b: Core, key: Any, low: Any, high: Any, shape: Any) -> XlaOp:
     bits, kept, one = (64, 52, 0x3FF0 << 48) if is_double else (32, 23, 0x7F << 23)
     words = random_bits(b, key, Shape.array(f"u{bits}", wanted.dims))
     # Random mantissas of numbers in [1, 2).
-    mantissas = today(b, "ShiftRightLogical", words, bits - kept) | one
-    unit = today(b, "BitcastConvertType", mantissas, "f64" if is_double else "f32") - 1.0
+    mantissas = b.today("ShiftRightLogical", words, bits - kept) | one
+    unit = b.today("BitcastConvertType", mantissas, "f64" if is_double else "f32") - 1.0
     start, end = b.operand(low, unit.element_type), b.operand(high, unit.element_type)
-    found = today(b, "Max", today(b, "Add", unit * (end - start), start), start)
-    return today(b, "ConvertElementType", found, wanted.element_type)
+    found = b.today("Max", b.today("Add", unit * (end - start), start), start)
+    return b.today("ConvertElementType", found, wanted.element_type)
 
 
 @function()
@@ -123,7 +123,7 @@ def random_normal(b: Core, key: Any, mu: Any, sigma: Any, shape: Any) -> XlaOp:
     low = math.nextafter(-1.0, 0.0) if wide.element_type == "f64" else -1.0 + 2.0**-24
     unit = erf_inv(b, random_uniform(b, key, low, 1.0, wide)) * math.sqrt(2.0)
     found = unit * b.operand(sigma, wide.element_type) + b.operand(mu, wide.element_type)
-    return today(b, "ConvertElementType", found, wanted.element_type)
+    return b.today("ConvertElementType", found, wanted.element_type)
 
 
 @function()
@@ -132,12 +132,12 @@ def random_integers(b: Core, key: Any, low: int, high: int, shape: Any) -> XlaOp
     wanted = shape_of(shape)
     demand(low < high, ARGUMENTS, f"there is nothing in [{low}, {high})")
     words = random_bits(b, key, Shape.array("u64", wanted.dims))
-    inside = today(b, "Rem", words, high - low)
-    return today(b, "ConvertElementType", today(b, "ConvertElementType", inside, "s64") + low, wanted.element_type)
+    inside = b.today("Rem", words, high - low)
+    return b.today("ConvertElementType", b.today("ConvertElementType", inside, "s64") + low, wanted.element_type)
 
 
 @function()
 def random_bernoulli(b: Core, key: Any, mean: Any, shape: Any) -> XlaOp:
     """pred in the dimensions of a shape, true with a probability, of a key."""
     unit = random_uniform(b, key, 0.0, 1.0, Shape.array("f32", shape_of(shape).dims))
-    return today(b, "Lt", unit, b.operand(mean, "f32"))
+    return b.today("Lt", unit, b.operand(mean, "f32"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.callees import result_of
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.library.constants import zero
 from hlotool.builder.problems import demand
@@ -23,9 +22,9 @@ def set_dimension_size_with_rebound(b: Core, value: Any, dimension_size: Any, di
     made, size = b.operand(value), b.operand(dimension_size, "s32")
     literal = size.instruction.attributes.get("literal")
     if literal is None:
-        return today(b, "SetDimensionSize", made, size, dimension)
+        return b.today("SetDimensionSize", made, size, dimension)
     bound = int(literal.array)
-    return made if bound >= made.dims[dimension] else today(b, "SliceInDim", made, 0, bound, 1, dimension)
+    return made if bound >= made.dims[dimension] else b.today("SliceInDim", made, 0, bound, 1, dimension)
 
 
 @function()
@@ -42,8 +41,8 @@ def set_all_dimension_sizes(b: Core, value: Any, sizes: Sequence[Any] | XlaOp) -
 def _elements(b: Core, sizes: XlaOp) -> list[XlaOp]:
     """The elements of an array of one dimension, as s32[]."""
     demand(sizes.rank == 1, ARGUMENTS, f"the sizes are {sizes.shape.text(False)}; they take one dimension")
-    parts = [today(b, "Reshape", today(b, "Slice", sizes, [d], [d + 1]), ()) for d in range(sizes.dims[0])]
-    return [today(b, "ConvertElementType", part, "s32") for part in parts]
+    parts = [b.today("Reshape", b.today("Slice", sizes, [d], [d + 1]), ()) for d in range(sizes.dims[0])]
+    return [b.today("ConvertElementType", part, "s32") for part in parts]
 
 
 @function()
@@ -61,7 +60,7 @@ def dynamic_conditional(b: Core, predicate: Any, *rest: Any) -> XlaOp:
         operands, computations = [rest[0], rest[2]], [rest[1], rest[3]]
     demand(len(computations) == len(operands) > 0, ARGUMENTS,
            f"{len(computations)} branch_computations, {len(operands)} branch_operands")
-    made = [result_of(b, o) for o in operands]
+    made = [b.result_of(o) for o in operands]
     branches = [b.callee(c, [m.shape], f"branch{i}")
                 for i, (c, m) in enumerate(zip(computations, made, strict=True))]
     results = [branch.root.shape for branch in branches]
@@ -70,8 +69,8 @@ def dynamic_conditional(b: Core, predicate: Any, *rest: Any) -> XlaOp:
         whole = _greatest(results)
         found = [_grown(b, branch, m.shape, whole) for branch, m in zip(branches, made, strict=True)]
     if len(rest) == 4:
-        return today(b, "Conditional", predicate, made[0], found[0], made[1], found[1])
-    return today(b, "Conditional", predicate, found, made)
+        return b.today("Conditional", predicate, made[0], found[0], made[1], found[1])
+    return b.today("Conditional", predicate, found, made)
 
 
 def _greatest(shapes: Sequence[Shape]) -> Shape:
@@ -90,22 +89,22 @@ def _grown(b: Core, branch: HloComputation, operand: Shape, whole: Shape) -> Xla
     """A computation that gives what a branch gives, with the bounds of `whole`."""
 
     def call(value: XlaOp) -> XlaOp:
-        return _filled(b, today(b, "Call", XlaComputation(branch), value), whole)
+        return _filled(b, b.today("Call", XlaComputation(branch), value), whole)
 
     with b.building(f"{branch.name}_grown", is_users=False) as body:
-        body.root = call(today(b, "Parameter", 0, operand, "value")).instruction
+        body.root = call(b.today("Parameter", 0, operand, "value")).instruction
         return XlaComputation(b.finished(body))
 
 
 def _filled(b: Core, value: XlaOp, whole: Shape) -> XlaOp:
     """A value with zeros up to the sizes of `whole`; where those are greater, its own are set."""
     if whole.is_tuple:
-        parts = [_filled(b, today(b, "GetTupleElement", value, i), part) for i, part in enumerate(whole.elements)]
-        return today(b, "Tuple", parts)
+        parts = [_filled(b, b.today("GetTupleElement", value, i), part) for i, part in enumerate(whole.elements)]
+        return b.today("Tuple", parts)
     for d, size in enumerate(whole.dims):
         own = value.dims[d]
         if own != size:
-            count = today(b, "GetDimensionSize", value, d)
-            value = today(b, "PadInDim", value, zero(b, whole.element_type), d, 0, size - own)
-            value = today(b, "SetDimensionSize", value, count, d)
+            count = b.today("GetDimensionSize", value, d)
+            value = b.today("PadInDim", value, zero(b, whole.element_type), d, 0, size - own)
+            value = b.today("SetDimensionSize", value, count, d)
     return value

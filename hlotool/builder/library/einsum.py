@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.ir import Shape
@@ -47,7 +47,7 @@ def einsum(b: Core, subscripts: str, lhs: Any, rhs: Any | None = None, precision
                "lhs_batch_dimensions": tuple(map(left.index, batch)),
                "rhs_batch_dimensions": tuple(map(right.index, batch))}
     letters = "".join([*batch, *(c for c in left if c not in right), *(c for c in right if c not in left)])
-    return _arranged(b, today(b, "DotGeneral", one, two, numbers, precision_config), letters, output)
+    return _arranged(b, b.today("DotGeneral", one, two, numbers, precision_config), letters, output)
 
 
 def _shapes(given: list[XlaOp]) -> str:
@@ -100,9 +100,9 @@ def _diagonal(b: Core, operand: XlaOp, letters: str) -> tuple[XlaOp, str]:
         demand(operand.dims[first] == operand.dims[at], ARGUMENTS,
                f"the letter {c!r} stands for {operand.dims[first]} and for {operand.dims[at]} elements of one operand")
         shape = Shape.array("s32", operand.dims)
-        mask = today(b, "Eq", today(b, "Iota", shape, first), today(b, "Iota", shape, at))
-        kept = today(b, "Select", mask, operand, today(b, "ZerosLike", operand))
-        operand, letters = today(b, "Sum", kept, [at]), letters[:at] + letters[at + 1:]
+        mask = b.today("Eq", b.today("Iota", shape, first), b.today("Iota", shape, at))
+        kept = b.today("Select", mask, operand, b.today("ZerosLike", operand))
+        operand, letters = b.today("Sum", kept, [at]), letters[:at] + letters[at + 1:]
     return operand, letters
 
 
@@ -111,9 +111,9 @@ def _summed(b: Core, operand: XlaOp, letters: str, kept: set[str]) -> tuple[XlaO
     axes = [i for i, c in enumerate(letters) if c not in kept]
     if not axes:
         return operand, letters
-    return today(b, "Sum", operand, axes), "".join(c for c in letters if c in kept)
+    return b.today("Sum", operand, axes), "".join(c for c in letters if c in kept)
 
 
 def _arranged(b: Core, operand: XlaOp, letters: str, output: str) -> XlaOp:
     order = [letters.index(c) for c in output]
-    return operand if order == sorted(order) else today(b, "Transpose", operand, order)
+    return operand if order == sorted(order) else b.today("Transpose", operand, order)

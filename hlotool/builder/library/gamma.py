@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.special import digamma, lgamma, real
 from hlotool.builder.problems import demand
@@ -34,38 +34,38 @@ def _together(b: Core, what: str, *values: Any) -> tuple[list[XlaOp], str]:
     demand(all(m.element_type == kind for m in made), ARGUMENTS,
            f"{what} takes floats of one type; they are {', '.join(m.shape.text(False) for m in made)}")
     wide = max((m.shape for m in made), key=lambda s: s.rank)
-    zeros = today(b, "Full", Shape.array("f64", wide.dims), 0.0)
-    return [zeros + today(b, "ConvertElementType", m, "f64") for m in made], kind
+    zeros = b.today("Full", Shape.array("f64", wide.dims), 0.0)
+    return [zeros + b.today("ConvertElementType", m, "f64") for m in made], kind
 
 
 def _given_back(b: Core, value: XlaOp, kind: str) -> XlaOp:
-    return today(b, "ConvertElementType", value, kind)
+    return b.today("ConvertElementType", value, kind)
 
 
 def _where(b: Core, condition: Any, yes: Any, no: Any) -> XlaOp:
-    return today(b, "Select", condition, yes, no)
+    return b.today("Select", condition, yes, no)
 
 
 def _full(b: Core, like: XlaOp, value: float) -> XlaOp:
-    return today(b, "Full", Shape.array("f64", like.dims), value)
+    return b.today("Full", Shape.array("f64", like.dims), value)
 
 
 def _until_settled(b: Core, step: Callable[..., Sequence[XlaOp]], init: Sequence[XlaOp]) -> list[XlaOp]:
     """step(n, *values) for n = 1, 2, ... as long as its last value, a predicate, holds somewhere."""
     def goes_on(n: XlaOp, *values: XlaOp) -> XlaOp:
-        return today(b, "And", today(b, "Lt", n, float(_ROUNDS)), today(b, "Any", values[-1]))
+        return b.today("And", b.today("Lt", n, float(_ROUNDS)), b.today("Any", values[-1]))
 
     def body(n: XlaOp, *values: XlaOp) -> list[XlaOp]:
         return [n + 1.0, *step(n, *values)]
 
-    start = today(b, "Full", Shape.array("pred", init[0].dims), True)
-    loop = today(b, "While", goes_on, body, [b.operand(1.0, "f64"), *init, start])
-    return [today(b, "GetTupleElement", loop, i + 1) for i in range(len(init))]
+    start = b.today("Full", Shape.array("pred", init[0].dims), True)
+    loop = b.today("While", goes_on, body, [b.operand(1.0, "f64"), *init, start])
+    return [b.today("GetTupleElement", loop, i + 1) for i in range(len(init))]
 
 
 def _settles(b: Core, term: XlaOp, total: XlaOp) -> XlaOp:
     """Where a term still changes a sum."""
-    return today(b, "Gt", today(b, "Abs", term), today(b, "Abs", total) * 2.0**-54)
+    return b.today("Gt", b.today("Abs", term), b.today("Abs", total) * 2.0**-54)
 
 
 def _series(b: Core, a: XlaOp, x: XlaOp) -> tuple[XlaOp, XlaOp]:
@@ -92,32 +92,32 @@ def _fraction(b: Core, a: XlaOp, x: XlaOp) -> XlaOp:
         factor = n * (a - n)
         middle = middle + 2.0
         d = factor * d + middle
-        d = 1.0 / _where(b, today(b, "Eq", d, 0.0), _full(b, d, tiny), d)
+        d = 1.0 / _where(b, b.today("Eq", d, 0.0), _full(b, d, tiny), d)
         c = middle + factor / c
-        c = _where(b, today(b, "Eq", c, 0.0), _full(b, c, tiny), c)
+        c = _where(b, b.today("Eq", c, 0.0), _full(b, c, tiny), c)
         change = c * d
-        on = today(b, "Gt", today(b, "Abs", change - 1.0), 2.0**-52)
+        on = b.today("Gt", b.today("Abs", change - 1.0), 2.0**-52)
         return [c, d, h * change, middle, a, on]
 
-    first = 1.0 / _where(b, today(b, "Eq", start, 0.0), _full(b, start, tiny), start)
+    first = 1.0 / _where(b, b.today("Eq", start, 0.0), _full(b, start, tiny), start)
     return _until_settled(b, step, [_full(b, x, 1.0 / tiny), first, first, start, a])[2]
 
 
 def _both(b: Core, a: XlaOp, x: XlaOp) -> tuple[XlaOp, XlaOp]:
     """P(a, x) and Q(a, x): the series where x is small, the fraction beyond."""
     is_small = (x <= 1.0) | (x <= a)
-    inside = (x > 0.0) & (a > 0.0) & today(b, "IsFinite", x) & today(b, "IsFinite", a)
-    front = today(b, "Exp", a * today(b, "Log", _where(b, inside, x, 1.0)) - x - lgamma(b, _where(b, inside, a, 1.0)))
+    inside = (x > 0.0) & (a > 0.0) & b.today("IsFinite", x) & b.today("IsFinite", a)
+    front = b.today("Exp", a * b.today("Log", _where(b, inside, x, 1.0)) - x - lgamma(b, _where(b, inside, a, 1.0)))
     total, _ = _series(b, _where(b, inside & is_small, a, 1.0), _where(b, inside & is_small, x, 0.5))
     lower = front * total / _where(b, inside, a, 1.0)
     upper = front * _fraction(b, _where(b, inside & ~is_small, a, 1.0), _where(b, inside & ~is_small, x, 2.0))
     p, q = _where(b, is_small, lower, 1.0 - upper), _where(b, is_small, 1.0 - lower, upper)
-    nan = today(b, "IsNan", x) | today(b, "IsNan", a) | (x < 0.0) | (a <= 0.0) | (
-        today(b, "IsInf", a) & today(b, "IsInf", x))
+    nan = b.today("IsNan", x) | b.today("IsNan", a) | (x < 0.0) | (a <= 0.0) | (
+        b.today("IsInf", a) & b.today("IsInf", x))
     ends = []
     for value, at_zero in ((p, 0.0), (q, 1.0)):
-        found = _where(b, today(b, "Eq", x, 0.0) | today(b, "IsInf", a), _full(b, x, at_zero), value)
-        found = _where(b, today(b, "IsInf", x), _full(b, x, 1.0 - at_zero), found)
+        found = _where(b, b.today("Eq", x, 0.0) | b.today("IsInf", a), _full(b, x, at_zero), value)
+        found = _where(b, b.today("IsInf", x), _full(b, x, 1.0 - at_zero), found)
         ends.append(_where(b, nan, _full(b, x, math.nan), found))
     return ends[0], ends[1]
 
@@ -138,13 +138,13 @@ def igammac(b: Core, a: Any, x: Any) -> XlaOp:
 
 def _slope_in_a(b: Core, a: XlaOp, x: XlaOp) -> XlaOp:
     """dP(a, x)/da: the slope of the series, which converges for every x that is not far beyond a."""
-    inside = (x > 0.0) & (a > 0.0) & today(b, "IsFinite", x) & today(b, "IsFinite", a)
+    inside = (x > 0.0) & (a > 0.0) & b.today("IsFinite", x) & b.today("IsFinite", a)
     alpha, place = _where(b, inside, a, 1.0), _where(b, inside, x, 1.0)
     total, slope = _series(b, alpha, place)
-    log_front = alpha * today(b, "Log", place) - place - lgamma(b, alpha + 1.0)
-    found = today(b, "Exp", log_front) * (total * (today(b, "Log", place) - digamma(b, alpha + 1.0)) + slope)
+    log_front = alpha * b.today("Log", place) - place - lgamma(b, alpha + 1.0)
+    found = b.today("Exp", log_front) * (total * (b.today("Log", place) - digamma(b, alpha + 1.0)) + slope)
     found = _where(b, inside, found, _full(b, x, math.nan))
-    return _where(b, today(b, "Eq", x, 0.0) & (a > 0.0), _full(b, x, 0.0), found)
+    return _where(b, b.today("Eq", x, 0.0) & (a > 0.0), _full(b, x, 0.0), found)
 
 
 @function()
@@ -158,7 +158,7 @@ def igamma_grad_a(b: Core, a: Any, x: Any) -> XlaOp:
 def random_gamma_grad(b: Core, a: Any, x: Any) -> XlaOp:
     """How a sample x of the gamma distribution moves with its shape a: -(dP/da) / (dP/dx)."""
     (first, second), kind = _together(b, "RandomGammaGrad", a, x)
-    density = today(b, "Exp", (first - 1.0) * today(b, "Log", second) - second - lgamma(b, first))
+    density = b.today("Exp", (first - 1.0) * b.today("Log", second) - second - lgamma(b, first))
     return _given_back(b, -_slope_in_a(b, first, second) / density, kind)
 
 
@@ -173,18 +173,18 @@ def zeta(b: Core, x: Any, q: Any) -> XlaOp:
     (s, start), kind = _together(b, "Zeta", x, q)
     total = _full(b, s, 0.0)
     for n in range(12):
-        total = total + today(b, "Pow", start + float(n), -s)
+        total = total + b.today("Pow", start + float(n), -s)
     end = start + 12.0
-    tail = today(b, "Pow", end, -s)
+    tail = b.today("Pow", end, -s)
     total = total + tail * end / (s - 1.0) + tail * 0.5
     factor, power = s, tail / end
     for k, coefficient in enumerate(_BERNOULLI):
         total = total + power * factor * coefficient
         factor = factor * (s + (2.0 * k + 1.0)) * (s + (2.0 * k + 2.0))
         power = power / (end * end)
-    pole = (start <= 0.0) & today(b, "Eq", start, today(b, "Floor", start))
-    undefined = (s < 1.0) | ((start <= 0.0) & today(b, "Ne", s, today(b, "Floor", s)))
-    found = _where(b, pole | today(b, "Eq", s, 1.0), _full(b, s, math.inf), total)
+    pole = (start <= 0.0) & b.today("Eq", start, b.today("Floor", start))
+    undefined = (s < 1.0) | ((start <= 0.0) & b.today("Ne", s, b.today("Floor", s)))
+    found = _where(b, pole | b.today("Eq", s, 1.0), _full(b, s, math.inf), total)
     return _given_back(b, _where(b, undefined, _full(b, s, math.nan), found), kind)
 
 
@@ -193,10 +193,10 @@ def polygamma(b: Core, n: Any, x: Any) -> XlaOp:
     """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
     (order, place), kind = _together(b, "Polygamma", n, x)
     plain = digamma(b, place)
-    sign = _where(b, today(b, "Eq", today(b, "Rem", order, 2.0), 0.0), _full(b, order, -1.0), 1.0)
-    higher = sign * today(b, "Exp", lgamma(b, order + 1.0)) * zeta(b, order + 1.0, place)
-    found = _where(b, today(b, "Eq", order, 0.0), plain, higher)
-    wrong = (order < 0.0) | today(b, "Ne", order, today(b, "Floor", order))
+    sign = _where(b, b.today("Eq", b.today("Rem", order, 2.0), 0.0), _full(b, order, -1.0), 1.0)
+    higher = sign * b.today("Exp", lgamma(b, order + 1.0)) * zeta(b, order + 1.0, place)
+    found = _where(b, b.today("Eq", order, 0.0), plain, higher)
+    wrong = (order < 0.0) | b.today("Ne", order, b.today("Floor", order))
     return _given_back(b, _where(b, wrong, _full(b, order, math.nan), found), kind)
 
 
@@ -218,14 +218,14 @@ def regularized_incomplete_beta(b: Core, a: Any, b_: Any, x: Any) -> XlaOp:
             c = 1.0 + factor / c
             change = c * d
             h = h * change
-        return [c, d, h, p, q, at, today(b, "Gt", today(b, "Abs", change - 1.0), 2.0**-52)]
+        return [c, d, h, p, q, at, b.today("Gt", b.today("Abs", change - 1.0), 2.0**-52)]
 
     start = 1.0 / (1.0 - (p + q) * at / (p + 1.0))
     fraction = _until_settled(b, step, [one, start, start, p, q, at])[2]
     inner = (at > 0.0) & (at < 1.0)
     safe = _where(b, inner, at, one * 0.5)
-    logs = p * today(b, "Log", safe) + q * today(b, "Log1p", -safe) + lgamma(b, p + q) - lgamma(b, p) - lgamma(b, q)
-    share = _where(b, inner, today(b, "Exp", logs) * fraction / p, at)
+    logs = p * b.today("Log", safe) + q * b.today("Log1p", -safe) + lgamma(b, p + q) - lgamma(b, p) - lgamma(b, q)
+    share = _where(b, inner, b.today("Exp", logs) * fraction / p, at)
     found = _where(b, turned, 1.0 - share, share)
     return _given_back(b, _where(b, valid, found, _full(b, place, math.nan)), kind)
 
@@ -233,7 +233,7 @@ def regularized_incomplete_beta(b: Core, a: Any, b_: Any, x: Any) -> XlaOp:
 def _scaled_bessel(b: Core, operand: Any, what: str, order: int) -> XlaOp:
     """e^-|x| I_n(x): the power series up to 20, the asymptotic one beyond. Source: DLMF 10.25.2 and 10.40.1."""
     (x,), kind = _together(b, what, operand)
-    size = today(b, "Abs", x)
+    size = b.today("Abs", x)
     is_small = size <= 20.0
     near, far = _where(b, is_small, size, 1.0), _where(b, is_small, _full(b, x, 30.0), size)
     half = near * near * 0.25
@@ -242,15 +242,15 @@ def _scaled_bessel(b: Core, operand: Any, what: str, order: int) -> XlaOp:
     for k in range(1, 61):
         term = term * half / float(k * (k + order))
         total = total + term
-    total = total * today(b, "Exp", -near)
+    total = total * b.today("Exp", -near)
     mu, step, tail = 4.0 * order * order, _full(b, x, 1.0), _full(b, x, 1.0)
     for k in range(1, 21):
         step = step * -(mu - (2.0 * k - 1.0) ** 2) / (far * (8.0 * k))
         tail = tail + step
-    tail = tail * today(b, "Rsqrt", far * (2.0 * math.pi))
+    tail = tail * b.today("Rsqrt", far * (2.0 * math.pi))
     found = _where(b, is_small, total, tail)
-    found = _where(b, today(b, "IsInf", x), _full(b, x, 0.0), found)
-    return _given_back(b, found * today(b, "Sign", x) if order else found, kind)
+    found = _where(b, b.today("IsInf", x), _full(b, x, 0.0), found)
+    return _given_back(b, found * b.today("Sign", x) if order else found, kind)
 
 
 @function()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.matrices import matrix
 from hlotool.builder.problems import demand
@@ -52,12 +52,12 @@ def qr_explicit(b: Core, a: Any, full_matrices: bool = True) -> XlaOp:
     made = _given(b, a, "QrExplicit")
     rows, columns = made.dims[-2:]
     found = qr_form(b, made)
-    form, taus = (today(b, "GetTupleElement", found, i) for i in range(2))
+    form, taus = (b.today("GetTupleElement", found, i) for i in range(2))
     wide, least = form, min(rows, columns)
     if full_matrices and rows > columns:
-        wide = today(b, "PadInDim", form, 0.0, form.rank - 1, 0, rows - columns)
+        wide = b.today("PadInDim", form, 0.0, form.rank - 1, 0, rows - columns)
     elif rows < columns or not full_matrices:
-        wide = today(b, "SliceInDim", form, 0, least, 1, form.rank - 1)
+        wide = b.today("SliceInDim", form, 0, least, 1, form.rank - 1)
     q = product_of_elementary_householder_reflectors(b, wide, taus)
-    r = today(b, "UpperTriangle", form)
-    return today(b, "Tuple", [q, r if full_matrices else today(b, "SliceInDim", r, 0, least, 1, r.rank - 2)])
+    r = b.today("UpperTriangle", form)
+    return b.today("Tuple", [q, r if full_matrices else b.today("SliceInDim", r, 0, least, 1, r.rank - 2)])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.callees import result_of
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.python_values import element_type_of
 
@@ -19,28 +18,28 @@ def for_each_index(b: Core, number: Any, body: Callable[..., Any], init: Sequenc
                    ) -> XlaOp:
     """Call body(i, *values) for i in 0 ... number - 1; it gives the next values, and the loop the last ones."""
     kind = element_type_of(index_type)
-    values = [result_of(b, v) for v in init]
+    values = [b.result_of(v) for v in init]
     limit = b.operand(number, kind)
 
     def goes_on(*state: XlaOp) -> XlaOp:
-        return today(b, "Lt", state[0], state[1])
+        return b.today("Lt", state[0], state[1])
 
     def step(*state: XlaOp) -> list[Any]:
         # The body is the user's, and its calls are, too.
         with b.users_calls():
             found = body(state[0], *state[2:])
         rows = list(found) if isinstance(found, (list, tuple)) else [found]
-        return [today(b, "Add", state[0], 1), state[1], *rows]
+        return [b.today("Add", state[0], 1), state[1], *rows]
 
-    loop = today(b, "While", goes_on, step, [b.operand(0, kind), limit, *values])
-    return today(b, "Tuple", [today(b, "GetTupleElement", loop, i + 2) for i in range(len(values))])
+    loop = b.today("While", goes_on, step, [b.operand(0, kind), limit, *values])
+    return b.today("Tuple", [b.today("GetTupleElement", loop, i + 2) for i in range(len(values))])
 
 
 @function()
 def while_loop_helper(b: Core, condition: Callable[..., Any], body: Callable[..., Any], initial_values: Sequence[Any],
                       name: str = "while") -> list[XlaOp]:
     """Call body(*values) as long as condition(*values) holds; the values that it leaves, as a list."""
-    values = [result_of(b, v) for v in initial_values]
+    values = [b.result_of(v) for v in initial_values]
 
     def goes_on(*state: XlaOp) -> Any:
         with b.users_calls():
@@ -51,8 +50,8 @@ def while_loop_helper(b: Core, condition: Callable[..., Any], body: Callable[...
             found = body(*state)
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
-    loop = today(b, "While", goes_on, step, values).named(name)
-    return [today(b, "GetTupleElement", loop, i) for i in range(len(values))]
+    loop = b.today("While", goes_on, step, values).named(name)
+    return [b.today("GetTupleElement", loop, i) for i in range(len(values))]
 
 
 @function()
@@ -66,18 +65,18 @@ def map_rows(b: Core, operand: Any, body: Callable[[Any], Any], axis: int = 0) -
     def row(source: XlaOp, i: XlaOp) -> Any:
         starts = [i if d == axis else b.operand(0, "s32") for d in range(made.rank)]
         with b.users_calls():
-            return body(today(b, "Reshape", today(b, "DynamicSlice", source, starts, sizes), rest))
+            return body(b.today("Reshape", b.today("DynamicSlice", source, starts, sizes), rest))
 
     with b.building("probe", is_users=False):
-        probe = row(today(b, "Parameter", 0, made.shape), today(b, "Parameter", 1, "s32[]"))
+        probe = row(b.today("Parameter", 0, made.shape), b.today("Parameter", 1, "s32[]"))
     shape = probe.shape
-    start = today(b, "Full", shape.with_dims((made.dims[axis], *shape.dims)), b.operand(
+    start = b.today("Full", shape.with_dims((made.dims[axis], *shape.dims)), b.operand(
         False if shape.element_type == "pred" else 0, shape.element_type))
 
     def step(i: XlaOp, source: XlaOp, found: XlaOp) -> list[XlaOp]:
-        new = today(b, "Reshape", row(source, i), [1, *shape.dims])
+        new = b.today("Reshape", row(source, i), [1, *shape.dims])
         zeros = [b.operand(0, "s32") for _ in shape.dims]
-        return [source, today(b, "DynamicUpdateSlice", found, new, [i, *zeros])]
+        return [source, b.today("DynamicUpdateSlice", found, new, [i, *zeros])]
 
     loop = for_each_index(b, made.dims[axis], step, [made, start])
-    return today(b, "GetTupleElement", loop, 1)
+    return b.today("GetTupleElement", loop, 1)

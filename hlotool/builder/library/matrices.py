@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of
@@ -28,8 +28,8 @@ def matrix(b: Core, value: Any, what: str) -> XlaOp:
 def identity_matrix(b: Core, element_type: Any, rows: int, columns: int | None = None) -> XlaOp:
     """Ones on the diagonal, zeros elsewhere."""
     dims = (rows, rows if columns is None else columns)
-    same = today(b, "Eq", *(today(b, "Iota", Shape.array("s32", dims), d) for d in (0, 1)))
-    return today(b, "ConvertElementType", same, element_type_of(element_type))
+    same = b.today("Eq", *(b.today("Iota", Shape.array("s32", dims), d) for d in (0, 1)))
+    return b.today("ConvertElementType", same, element_type_of(element_type))
 
 
 @function()
@@ -37,8 +37,8 @@ def triangle_mask(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
     """Where column - row is at most `diagonal`."""
     dims = matrix(b, operand, "TriangleMask").dims
     shape = Shape.array("s32", dims)
-    row, column = (today(b, "Iota", shape, len(dims) - n) for n in (2, 1))
-    return today(b, "Le", column, today(b, "Add", row, diagonal))
+    row, column = (b.today("Iota", shape, len(dims) - n) for n in (2, 1))
+    return b.today("Le", column, b.today("Add", row, diagonal))
 
 
 @function()
@@ -51,14 +51,14 @@ def get_diagonal_mask(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
 def lower_triangle(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
     """The elements on and below a diagonal, zeros above."""
     made = matrix(b, operand, "LowerTriangle")
-    return today(b, "Select", triangle_mask(b, made, diagonal), made, today(b, "ZerosLike", made))
+    return b.today("Select", triangle_mask(b, made, diagonal), made, b.today("ZerosLike", made))
 
 
 @function()
 def upper_triangle(b: Core, operand: Any, diagonal: int = 0) -> XlaOp:
     """The elements on and above a diagonal, zeros below."""
     made = matrix(b, operand, "UpperTriangle")
-    return today(b, "Select", triangle_mask(b, made, diagonal - 1), today(b, "ZerosLike", made), made)
+    return b.today("Select", triangle_mask(b, made, diagonal - 1), b.today("ZerosLike", made), made)
 
 
 @function()
@@ -73,23 +73,23 @@ def symmetrize(b: Core, operand: Any, lower: bool = True) -> XlaOp:
     made = matrix(b, operand, "Symmetrize")
     demand(made.dims[-1] == made.dims[-2], ARGUMENTS, f"Symmetrize takes square matrices; it is given "
            f"{made.shape.text(False)}")
-    other = today(b, "Conj", transpose_in_minor_dims(b, made))
+    other = b.today("Conj", transpose_in_minor_dims(b, made))
     mask = triangle_mask(b, made, 0)
     if made.shape.dtype.is_complex:  # the diagonal of a Hermitian matrix is real
-        on_diagonal = mask & today(b, "Not", triangle_mask(b, made, -1))
-        real = today(b, "Complex", today(b, "Real", made), today(b, "ZerosLike", today(b, "Real", made)))
-        made = today(b, "Select", on_diagonal, real, made)
+        on_diagonal = mask & b.today("Not", triangle_mask(b, made, -1))
+        real = b.today("Complex", b.today("Real", made), b.today("ZerosLike", b.today("Real", made)))
+        made = b.today("Select", on_diagonal, real, made)
     above = made if not lower else other
     below = made if lower else other
     mask = mask if lower else triangle_mask(b, made, -1)
-    return today(b, "Select", mask, below, above)
+    return b.today("Select", mask, below, above)
 
 
 def _diagonal_mask(b: Core, made: XlaOp, k: int) -> XlaOp:
     """Where column - row is k."""
     shape = Shape.array("s32", made.dims)
-    row, column = (today(b, "Iota", shape, made.rank - n) for n in (2, 1))
-    return today(b, "Eq", column, today(b, "Add", row, k))
+    row, column = (b.today("Iota", shape, made.rank - n) for n in (2, 1))
+    return b.today("Eq", column, b.today("Add", row, k))
 
 
 @function("GetMatrixDiagonalViaGather")
@@ -98,10 +98,10 @@ def get_matrix_diagonal(b: Core, operand: Any, k: int = 0) -> XlaOp:
     made = matrix(b, operand, "GetMatrixDiagonal")
     rows, columns = made.dims[-2:]
     size = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
-    kept = today(b, "Select", _diagonal_mask(b, made, k), made, today(b, "ZerosLike", made))
+    kept = b.today("Select", _diagonal_mask(b, made, k), made, b.today("ZerosLike", made))
     # Of each column on the diagonal (each row, where the diagonal lies below) one element is left.
-    line = today(b, "Sum" if made.element_type != "pred" else "Any", kept, [made.rank - 1 if k >= 0 else made.rank - 2])
-    return today(b, "SliceInDim", line, 0, size, 1, line.rank - 1)
+    line = b.today("Sum" if made.element_type != "pred" else "Any", kept, [made.rank - 1 if k >= 0 else made.rank - 2])
+    return b.today("SliceInDim", line, 0, size, 1, line.rank - 1)
 
 
 @function()
@@ -110,17 +110,17 @@ def set_matrix_diagonal(b: Core, operand: Any, diagonal: Any, k: int = 0) -> Xla
     made = matrix(b, operand, "SetMatrixDiagonal")
     new = b.operand(diagonal, made.element_type)
     along = made.rank - 2 if k >= 0 else made.rank - 1  # rows count along diagonals that begin in the first row
-    padded = today(b, "PadInDim", new, False if made.element_type == "pred" else 0, new.rank - 1, 0,
+    padded = b.today("PadInDim", new, False if made.element_type == "pred" else 0, new.rank - 1, 0,
                    made.dims[along] - new.dims[-1])
-    wide = today(b, "BroadcastInDim", padded, made.dims, [*range(made.rank - 2), along])
-    return today(b, "Select", _diagonal_mask(b, made, k), wide, made)
+    wide = b.today("BroadcastInDim", padded, made.dims, [*range(made.rank - 2), along])
+    return b.today("Select", _diagonal_mask(b, made, k), wide, made)
 
 
 @function()
 def transpose_in_minor_dims(b: Core, operand: Any) -> XlaOp:
     """The last two dimensions exchanged."""
     made = matrix(b, operand, "TransposeInMinorDims")
-    return today(b, "Transpose", made, [*range(made.rank - 2), made.rank - 1, made.rank - 2])
+    return b.today("Transpose", made, [*range(made.rank - 2), made.rank - 1, made.rank - 2])
 
 
 def matrices_first(args: Sequence[Any]) -> list[Any]:
@@ -138,4 +138,4 @@ def batch_dot(b: Core, lhs: Any, rhs: Any, transpose_lhs: bool = False, transpos
     numbers = {"lhs_contracting_dimensions": (left.rank - (2 if transpose_lhs else 1),),
                "rhs_contracting_dimensions": (right.rank - (1 if transpose_rhs else 2),),
                "lhs_batch_dimensions": batch, "rhs_batch_dimensions": batch}
-    return today(b, "DotGeneral", left, right, numbers, precision_config, preferred_element_type)
+    return b.today("DotGeneral", left, right, numbers, precision_config, preferred_element_type)

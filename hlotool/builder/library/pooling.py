@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.contraction import padding_rows
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import min_value, zero
 from hlotool.builder.problems import demand
@@ -75,16 +75,16 @@ def max_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = Non
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
 
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, "Max", lhs, rhs)
+        return b.today("Max", lhs, rhs)
 
-    return today(b, "ReduceWindow", made, min_value(b, made.element_type), fold, window, strides, pads)
+    return b.today("ReduceWindow", made, min_value(b, made.element_type), fold, window, strides, pads)
 
 
 def _sums(b: Core, made: XlaOp, window: Any, strides: Any, pads: Any, base: Any = None) -> XlaOp:
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, "Add", lhs, rhs)
+        return b.today("Add", lhs, rhs)
 
-    return today(b, "ReduceWindow", made, zero(b, made.element_type), fold, window, strides, pads, base)
+    return b.today("ReduceWindow", made, zero(b, made.element_type), fold, window, strides, pads, base)
 
 
 @function()
@@ -102,7 +102,7 @@ def _counts(b: Core, made: XlaOp, parts: Any, counts_include_padding: bool) -> A
     size = 1
     for n in window:
         size *= n
-    return float(size) if counts_include_padding else _sums(b, today(b, "OnesLike", made), *parts)
+    return float(size) if counts_include_padding else _sums(b, b.today("OnesLike", made), *parts)
 
 
 @function()
@@ -131,10 +131,10 @@ def max_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, s
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
 
     def select(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, "Ge", lhs, rhs)
+        return b.today("Ge", lhs, rhs)
 
     def scatter(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, "Add", lhs, rhs)
+        return b.today("Add", lhs, rhs)
 
-    return today(b, "SelectAndScatter", made, select, window, strides, pads, out_backprop,
+    return b.today("SelectAndScatter", made, select, window, strides, pads, out_backprop,
                  zero(b, made.element_type), scatter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import limits_of
 from hlotool.builder.problems import demand
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def _along(b: Core, value: Any, like: XlaOp, axis: int | None) -> XlaOp:
     """A scale or zero point: a scalar, or one for each place along an axis."""
-    made = today(b, "ConvertElementType", b.operand(value, like.element_type), like.element_type)
-    return today(b, "BroadcastInDim", made, like.dims, [] if axis is None or made.rank == 0 else [axis])
+    made = b.today("ConvertElementType", b.operand(value, like.element_type), like.element_type)
+    return b.today("BroadcastInDim", made, like.dims, [] if axis is None or made.rank == 0 else [axis])
 
 
 @function()
@@ -30,15 +30,15 @@ def quantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element_t
     made, name = b.operand(operand), element_type_of(element_type)
     moved = made / _along(b, scale, made, axis) + _along(b, zero_point, made, axis)
     low, high = limits_of(name)
-    held = today(b, "Clamp", float(low), today(b, "RoundNearestEven", moved), float(high))
-    return today(b, "ConvertElementType", held, name)
+    held = b.today("Clamp", float(low), b.today("RoundNearestEven", moved), float(high))
+    return b.today("ConvertElementType", held, name)
 
 
 @function()
 def dequantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "f32",
                axis: int | None = None) -> XlaOp:
     """The floats (operand - zero_point) * scale."""
-    made = today(b, "ConvertElementType", operand, element_type)
+    made = b.today("ConvertElementType", operand, element_type)
     found: XlaOp = (made - _along(b, zero_point, made, axis)) * _along(b, scale, made, axis)
     return found
 
@@ -69,19 +69,19 @@ def dequantize_packed(b: Core, input: Any, min_in: float, max_in: float, element
     bits, is_signed = int(name[1:]), name[0] == "s"
     count, levels = 32 // bits, (1 << bits) - 1
     shape = Shape.array("u32", (*made.dims, count))
-    shift = today(b, "Mul", today(b, "Sub", count - 1, today(b, "Iota", shape, made.rank)), bits)
-    spread = today(b, "BroadcastInDim", made, shape.dims, list(range(made.rank)))
-    parts = today(b, "And", today(b, "ShiftRightLogical", spread, shift), levels)
+    shift = b.today("Mul", b.today("Sub", count - 1, b.today("Iota", shape, made.rank)), bits)
+    spread = b.today("BroadcastInDim", made, shape.dims, list(range(made.rank)))
+    parts = b.today("And", b.today("ShiftRightLogical", spread, shift), levels)
     # XLA does not extend signs: what it adds to signed values, as if they were so, is kept.
-    wide = today(b, "ConvertElementType", parts, "bf16")
+    wide = b.today("ConvertElementType", parts, "bf16")
     import ml_dtypes
 
     low, high = (ml_dtypes.bfloat16(v) for v in (min_in, max_in))
     scale = ml_dtypes.bfloat16((high - low) / ml_dtypes.bfloat16(levels))
-    moved = today(b, "Add", wide, float(1 << (bits - 1)) if is_signed else 0.0)
-    values = today(b, "Add", today(b, "Mul", moved, float(scale)), float(low))
-    found = today(b, "Reshape", values, [*made.dims[:-1], made.dims[-1] * count])
-    return today(b, "Transpose", found, list(reversed(range(found.rank)))) if transpose_output else found
+    moved = b.today("Add", wide, float(1 << (bits - 1)) if is_signed else 0.0)
+    values = b.today("Add", b.today("Mul", moved, float(scale)), float(low))
+    found = b.today("Reshape", values, [*made.dims[:-1], made.dims[-1] * count])
+    return b.today("Transpose", found, list(reversed(range(found.rank)))) if transpose_output else found
 
 
 @function()

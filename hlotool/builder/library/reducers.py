@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import Function, add, function, today, without_builder
+from hlotool.builder.functions import Function, add, function, without_builder
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.library.constants import max_value, min_value, one, zero
 from hlotool.builder.problems import demand
@@ -23,7 +23,7 @@ def _folding(name: str) -> None:
         scalar = Shape.array(element_type_of(element_type))
 
         def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-            return today(b, name, lhs, rhs)
+            return b.today(name, lhs, rhs)
 
         return XlaComputation(b.callee(fold, [scalar, scalar], f"{name.lower()}_{scalar.element_type}"))
 
@@ -37,7 +37,7 @@ def _ordering(name: str) -> None:
         rows = [Shape.array(element_type_of(t)) for t in element_types for _ in range(2)]
 
         def compare(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
-            return today(b, f"{name}TotalOrder", lhs, rhs)
+            return b.today(f"{name}TotalOrder", lhs, rhs)
 
         return XlaComputation(b.callee(compare, rows, f"{name.lower()}_comparator"))
 
@@ -64,8 +64,8 @@ def create_scalar_comparison_computation(b: Core, name: str, element_types: Sequ
             generator, left, right = generators[at], values[2 * at], values[2 * at + 1]
             if generator is not None:
                 first = generator(left, right)
-                found = first if found is None else today(b, "Or", first, today(
-                    b, "And", today(b, "EqTotalOrder", left, right), found))
+                found = first if found is None else b.today("Or", first, b.today(
+                    "And", b.today("EqTotalOrder", left, right), found))
         assert found is not None
         return found
 
@@ -75,7 +75,7 @@ def create_scalar_comparison_computation(b: Core, name: str, element_types: Sequ
 def _identity_with_zero(b: Core, element_type: Any) -> XlaComputation:
     name = element_type_of(element_type)
     is_whole = name == "pred" or Shape.array(name).dtype.is_integral
-    found: XlaComputation = today(b, f"CreateScalar{'Or' if is_whole else 'Add'}Computation",  # type: ignore[assignment]
+    found: XlaComputation = b.today(f"CreateScalar{'Or' if is_whole else 'Add'}Computation",  # type: ignore[assignment]
                                   element_type)
     return found
 
@@ -95,9 +95,9 @@ def folded(b: Core, operand: Any, axes: Any, name: str, start: Any) -> XlaOp:
     made = b.operand(operand)
 
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, name, lhs, rhs)
+        return b.today(name, lhs, rhs)
 
-    return today(b, "Reduce", made, start(b, made.element_type), fold, _axes(made, axes))
+    return b.today("Reduce", made, start(b, made.element_type), fold, _axes(made, axes))
 
 
 def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
@@ -136,7 +136,7 @@ def mean(b: Core, operand: Any, axes: Any = None) -> XlaOp:
     count = 1
     for axis in _axes(made, axes):
         count *= made.dims[axis]
-    return today(b, "Div", sum_(b, made, axes), float(count))
+    return b.today("Div", sum_(b, made, axes), float(count))
 
 
 @function()
@@ -158,19 +158,19 @@ def _arg(b: Core, operand: Any, axis: int, index_type: Any, is_max: bool) -> Xla
     places = b.emit("iota", (), {"iota_dimension": axis}, Shape.array(kind, made.dims))
 
     def fold(best: XlaOp, at: XlaOp, value: XlaOp, index: XlaOp) -> Any:
-        better = today(b, "Gt" if is_max else "Lt", value, best)
-        same = today(b, "Eq", value, best)
+        better = b.today("Gt" if is_max else "Lt", value, best)
+        same = b.today("Eq", value, best)
         if made.shape.dtype.is_floating:  # NaN beats all, as in NumPy
-            is_nan, was_nan = today(b, "IsNan", value), today(b, "IsNan", best)
+            is_nan, was_nan = b.today("IsNan", value), b.today("IsNan", best)
             better, same = better | (is_nan & ~was_nan), same | (is_nan & was_nan)
         take = better | (same & (index < at))
-        return today(b, "Select", take, value, best), today(b, "Select", take, index, at)
+        return b.today("Select", take, value, best), b.today("Select", take, index, at)
 
     start = (min_value if is_max else max_value)(b, made.element_type)
     # The start has no place: any other element of its value goes before it.
     last = b.operand(max(made.dims[axis] - 1, 0), kind)
-    found = today(b, "Reduce", [made, places], [start, last], fold, [axis])
-    return today(b, "GetTupleElement", found, 1)
+    found = b.today("Reduce", [made, places], [start, last], fold, [axis])
+    return b.today("GetTupleElement", found, 1)
 
 
 def axis_first(args: Sequence[Any]) -> list[Any]:
@@ -199,9 +199,9 @@ def _running(b: Core, operand: Any, axis: int, name: str, start: Any, is_reverse
     padding = [side if d == axis else (0, 0) for d in range(made.rank)]
 
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return today(b, name, lhs, rhs)
+        return b.today(name, lhs, rhs)
 
-    return today(b, "ReduceWindow", made, start(b, made.element_type), fold, window, None, padding)
+    return b.today("ReduceWindow", made, start(b, made.element_type), fold, window, None, padding)
 
 
 @function()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.argument_types import Ints
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
@@ -31,13 +31,13 @@ def slice_in_minor_dims(b: Core, operand: Any, start: Ints, end: Ints) -> XlaOp:
     """Slice the last dimensions, the others whole."""
     made, low, high = b.operand(operand), ints(start, "start"), ints(end, "end")
     major = made.rank - len(low)
-    return today(b, "Slice", made, [0] * major + list(low), [*made.dims[:major], *high])
+    return b.today("Slice", made, [0] * major + list(low), [*made.dims[:major], *high])
 
 
 @function()
 def update_slice(b: Core, operand: Any, update: Any, start: Ints) -> XlaOp:
     """Overwrite a block at indices that are numbers."""
-    return today(b, "DynamicUpdateSlice", operand, update, [b.operand(s, "s32") for s in ints(start, "start")])
+    return b.today("DynamicUpdateSlice", operand, update, [b.operand(s, "s32") for s in ints(start, "start")])
 
 
 @function()
@@ -57,14 +57,14 @@ def _starts(b: Core, made: XlaOp, starts: Sequence[Any]) -> list[XlaOp]:
 def dynamic_slice_in_minor_dims(b: Core, operand: Any, starts: Sequence[Any], sizes: Ints) -> XlaOp:
     """DynamicSlice of the last dimensions, the others whole."""
     made, rows = b.operand(operand), ints(sizes, "sizes")
-    return today(b, "DynamicSlice", made, _starts(b, made, starts), [*made.dims[:made.rank - len(rows)], *rows])
+    return b.today("DynamicSlice", made, _starts(b, made, starts), [*made.dims[:made.rank - len(rows)], *rows])
 
 
 @function()
 def dynamic_update_slice_in_minor_dims(b: Core, operand: Any, update: Any, starts: Sequence[Any]) -> XlaOp:
     """DynamicUpdateSlice of the last dimensions."""
     made = b.operand(operand)
-    return today(b, "DynamicUpdateSlice", made, update, _starts(b, made, starts))
+    return b.today("DynamicUpdateSlice", made, update, _starts(b, made, starts))
 
 
 @function("TorchIndexSelect")
@@ -80,14 +80,14 @@ def index_select(b: Core, operand: Any, indices: Any, axis: int = 0, batch_dims:
         counted = list(range(batch_dims))
         own = given.rank - batch_dims
         outside = [d if d < axis else d + own - 1 for d in range(batch_dims, made.rank) if d != axis]
-        return today(b, "Gather", made, given, {
+        return b.today("Gather", made, given, {
             "offset_dims": outside, "collapsed_slice_dims": [axis], "start_index_map": [axis],
             "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
             [1 if d in counted or d == axis else n for d, n in enumerate(made.dims)])
     rank = given.rank
     offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
     sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]
-    return today(b, "Gather", made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
+    return b.today("Gather", made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
                                             "start_index_map": [axis], "index_vector_dim": rank}, sizes)
 
 
@@ -102,9 +102,9 @@ def take_along(b: Core, operand: Any, indices: Any, axis: int = 0, sparse: bool 
     rank = made.rank
     columns = []
     for d in range(rank):
-        column = given if d == axis else today(b, "Iota", Shape.array(given.element_type, given.dims), d)
-        columns.append(today(b, "Reshape", column, [*given.dims, 1]))
-    return today(b, "Gather", made, today(b, "ConcatInDim", columns, dimension=rank), {
+        column = given if d == axis else b.today("Iota", Shape.array(given.element_type, given.dims), d)
+        columns.append(b.today("Reshape", column, [*given.dims, 1]))
+    return b.today("Gather", made, b.today("ConcatInDim", columns, dimension=rank), {
         "offset_dims": [], "collapsed_slice_dims": range(rank), "start_index_map": range(rank),
         "index_vector_dim": rank}, [1] * rank)
 
@@ -113,4 +113,4 @@ def take_along(b: Core, operand: Any, indices: Any, axis: int = 0, sparse: bool 
 def broadcast_to(b: Core, operand: Any, dims: Ints) -> XlaOp:
     """The operand in other dimensions, as NumPy broadcasts: the last ones meet, and those of size 1 stretch."""
     made, wanted = b.operand(operand), ints(dims, "dims")
-    return today(b, "BroadcastInDim", made, wanted, range(len(wanted) - made.rank, len(wanted)))
+    return b.today("BroadcastInDim", made, wanted, range(len(wanted) - made.rank, len(wanted)))

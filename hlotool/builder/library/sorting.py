@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.ir import Shape
 
@@ -18,9 +18,9 @@ def _axis(made: XlaOp, axis: int) -> int:
 
 def _sorted(b: Core, operands: list[XlaOp], axis: int, is_descending: bool) -> XlaOp:
     def before(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
-        return today(b, "GtTotalOrder" if is_descending else "LtTotalOrder", lhs, rhs)
+        return b.today("GtTotalOrder" if is_descending else "LtTotalOrder", lhs, rhs)
 
-    return today(b, "Sort", operands, before, axis, True)
+    return b.today("Sort", operands, before, axis, True)
 
 
 @function()
@@ -51,8 +51,8 @@ def arg_sort(b: Core, operand: Any, axis: int = -1, is_descending: bool = False,
     axis = _axis(made, axis)
     from hlotool.builder.python_values import element_type_of
 
-    places = today(b, "Iota", Shape.array(element_type_of(index_type), made.dims), axis)
-    return today(b, "GetTupleElement", _sorted(b, [made, places], axis, is_descending), 1)
+    places = b.today("Iota", Shape.array(element_type_of(index_type), made.dims), axis)
+    return b.today("GetTupleElement", _sorted(b, [made, places], axis, is_descending), 1)
 
 
 @function()
@@ -64,7 +64,7 @@ def median(b: Core, operand: Any, axis: int = -1) -> XlaOp:
     dims = [n for d, n in enumerate(made.dims) if d != axis]
 
     def at(place: int) -> XlaOp:
-        return today(b, "Reshape", today(b, "SliceInDim", rows, place, place + 1, 1, axis), dims)
+        return b.today("Reshape", b.today("SliceInDim", rows, place, place + 1, 1, axis), dims)
 
     if size % 2:
         return at(size // 2)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.matrices import matrix
 from hlotool.builder.problems import demand
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def _loop(b: Core, count: int, step: Any, init: list[XlaOp]) -> list[XlaOp]:
     """The values after step(i, *values) for i = 0 ... count - 1."""
-    found = today(b, "ForEachIndex", count, step, init)
-    return [today(b, "GetTupleElement", found, i) for i in range(len(init))]
+    found = b.today("ForEachIndex", count, step, init)
+    return [b.today("GetTupleElement", found, i) for i in range(len(init))]
 
 
 def _column(b: Core, table: XlaOp, at: XlaOp, axis: int) -> XlaOp:
@@ -28,20 +28,20 @@ def _column(b: Core, table: XlaOp, at: XlaOp, axis: int) -> XlaOp:
     axis += table.rank
     starts = [at if d == axis else b.operand(0, "s32") for d in range(table.rank)]
     sizes = [1 if d == axis else n for d, n in enumerate(table.dims)]
-    found = today(b, "DynamicSlice", table, starts, sizes)
-    return today(b, "Reshape", found, [n for d, n in enumerate(table.dims) if d != axis])
+    found = b.today("DynamicSlice", table, starts, sizes)
+    return b.today("Reshape", found, [n for d, n in enumerate(table.dims) if d != axis])
 
 
 def _with_column(b: Core, table: XlaOp, new: XlaOp, at: XlaOp, axis: int) -> XlaOp:
     axis += table.rank
     starts = [at if d == axis else b.operand(0, "s32") for d in range(table.rank)]
-    return today(b, "DynamicUpdateSlice", table,
-                 today(b, "Reshape", new, [1 if d == axis else n for d, n in enumerate(table.dims)]), starts)
+    return b.today("DynamicUpdateSlice", table,
+                 b.today("Reshape", new, [1 if d == axis else n for d, n in enumerate(table.dims)]), starts)
 
 
 def _wide(b: Core, value: XlaOp, dims: Any, missing: int) -> XlaOp:
     """A value repeated along a dimension, counted from the end, that it lacks."""
-    return today(b, "BroadcastInDim", value, dims, [d for d in range(len(dims)) if d != missing + len(dims)])
+    return b.today("BroadcastInDim", value, dims, [d for d in range(len(dims)) if d != missing + len(dims)])
 
 
 @function()
@@ -57,32 +57,32 @@ def lu_decomposition(b: Core, a: Any) -> XlaOp:
     rows, columns = made.dims[-2:]
     batch, count = made.dims[:-2], min(rows, columns)
     line = Shape.array("s32", (*batch, rows))
-    places = today(b, "Iota", line, len(batch))
-    down = today(b, "Iota", Shape.array("s32", made.dims), made.rank - 2)
-    right = today(b, "Iota", Shape.array("s32", made.dims), made.rank - 1)
+    places = b.today("Iota", line, len(batch))
+    down = b.today("Iota", Shape.array("s32", made.dims), made.rank - 2)
+    right = b.today("Iota", Shape.array("s32", made.dims), made.rank - 1)
 
     def step(j: XlaOp, lu: XlaOp, pivots: XlaOp, order: XlaOp, places: XlaOp, down: XlaOp, right: XlaOp) -> list[XlaOp]:
         column = _column(b, lu, j, -1)
-        height = today(b, "Select", places >= j, today(b, "Abs", column), -1.0)
-        pivot = today(b, "ArgMax", height, height.rank - 1)
-        swapped = today(b, "Select", today(b, "Eq", places, j), _wide(b, pivot, places.dims, -1), today(
-            b, "Select", today(b, "Eq", places, _wide(b, pivot, places.dims, -1)), j, places))
-        lu = today(b, "TorchGather", lu, _wide(b, swapped, lu.dims, -1), lu.rank - 2)
-        order = today(b, "TorchGather", order, swapped, order.rank - 1)
+        height = b.today("Select", places >= j, b.today("Abs", column), -1.0)
+        pivot = b.today("ArgMax", height, height.rank - 1)
+        swapped = b.today("Select", b.today("Eq", places, j), _wide(b, pivot, places.dims, -1), b.today(
+            "Select", b.today("Eq", places, _wide(b, pivot, places.dims, -1)), j, places))
+        lu = b.today("TorchGather", lu, _wide(b, swapped, lu.dims, -1), lu.rank - 2)
+        order = b.today("TorchGather", order, swapped, order.rank - 1)
         row, column = _column(b, lu, j, -2), _column(b, lu, j, -1)
         head = _column(b, column, j, -1)
-        is_zero = today(b, "Eq", head, today(b, "ZerosLike", head))
-        safe = today(b, "Select", is_zero, today(b, "OnesLike", head), head)
-        share = today(b, "Div", column, _wide(b, safe, column.dims, -1))
-        below = today(b, "Gt", down, j)
-        factors = today(b, "Select", below, _wide(b, share, lu.dims, -1), today(b, "ZerosLike", lu))
+        is_zero = b.today("Eq", head, b.today("ZerosLike", head))
+        safe = b.today("Select", is_zero, b.today("OnesLike", head), head)
+        share = b.today("Div", column, _wide(b, safe, column.dims, -1))
+        below = b.today("Gt", down, j)
+        factors = b.today("Select", below, _wide(b, share, lu.dims, -1), b.today("ZerosLike", lu))
         rest = lu - factors * _wide(b, row, lu.dims, -2)
-        lu = today(b, "Select", below & today(b, "Gt", right, j), rest,
-                   today(b, "Select", below & today(b, "Eq", right, j), factors, lu))
+        lu = b.today("Select", below & b.today("Gt", right, j), rest,
+                   b.today("Select", below & b.today("Eq", right, j), factors, lu))
         return [lu, _with_column(b, pivots, pivot, j, -1), order, places, down, right]
 
-    start = [made, today(b, "Full", Shape.array("s32", (*batch, count)), 0), places, places, down, right]
-    return today(b, "Tuple", _loop(b, count, step, start)[:3])
+    start = [made, b.today("Full", Shape.array("s32", (*batch, count)), 0), places, places, down, right]
+    return b.today("Tuple", _loop(b, count, step, start)[:3])
 
 
 def without_algorithm(args: Sequence[Any]) -> list[Any]:
@@ -104,7 +104,7 @@ def tridiagonal_solver(b: Core, lower_diagonal: Any, main_diagonal: Any, upper_d
            and (*given.dims[:-2], given.dims[-1]) == (*main.dims[:-2], size), ARGUMENTS,
            "TridiagonalSolver takes diagonals [..., 1, n] and right sides [..., m, n]; they are "
            f"{', '.join(o.shape.text(False) for o in (lower, main, upper, given))}")
-    below, middle, above = (today(b, "BroadcastInDim", o, given.dims, range(given.rank)) for o in (lower, main, upper))
+    below, middle, above = (b.today("BroadcastInDim", o, given.dims, range(given.rank)) for o in (lower, main, upper))
 
     def forward(i: XlaOp, middle: XlaOp, found: XlaOp, below: XlaOp, above: XlaOp) -> list[XlaOp]:
         at, before = i + 1, i
@@ -116,9 +116,9 @@ def tridiagonal_solver(b: Core, lower_diagonal: Any, main_diagonal: Any, upper_d
     middle, found, _, above = _loop(b, size - 1, forward, [middle, given, below, above])
 
     def backward(i: XlaOp, found: XlaOp, middle: XlaOp, above: XlaOp) -> list[XlaOp]:
-        at = today(b, "Sub", size - 1, i)
-        after = today(b, "Min", at + 1, size - 1)
-        rest = today(b, "Select", today(b, "Eq", i, 0), 0.0, _column(b, above, at, -1) * _column(b, found, after, -1))
+        at = b.today("Sub", size - 1, i)
+        after = b.today("Min", at + 1, size - 1)
+        rest = b.today("Select", b.today("Eq", i, 0), 0.0, _column(b, above, at, -1) * _column(b, found, after, -1))
         value = (_column(b, found, at, -1) - rest) / _column(b, middle, at, -1)
         return [_with_column(b, found, value, at, -1), middle, above]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.codes import ARGUMENTS
-from hlotool.builder.functions import function, today
+from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.ir import Shape
@@ -25,17 +25,17 @@ def top_k_with_partitions(b: Core, operand: Any, k: int, num_partitions: int = 1
     demand(num_partitions >= 1, ARGUMENTS, f"num_partitions is {num_partitions}; it is at least 1")
     width = -(-size // num_partitions)
     if num_partitions == 1 or k >= width:
-        return today(b, "TopK", made, k)
+        return b.today("TopK", made, k)
     values, places = [], []
     for start in range(0, size, width):
-        part = today(b, "SliceInDim", made, start, min(start + width, size), 1, made.rank - 1)
-        found = today(b, "TopK", part, min(k, part.dims[-1]))
-        values.append(today(b, "GetTupleElement", found, 0))
-        places.append(today(b, "Add", today(b, "GetTupleElement", found, 1), start))
-    whole, where = (today(b, "ConcatInDim", rows, dimension=made.rank - 1) for rows in (values, places))
-    best = today(b, "TopK", whole, k)
-    chosen = today(b, "TorchGather", where, today(b, "GetTupleElement", best, 1), made.rank - 1)
-    return today(b, "Tuple", [today(b, "GetTupleElement", best, 0), chosen])
+        part = b.today("SliceInDim", made, start, min(start + width, size), 1, made.rank - 1)
+        found = b.today("TopK", part, min(k, part.dims[-1]))
+        values.append(b.today("GetTupleElement", found, 0))
+        places.append(b.today("Add", b.today("GetTupleElement", found, 1), start))
+    whole, where = (b.today("ConcatInDim", rows, dimension=made.rank - 1) for rows in (values, places))
+    best = b.today("TopK", whole, k)
+    chosen = b.today("TorchGather", where, b.today("GetTupleElement", best, 1), made.rank - 1)
+    return b.today("Tuple", [b.today("GetTupleElement", best, 0), chosen])
 
 
 @function()
@@ -62,9 +62,9 @@ def aggregate_to_top_k_builder(b: Core, operands: Sequence[Any], init_values: Se
 
 
 def _first(b: Core, made: list[XlaOp], count: int, axis: int, comparator: Any) -> XlaOp:
-    found = today(b, "Sort", made, comparator, axis, True)
-    rows = [found] if len(made) == 1 else [today(b, "GetTupleElement", found, i) for i in range(len(made))]
-    return today(b, "Tuple", [today(b, "SliceInDim", row, 0, count, 1, axis) for row in rows])
+    found = b.today("Sort", made, comparator, axis, True)
+    rows = [found] if len(made) == 1 else [b.today("GetTupleElement", found, i) for i in range(len(made))]
+    return b.today("Tuple", [b.today("SliceInDim", row, 0, count, 1, axis) for row in rows])
 
 
 @function("ApproxTopKFallback")
@@ -98,11 +98,11 @@ def torch_scatter_dense(b: Core, input: Any, index: Any, src: Any, dim: int, com
            f"{', '.join(o.shape.text(False) for o in (made, given, new))}")
     columns = []
     for d in range(made.rank):
-        column = given if d == axis else today(b, "Iota", Shape.array(given.element_type, given.dims), d)
-        columns.append(today(b, "Reshape", column, [*given.dims, 1]))
+        column = given if d == axis else b.today("Iota", Shape.array(given.element_type, given.dims), d)
+        columns.append(b.today("Reshape", column, [*given.dims, 1]))
     numbers = {"update_window_dims": [], "inserted_window_dims": range(made.rank),
                "scatter_dims_to_operand_dims": range(made.rank), "index_vector_dim": made.rank}
-    return today(b, "Scatter", made, today(b, "ConcatInDim", columns, dimension=made.rank), new, combiner, numbers)
+    return b.today("Scatter", made, b.today("ConcatInDim", columns, dimension=made.rank), new, combiner, numbers)
 
 
 @function()
@@ -110,13 +110,13 @@ def disassemble_tuple(b: Core, tuple_data: Any) -> list[XlaOp]:
     """The elements of a tuple."""
     made = b.operand(tuple_data)
     demand(made.shape.is_tuple, ARGUMENTS, f"DisassembleTuple takes a tuple; it is given {made.shape.text(False)}")
-    return [today(b, "GetTupleElement", made, i) for i in range(len(made.shape.elements))]
+    return [b.today("GetTupleElement", made, i) for i in range(len(made.shape.elements))]
 
 
 @function()
 def box_muller_transform(b: Core, first: Any, second: Any) -> XlaOp:
     """Two arrays of normal numbers, from two of numbers that are uniform in (0, 1): a tuple."""
     x, y = b.operands(first, second)
-    radius = today(b, "Sqrt", today(b, "Log", today(b, "Max", x, 1e-7)) * -2.0)
+    radius = b.today("Sqrt", b.today("Log", b.today("Max", x, 1e-7)) * -2.0)
     angle = y * (2.0 * math.pi)
-    return today(b, "Tuple", [today(b, "Sin", angle) * radius, today(b, "Cos", angle) * radius])
+    return b.today("Tuple", [b.today("Sin", angle) * radius, b.today("Cos", angle) * radius])
