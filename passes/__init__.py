@@ -1,8 +1,13 @@
 """Passes over a module; PASSES finds those that transform modules by name.
 
-A folder is a subject: `verify` what must hold, `legalize` forms of other times, `lift` what stands between HLO and
-StableHLO, `lints` what is allowed but hardly meant, `equality` whether two modules are the same, `cost` what running
-one costs. The files beside them serve all: shapes inferred, instructions rewritten, findings placed in the text.
+A folder is a subject: `verify` checks constraints, `legalize` brings forms of other times up to date, `lift` rewrites
+operations that StableHLO lacks, `lints` finds programs that are legal but probably unintended, `equality` compares two
+modules, `cost` counts the cost of running one. The files beside them serve all of these.
+
+Passes of other packages are entry points (name = "module:function"); one is loaded when somebody names it:
+
+    [project.entry-points."hlotool.passes"]
+    merge-negations = "house_hlo.passes:merge_negations"
 """
 
 from __future__ import annotations
@@ -15,18 +20,20 @@ from typing import TypeAlias
 
 from hlotool.ir import HloModule
 
-#: takes a module and gives the transformed one, which may be the same object; keyword parameters are its options
+#: function from a module to the transformed one, which may be the same object; keyword parameters are its options
 Pass: TypeAlias = Callable[..., HloModule]
+#: the entry point group of other packages' passes
+GROUP = "hlotool.passes"
 
 
 def library_files() -> tuple[str, ...]:
-    """The files of `lift` that lift library calls: each is a pass of its name, and declares the rules of a family."""
+    """Return the files of `lift` that lift library calls: each is a pass of its name with the rules of a family."""
     return tuple(sorted(path.stem for path in pathlib.Path(__file__).parent.glob("lift/lift_library_*.py")))
 
 
 @functools.cache
 def _homes() -> Mapping[str, str]:
-    """Name -> the module that holds the function of that name, hyphens as underscores."""
+    """Return the modules that hold the passes, by name; the function's name has underscores for hyphens."""
     return {
         "dce": "hlotool.passes.dce",
         "legalize": "hlotool.passes.legalize.legalizer",
@@ -37,9 +44,14 @@ def _homes() -> Mapping[str, str]:
 
 
 class _Passes(Mapping[str, Pass]):
-    """Name -> pass, imported when asked for: reading a module must not load every operation."""
+    """Passes by name, imported when asked for: reading a module must not load every operation.
+
+    A pass of an installed package is found by its name, and is not listed. Raises HloError where it cannot be loaded.
+    """
 
     def __getitem__(self, name: str) -> Pass:
+        if name not in _homes():
+            return _declared_elsewhere(name)
         found: Pass = getattr(importlib.import_module(_homes()[name]), name.replace("-", "_"))
         return found
 
@@ -48,6 +60,38 @@ class _Passes(Mapping[str, Pass]):
 
     def __len__(self) -> int:
         return len(_homes())
+
+
+def installed_passes() -> dict[str, str]:
+    """Return the names of passes of installed packages, and the packages; none of their code is loaded."""
+    from importlib.metadata import entry_points
+
+    return {point.name: f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
+            for point in entry_points(group=GROUP)}
+
+
+def _declared_elsewhere(name: str) -> Pass:
+    """Return the pass that a package declares under a name.
+
+    Raises KeyError if no package does, HloError if the pass cannot be loaded.
+    """
+    from importlib.metadata import entry_points
+
+    from hlotool.diagnostics import Diagnostic, HloError
+    from hlotool.passes.codes import BAD_PASS
+
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            found: Pass = point.load()
+        except Exception as error:  # another package's code may fail in any way
+            problem = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
+        else:
+            if callable(found):
+                return found
+            problem = f"{point.value} is no function"
+        raise HloError([Diagnostic(BAD_PASS, f"the pass {name!r}: {problem}", filename=f"{GROUP}: {point.name}",
+                                   help="mend the package that declares it")])
+    raise KeyError(name)
 
 
 PASSES: Mapping[str, Pass] = _Passes()

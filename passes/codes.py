@@ -1,4 +1,4 @@
-"""The codes that verification reports, apart from the operations' own constraints (`clamp-c1`)."""
+"""The codes of verification, apart from the operations' own constraints (`clamp-c1`), and of installed passes."""
 
 from hlotool.diagnostics import define
 
@@ -87,3 +87,5 @@ RECOVERY = define("V269", "bad-recovery-module", "a module quoted in origin_reco
 
 #: codes of findings that leave the module usable
 WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN})
+
+BAD_PASS = define("L301", "bad-pass", "a pass of an installed package that cannot be loaded")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Iterator
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.whole_files import require_beside, write_whole
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
-from hlotool.passes import PASSES, Pass
+from hlotool.passes import PASSES, Pass, installed_passes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.list:
-        print("\n".join(map(_described, PASSES)))
+        print("\n".join([*map(_described, PASSES), *starmap(_of_package, installed_passes().items())]))
         return 0
     try:
         pipeline = [_pass(word) for word in args.passes.split(",") if word]
     except ValueError as error:
         complain(f"hlotool opt: {error}")
         return 2
+    except HloError as error:
+        return max(2, report(error.diagnostics))
     if not args.paths:
         complain("hlotool opt: no modules given; - stands for standard input")
         return 2
@@ -94,10 +97,12 @@ def _write(output: str | None, text: str, *, whole: bool) -> None:
 
 
 def _pass(word: str) -> tuple[Pass, dict[str, Any]]:
-    """A pass and its keywords from `name:option=value:option`. Raises ValueError with what is wrong."""
+    """Return a pass and its keywords from `name:option=value:option`. Raises ValueError with the mistake."""
     name, *given = word.strip().split(":")
     if name not in PASSES:
-        raise ValueError(f"no pass is called {name!r}; there are {', '.join(PASSES)}{suggestion(name, PASSES)}")
+        known_names = [*PASSES, *installed_passes()]
+        raise ValueError(f"no pass is called {name!r}; there are {', '.join(known_names)}"
+                         f"{suggestion(name, known_names)}")
     known, options = _options(PASSES[name]), {}
     for option in given:
         key, _, value = option.partition("=")
@@ -111,12 +116,12 @@ def _pass(word: str) -> tuple[Pass, dict[str, Any]]:
 
 
 def _options(function: Pass) -> dict[str, Any]:
-    """The keyword parameters of a pass with their defaults."""
+    """Return the keyword parameters of a pass with their defaults."""
     return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY}
 
 
 def _value(option: str, text: str, default: Any) -> Any:
-    """An option's value, of the type of its default; flags may stand alone."""
+    """Return an option's value, of the type of its default; a flag without a value is true."""
     if isinstance(default, bool):
         if text not in ("", "true", "false"):
             raise ValueError(f"{option} is true or false, not {text!r}")
@@ -130,8 +135,12 @@ def _value(option: str, text: str, default: Any) -> Any:
 
 
 def _described(name: str) -> str:
-    """A line on a pass: its name, its options, the first sentence of its file."""
+    """Return the name of a pass with its options, and the first sentence of its file."""
     function = PASSES[name]
     options = "".join(f":{key.replace('_', '-')}={str(default).lower()}" for key, default in _options(function).items())
     summary = (inspect.getdoc(inspect.getmodule(function)) or "").partition("\n")[0]
     return f"{name}{options}\n    {summary}"
+
+
+def _of_package(name: str, package: str) -> str:
+    return f"{visible(name)}\n    a pass of {visible(package)}, loaded when it is named"

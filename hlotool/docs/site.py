@@ -18,9 +18,9 @@ from typing import Any
 
 from hlotool.diagnostics.pages import filled
 
-#: the guide, in the order in which it is read; a page that is not named here comes after
-_ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library", "editors",
-          "configuration", "speed")
+#: pages of the guide in the order in which they are read; pages that are not named here come after
+_ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library",
+          "extending", "editors", "configuration", "speed")
 
 
 @dataclass(frozen=True)
