@@ -28,7 +28,7 @@ from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, who_is_right
 from hlotool.ops import OPS
 from hlotool.passes.equality import NotComparable
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
-from hlotool.process import note_progress
+from hlotool.process import note_progress, work_time
 from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
 
 Array: TypeAlias = Any
@@ -271,7 +271,7 @@ class _Work:
                 tried += 1
                 self.options.progress(f"{self.chain.name}: {len(waiting)} passes on arguments, set {tried}")
                 note_progress()
-                values = TriedArguments(self.form, given, time.monotonic() + self.options.time_limit)
+                values = TriedArguments(self.form, given, work_time() + self.options.time_limit)
                 for verdict in waiting:
                     self._try(verdict, values)
                     if time.process_time() - started > self.options.budget and number >= _LEAST_SETS:

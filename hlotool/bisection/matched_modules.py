@@ -14,7 +14,6 @@ shadow and samples of the few instructions between it and what both modules shar
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy
 from hlotool.numerics import Evidence, Judgement, Kind, judge
 from hlotool.passes.equality import leaf_numbers
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 
@@ -213,7 +213,7 @@ class _Matching:
 
         try:
             for count in _SAMPLES:
-                if not found.is_wrong or time.monotonic() > self.whole.until:
+                if not found.is_wrong or work_time() > self.whole.until:
                     break
                 found = judge(value, Evidence(reference, of("shadow"), [of(n) for n in range(count)],
                                               lambda: [of(-1 - n) for n in range(_STRICT)]))

@@ -6,7 +6,6 @@ error model of hlotool.verdict wants to know).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -16,7 +15,7 @@ from hlotool.execution import InstructionRuns, Program, Rebinding, flat
 from hlotool.ir import Shape, dtype_of_numpy
 from hlotool.numerics import RandomRounding, shadow_rebinding, widened
 from hlotool.passes.equality import Value, leaf_numbers
-from hlotool.process import available_memory
+from hlotool.process import available_memory, work_time
 from hlotool.verdict import OutOfTime, Watch
 
 Array: TypeAlias = Any
@@ -37,7 +36,7 @@ class RememberedValues:
 
     form: CanonicalForm
     arguments: Sequence[Array]
-    #: when to stop, on the clock of time.monotonic
+    #: when to stop, on the clock of `work_time()`
     until: float
     _known: dict[Way, dict[int, Any]] = field(default_factory=dict)
     _runs: dict[tuple[int, Way], InstructionRuns] = field(default_factory=dict)
@@ -108,7 +107,7 @@ class RememberedValues:
             if missing:
                 stack.extend(missing)
                 continue
-            if time.monotonic() > self.until:
+            if work_time() > self.until:
                 raise OutOfTime
             self._run(recipe, way, known)
             stack.pop()

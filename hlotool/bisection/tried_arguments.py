@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.numerics import Evidence, Judgement, Kind, judge, sample_program, shadow_program
+from hlotool.process import work_time
 from hlotool.verdict import ArgumentSet, Watch
 
 Array: TypeAlias = Any
@@ -57,7 +57,7 @@ class TriedArguments:
 
     def give_time(self, seconds: float) -> None:
         """What is computed next may take so long."""
-        self.until = time.monotonic() + seconds
+        self.until = work_time() + seconds
         for values in (self._values, self._matched.values if self._matched is not None else None):
             if values is not None:
                 values.until = self.until
@@ -112,7 +112,7 @@ class TriedArguments:
         reference, given = self.results(before)[device][result], self.results(after)[device][result]
         found = judge(given, Evidence(reference))
         for count in _SAMPLES:
-            if not found.is_wrong or found.problem or time.monotonic() > self.until:
+            if not found.is_wrong or found.problem or work_time() > self.until:
                 break
             evidence = self._evidence(before, device, result, count)
             found = judge(given, evidence)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from hlotool.blame.nonfinite import FOLDS
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 Rows: TypeAlias = Sequence[Sequence[Array]]
@@ -145,7 +145,7 @@ def match_values(before: Program, after: Program, arguments: Rows, *, seconds: f
     Raises HloError where the two take other arguments, where the reference cannot run one, or not in `seconds`.
     """
     require_one_signature(before, after, of_results=False)
-    deadline = time.monotonic() + seconds
+    deadline = work_time() + seconds
     (left, ours), (right, theirs) = (_Watch(program, deadline).run(arguments) for program in (before, after))
     plain = {_exact(a) for row in arguments for a in row}
     by_exact: dict[bytes, _Alike] = defaultdict(_Alike)
@@ -259,7 +259,7 @@ class _Watch:
 
     def _see(self, moment: Moment) -> Any:
         instruction, value = moment.instruction, moment.value
-        if time.monotonic() > self._deadline:
+        if work_time() > self._deadline:
             raise HloError([Diagnostic(UNSUPPORTED, "the reference has not run the program in the time that was given",
                                        filename=self._program.filename,
                                        help="give a smaller program, or more time")])

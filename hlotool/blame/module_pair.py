@@ -9,7 +9,6 @@ right module's results those of the left.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.numerics import Evidence, Judgement, judge, takes_ordinary, ulp_distance
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 #: the calls that lead to an instruction, by names and iterations, and its own name
@@ -63,7 +63,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     Raises HloError where the two take other arguments or give other results, or the reference cannot run one of them.
     """
     require_one_signature(left, right)
-    started = time.monotonic()
+    started = work_time()
     known = _Left()
     evidence = Evidences(left, arguments, evaluate_program(left, arguments, known.see))
     look = _Right(known)
@@ -72,16 +72,16 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
         return None
     result, judgement = wrong
     for suspect in look.in_turn():
-        if time.monotonic() - started > seconds:
+        if work_time() - started > seconds:
             break
         repaired = evaluate_program(right, arguments, suspect.repair)
         if _first_wrong(evidence, repaired) is None:
-            return suspect.blame(right, result, True, time.monotonic() - started)
+            return suspect.blame(right, result, True, work_time() - started)
     far = next((s for s in look.suspects.values() if not s.is_near), None)
     if far is not None:
-        return far.blame(right, result, False, time.monotonic() - started)
+        return far.blame(right, result, False, work_time() - started)
     return PairBlame(Place(right.module, result_maker(right.module.entry.root, result)), judgement, None, False, result,
-                     seconds=time.monotonic() - started)
+                     seconds=work_time() - started)
 
 
 def _first_wrong(evidence: Evidences, given: list[list[Array]]) -> tuple[int, Judgement] | None:

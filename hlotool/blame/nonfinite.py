@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,6 +27,7 @@ from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.ops import OPS, limits
+from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
 Array: TypeAlias = Any
@@ -104,7 +104,7 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
     After `seconds` no further trial begins; what is not tried yet is listed all the same. `values` keeps what the
     reference's run gives, for who asks further.
     """
-    until = time.monotonic() + seconds
+    until = work_time() + seconds
     watches: dict[Kind, _Watch] = {"nan": _Watch(program, "nan"), "infinity": _Watch(program, "infinity")}
 
     def watch(moment: Moment) -> Any:
@@ -239,7 +239,7 @@ class _Trial:
         """Whether the results stay as they are in kind when nothing but this site makes such values."""
         if len(makers) == 1:
             return True
-        if time.monotonic() > self.until:
+        if work_time() > self.until:
             return None
         watch = _Watch(self.program, kind, lambda other: other != site)
         results = _all(evaluate_program(self.program, self.arguments, watch))
@@ -253,7 +253,7 @@ class _Trial:
         tried = [(site, other) for site, other in infinities if not other.is_given and site != wanted][:_TRIED]
         # What overflows again on 1, as loops may, does not on the largest number, and the other way round.
         for saturates, (site, candidate) in itertools.product((False, True), tried):
-            if time.monotonic() > self.until:
+            if work_time() > self.until:
                 return None
             replace_ = _Watch(self.program, "infinity", partial(operator.eq, site), saturates)
             look = _Watch(self.program, "nan")

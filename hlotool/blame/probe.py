@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -20,6 +19,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.numerics import BEYOND_DOUBT, Evidence, Judgement, Kind, judge, sample_program, shadow_program, ulp_of
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 
@@ -185,7 +185,7 @@ class Bench:
     @property
     def is_late(self) -> bool:
         """Whether time is over."""
-        return time.monotonic() > self.until
+        return work_time() > self.until
 
     def first_wrong(self, tried: Part, arguments: Rows, given: Rows | None = None,
                     reference: Rows | None = None) -> Wrong | None:

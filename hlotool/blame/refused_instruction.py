@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 from hlotool.blame.cuts import ancestors, is_cuttable, part
 from hlotool.blame.places import Place
 from hlotool.diagnostics import HloError
 from hlotool.execution import FAILURES, Executor, Program, arguments_for, leaves
 from hlotool.ir import HloInstruction
+from hlotool.process import work_time
 
 
 def refused_instruction(program: Program, executor: Executor, *, seconds: float = 30.0) -> Place | None:
@@ -16,18 +15,18 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
 
     None where the whole does not fail on made arguments, or time is over before it is known.
     """
-    until = time.monotonic() + seconds
+    until = work_time() + seconds
     entry = program.module.entry
     results = entry.root.operands if entry.root.opcode == "tuple" else (entry.root,)
     failing = next((r for r in dict.fromkeys(results)
-                    if time.monotonic() < until and _fails(program, executor, r)), None)
+                    if work_time() < until and _fails(program, executor, r)), None)
     if failing is None:
         return None
     order = [i for i in ancestors(entry, [failing]) if i is failing or (
         i.opcode not in ("parameter", "constant", "tuple", "get-tuple-element") and is_cuttable(i))]
     low, high = 0, len(order) - 1
     while low < high:
-        if time.monotonic() > until:
+        if work_time() > until:
             return None
         middle = (low + high) // 2
         if _fails(program, executor, order[middle]):

@@ -13,6 +13,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program, flat
 from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.passes.read import parse
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 
@@ -35,13 +36,11 @@ def reproduce_blame(blame: Blame, executor: Executor, seconds: float = 30.0) -> 
 
 
 def _is_wrong(text: str, rows: list[list[Array]], executor: Executor, seconds: float) -> bool:
-    import time
-
     try:
         program = Program(parse(text, "reproduction.hlo"))
         entry = program.module.entry
         whole = Part(program, tuple(entry.parameters()), (entry.root,), tuple(entry.instructions))
-        return Bench(executor, time.monotonic() + seconds).first_wrong(whole, rows) is not None
+        return Bench(executor, work_time() + seconds).first_wrong(whole, rows) is not None
     except HloError:
         return False
 

@@ -7,7 +7,6 @@ time, fed with the stored values before it: what is wrong then holds the cause, 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,6 +21,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
 from hlotool.numerics import Evidence, Judgement, judge, sample_program, shadow_program, who_is_right
+from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding
 
 Array: TypeAlias = Any
@@ -141,12 +141,12 @@ def _keeping(wanted: Mapping[str, Array], kept: dict[str, Array]) -> Observer:
 def _blame_stored(program: Program, arguments: Rows, name: str, values: Sequence[StoredValue], seconds: float
                   ) -> Blame | None:
     """The first value that is wrong on the stored values before it; else the first that is wrong."""
-    started = time.monotonic()
+    started = work_time()
     stored = {v.name: v.given for v in values}
     wrong = [v for v in values if v.judgement.is_wrong]
     first: Blame | None = None
     for value in wrong:
-        if first is not None and time.monotonic() > started + seconds:
+        if first is not None and work_time() > started + seconds:
             break
         found = _fed(program, arguments, name, stored, value)
         first = first or found
@@ -157,7 +157,7 @@ def _blame_stored(program: Program, arguments: Rows, name: str, values: Sequence
 
 def _fed(program: Program, arguments: Rows, name: str, stored: Mapping[str, Array], value: StoredValue) -> Blame:
     """The verdict on a value that is computed of the stored ones before it, and the program that does so."""
-    started = time.monotonic()
+    started = work_time()
     computation = value.path[-1].computation if value.path else program.module.entry
     names = TracedNames()
     cut = [i for i in computation.instructions
@@ -168,7 +168,7 @@ def _fed(program: Program, arguments: Rows, name: str, stored: Mapping[str, Arra
     judged = Evidences(alone.program, rows).judge(0, 0, value.given) if fits else value.judgement
     between = tuple(i for i in alone.computed if i is not value.instruction and i.opcode not in ("constant", "tuple"))
     return Blame(name, Place(program.module, value.instruction, value.path), judged, alone, rows, 0, (), 0,
-                 time.monotonic() - started, untold=between)
+                 work_time() - started, untold=between)
 
 
 def _rows(program: Program, arguments: Rows, stored: Mapping[str, Array], path: Path,

@@ -1,6 +1,7 @@
 """Limits of what is evaluated in the caller's own process, where nobody can end it from outside.
 
-Time is looked at between instructions, at every call of a computation. A single instruction whose arithmetic alone
+Time is looked at between instructions, at every call of a computation; while a machine is busy with other programs it
+does not pass (`hlotool.process.work_time`). A single instruction whose arithmetic alone
 takes longer than the limit on any machine is refused before it begins; so is one whose value, beside what the process
 holds already, would take more memory than there may be.
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import time
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS, Cost
-from hlotool.process import available_memory, free_memory, taken_memory
+from hlotool.process import available_memory, free_memory, taken_memory, work_time
 
 #: seconds for one evaluation where nobody says otherwise
 DEFAULT_SECONDS = 60.0
@@ -61,6 +61,7 @@ class RunLimits:
     """The limits of one evaluation, which all of its devices share."""
 
     seconds: float
+    #: the end, on the clock of `work_time()`
     until: float
 
     @classmethod
@@ -68,13 +69,13 @@ class RunLimits:
         """Those that hold on this thread, for what begins now."""
         given = _SECONDS.get()
         seconds = DEFAULT_SECONDS if given is None else given
-        return cls(seconds, time.monotonic() + seconds)
+        return cls(seconds, work_time() + seconds)
 
     def check_time(self) -> None:
         """Raise OutOfTime where time is over."""
         if self.seconds <= 0:
             raise OutOfTime("no time is left for another run of the reference")
-        if time.monotonic() > self.until:
+        if work_time() > self.until:
             raise OutOfTime(f"the reference does not end within {self.seconds:.3g} s")
 
     def check_work(self, instruction: HloInstruction) -> None:

@@ -8,6 +8,7 @@ from hlotool.process.memory import available_memory, bytes_in, free_memory, limi
 from hlotool.process.pool import answers, processors
 from hlotool.process.supervision import can_supervise, note_progress, supervised
 from hlotool.process.user_program import UserProgram, end_user_programs
+from hlotool.process.work_clock import work_time
 from hlotool.process.worker import die_with_parent
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "shared_child",
     "supervised",
     "taken_memory",
+    "work_time",
 ]

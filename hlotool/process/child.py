@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from hlotool.process.ending import time_left
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.frames import LENGTH_BYTES, framed, length_in
 from hlotool.process.memory import granted_memory
+from hlotool.process.work_clock import Question
 
 #: seconds for a process to end by itself when nobody asks any more
 _PATIENCE = 1.0
@@ -59,6 +59,8 @@ class Child:
     #: the process that started the child: what a fork of it inherits is not its own
     _owner: int = 0
     _has_answered: bool = field(default=False, init=False)
+    #: seconds that it had waited for a processor when somebody last looked
+    _waited: float = field(default=0.0, init=False)
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
@@ -89,11 +91,11 @@ class Child:
         assert process.stdin is not None and process.stdout is not None and self._errors is not None
         self._errors.seek(0)
         self._errors.truncate()
-        deadline = time.monotonic() + timeout
+        limit = Question(process.pid, self._waited, timeout)
         try:
             _send(process.stdin, question)
-            size = length_in(self._receive(process.stdout, LENGTH_BYTES, deadline))
-            return pickle.loads(self._receive(process.stdout, size, deadline))
+            size = length_in(self._receive(process.stdout, LENGTH_BYTES, limit))
+            return pickle.loads(self._receive(process.stdout, size, limit))
         except (BrokenPipeError, EOFError) as error:
             raise self._crash(self._last_words(process.wait())) from error
         except TimeoutError as error:
@@ -102,7 +104,8 @@ class Child:
             self.close()
             raise
         finally:
-            if process.poll() is not None or time.monotonic() > deadline:
+            self._waited = limit.end()
+            if process.poll() is not None or limit.left() <= 0:
                 self.close()
 
     def _crash(self, said: str) -> Crashed | OutOfMemory:
@@ -139,7 +142,7 @@ class Child:
             self.close()
             self._owner = os.getpid()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-            self._has_answered = False
+            self._has_answered, self._waited = False, 0.0
             configuration = {"paths": library_paths(), "imports": self.imports, "parent": os.getpid(),
                              "own": str(Path(__file__).parents[2]),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
@@ -151,13 +154,13 @@ class Child:
             _ALL.add(self)
         return self._process
 
-    def _receive(self, stream: IO[bytes], size: int, deadline: float) -> bytes:
+    def _receive(self, stream: IO[bytes], size: int, limit: Question) -> bytes:
         parts, missing = [], size
         while missing:
-            ready, _, _ = select.select([stream], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                self.close()
-                raise TimeoutError
+            while not select.select([stream], [], [], max(0.0, limit.left()))[0]:
+                if limit.left() <= 0:
+                    self.close()
+                    raise TimeoutError
             part = os.read(stream.fileno(), min(missing, 1 << 20))
             if not part:
                 raise EOFError

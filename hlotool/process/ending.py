@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Iterator
 from contextvars import ContextVar
+
+from hlotool.process.work_clock import work_time
 
 #: what is waited for at most, however much longer somebody wants to wait: clocks of the system end somewhere
 _LONGEST = 1e8
@@ -15,7 +16,7 @@ _MOMENT: ContextVar[float | None] = ContextVar("the moment when questions end", 
 
 @contextlib.contextmanager
 def ends_at(moment: float | None) -> Iterator[None]:
-    """Within it no question on this thread is waited for past a moment of time.monotonic(); None: no such moment.
+    """Within it no question on this thread is waited for past a moment of `work_time()`; None: no such moment.
 
     A question that is still open then is TimedOut, and so is at once one that is asked later.
     """
@@ -30,7 +31,7 @@ def time_left(seconds: float) -> float:
     """How many of so many seconds there are until the moment; never less than none, and no more than a clock holds."""
     moment = _MOMENT.get()
     seconds = min(seconds, _LONGEST)
-    return seconds if moment is None else max(0.0, min(seconds, moment - time.monotonic()))
+    return seconds if moment is None else max(0.0, min(seconds, moment - work_time()))
 
 
 def seconds_in(text: str) -> float:

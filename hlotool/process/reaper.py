@@ -64,15 +64,15 @@ def _end_all(program: int) -> None:
     with contextlib.suppress(OSError):
         os.killpg(program, signal.SIGKILL)
     until = time.monotonic() + _PATIENCE
-    while (left := _descendants()) and time.monotonic() < until:
+    while (left := descendants(os.getpid())) and time.monotonic() < until:
         for process in left:
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.002)
 
 
-def _descendants() -> list[int]:
-    """The processes below this one that have not ended; none where the system does not list them."""
+def descendants(root: int) -> list[int]:
+    """Return the processes below `root` that have not ended; none where the system does not list them."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(OSError):
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -81,7 +81,7 @@ def _descendants() -> list[int]:
                 state, parent = file.read().rpartition(b")")[2].split()[:2]
                 if state not in (b"Z", b"X"):
                     children.setdefault(int(parent), []).append(int(name))
-    found, rest = [], [os.getpid()]
+    found, rest = [], [root]
     while rest:
         below = children.get(rest.pop(), [])
         found += below

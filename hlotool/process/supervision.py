@@ -7,21 +7,25 @@ gets, and says what became of the work where that cannot.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.process.codes import ENDED, TIME
+from hlotool.process.work_clock import waited_by_all
 from hlotool.process.worker import die_with_parent
 
 #: seconds that a command has to end by itself after an interrupt
 _PATIENCE = 0.5
+#: seconds between two looks at how long the work has waited for a processor, which take milliseconds
+_LOOK = 1.0
 #: where the process at work says that it goes on; None: nobody watches
 _progress: int | None = None
 
@@ -48,15 +52,18 @@ def supervised(work: Callable[[], int], seconds: float | None, tell: Callable[[D
         stream.flush()
     parent = os.getpid()
     reading, writing = os.pipe()
+    # No interrupt comes between the fork and what answers it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     worker = os.fork()
     if not worker:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(reading)
         os.set_inheritable(writing, False)
         die_with_parent(parent)
         _progress = writing
         return work()
     os.close(writing)
-    return _Watch(worker, reading, seconds, tell).exit_code()
+    return _Watch(worker, reading, seconds, tell).exit_code(before)
 
 
 @dataclass
@@ -68,11 +75,16 @@ class _Watch:
     seconds: float | None
     tell: Callable[[Diagnostic], int]
     interrupted_at: float | None = None
+    #: seconds that the work has waited for a processor, and when that was looked at
+    _waited: float = 0.0
+    _looked_at: float = -math.inf
 
-    def exit_code(self) -> int:
+    def exit_code(self, mask: Iterable[int]) -> int:
+        """Return the exit code of the work. `mask` are the signals to block once this process heeds them."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._end)
         signal.signal(signal.SIGINT, self._interrupted)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         status = self._wait()
         if status is None:
             return self.tell(Diagnostic(TIME, f"no end within {self.seconds:g} s; --time-limit sets another limit",
@@ -87,8 +99,8 @@ class _Watch:
         return self.tell(Diagnostic(ENDED, f"the command ended with {name}{hint}", filename="<command>"))
 
     def _wait(self) -> int | None:
-        """The status with which the work ended; None where it was ended for its time."""
-        begun, is_open = time.monotonic(), True
+        """Return the status with which the work ended; None if it was ended for its time."""
+        begun, is_open = self._work_time(), True
         while True:
             found, status = os.waitpid(self.worker, os.WNOHANG)
             if found:
@@ -97,7 +109,7 @@ class _Watch:
                 self.interrupted_at = None
                 with contextlib.suppress(ProcessLookupError):  # it was the only one to get the interrupt
                     os.kill(self.worker, signal.SIGINT)
-            if self.seconds is not None and time.monotonic() - begun > self.seconds:
+            if self.seconds is not None and self._work_time() - begun > self.seconds:
                 os.kill(self.worker, signal.SIGKILL)
                 os.waitpid(self.worker, 0)
                 return None
@@ -106,7 +118,14 @@ class _Watch:
                 time.sleep(0.005)
             elif select.select([self.progress], [], [], left)[0]:
                 is_open = bool(os.read(self.progress, 1 << 16))
-                begun = time.monotonic()
+                begun = self._work_time()
+
+    def _work_time(self) -> float:
+        """Return seconds on a clock that does not go on while the work waits for a processor."""
+        now = time.monotonic()
+        if self.seconds is not None and now - self._looked_at > _LOOK:
+            self._waited, self._looked_at = max(self._waited, waited_by_all(self.worker)), now
+        return now - self._waited
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         """What ends this process ends the other."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.process import work_time
 from hlotool.reduction.candidate import Array, Candidate, Rows
 
 #: bytes of values that are kept
@@ -78,11 +78,11 @@ def values_of(candidate: Candidate, seconds: float = _LONGEST) -> Values:
     found = Values()
     if candidate.rows is None:
         return found
-    deadline, taken = time.monotonic() + seconds, [0]
+    deadline, taken = work_time() + seconds, [0]
     devices = len(candidate.rows)
 
     def watch(moment: Moment) -> Any:
-        if time.monotonic() > deadline:
+        if work_time() > deadline:
             raise _LateError
         instruction, value = moment.instruction, moment.value
         if not moment.path:

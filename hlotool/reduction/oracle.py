@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import abc
 import re
-import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -23,6 +22,7 @@ from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
 from hlotool.numerics import Evidence, Judgement, Kind, judge
 from hlotool.ops import OPS
+from hlotool.process import work_time
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.verdict import OutOfTime, Watch
 
@@ -106,7 +106,7 @@ def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:
     """The results of a candidate that are wrong."""
     program = Program(candidate.module)
     rows = candidate.rows or []
-    until = time.monotonic() + test.time_limit
+    until = work_time() + test.time_limit
     # The reference goes first: a loop that does not end any more ends there without a child's death.
     evidence = Evidences(program, rows, _reference(program, rows, until))
     free = None

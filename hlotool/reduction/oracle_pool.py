@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +14,7 @@ from queue import SimpleQueue
 from typing import TypeAlias
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child, work_time
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import Interest, Sighting
 
@@ -121,7 +120,7 @@ class Asker:
         child = self._children.get()
         try:
             limit = getattr(self.test, "time_limit", 0.0) + getattr(self.test, "seconds", 0.0) + _AROUND
-            return self._answer(child, candidate, max(1.0, min(limit, self.until + _AROUND - time.monotonic())))
+            return self._answer(child, candidate, max(1.0, min(limit, self.until + _AROUND - work_time())))
         except HloError as error:
             return Sighting((), error.diagnostics[0].message)
         except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
@@ -141,7 +140,7 @@ class Asker:
         found = Asked()
         futures = [self._pool.submit(self.look, candidate) for _ in range(times)]
         for future in futures:
-            if found.times and time.monotonic() > self.until and future.cancel():
+            if found.times and work_time() > self.until and future.cancel():
                 continue
             seen = future.result()
             found.times += 1
@@ -188,7 +187,7 @@ class Asker:
             self._check_time()
 
     def _check_time(self) -> None:
-        if time.monotonic() > self.until:
+        if work_time() > self.until:
             raise OutOfTimeError
 
 

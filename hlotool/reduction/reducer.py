@@ -25,6 +25,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program
 from hlotool.ir import Attributes, clone_module
 from hlotool.passes.read import parse
+from hlotool.process import work_time
 from hlotool.reduction.argument_values import simplify_arguments
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import NOT_SHOWN
@@ -181,10 +182,10 @@ class _Run:
 
     def _first(self) -> Asked:
         """Ask the original, and learn the sign of its failure."""
-        begun = time.monotonic()
+        begun = work_time()
         seen = self.asker.look(self.original)
         for _ in range(max(0, (self.options.repeats or 1) - 1)):
-            if seen.signs or time.monotonic() > self.asker.until:
+            if seen.signs or work_time() > self.asker.until:
                 break
             seen = self.asker.look(self.original)
         if not seen.signs:
@@ -193,12 +194,12 @@ class _Run:
                                        f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""),
                                        filename=self.filename)])
         self.asker.sign = seen.signs[0]
-        times = self.options.repeats or (_FIRST if time.monotonic() - begun < _SLOW else 1)
+        times = self.options.repeats or (_FIRST if work_time() - begun < _SLOW else 1)
         if not self.asker.test.may_be_flaky:
             times = 1
-        begun = begun if times == 1 else time.monotonic()
+        begun = begun if times == 1 else work_time()
         first = self.asker.count(self.original, times - 1) if times > 1 else Asked()
-        self._tighten(time.monotonic() - begun)
+        self._tighten(work_time() - begun)
         first.times, first.seen, first.said = first.times + 1, first.seen + 1, seen.said
         self.asker.rate = first.seen / first.times
         return first

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -32,6 +31,7 @@ from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
 from hlotool.numerics import terms_of_product
 from hlotool.ops import int_limits, limits, specials
+from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
 
@@ -275,11 +275,11 @@ class ArgumentSearch:
             return
         self._is_tried = True
         wishes = Wishes(self.program)
-        until = time.monotonic() + _TRIALS_SECONDS
+        until = work_time() + _TRIALS_SECONDS
         for trial in range(_TRIALS):
-            if time.monotonic() > until:
+            if work_time() > until:
                 return
-            watch = Watch(is_after_origins=True, until=time.monotonic() + _TRIAL_SECONDS)
+            watch = Watch(is_after_origins=True, until=work_time() + _TRIAL_SECONDS)
             try:
                 results = watch.run(self.program, self.make("plain", trial).values)
             except (OutOfTime, HloError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, Program, run_limit
 from hlotool.numerics import Evidence, sample_program, shadow_program
+from hlotool.process import work_time
 from hlotool.verdict.argument_sets import ArgumentSet
 
 Array: TypeAlias = Any
@@ -46,8 +46,8 @@ class Case:
         Raises HloError where that takes too long or too much memory.
         """
         if self._shadow is None:
-            self._until = time.monotonic() + self.seconds
-        with run_limit(max(0.0, self._until - time.monotonic())):
+            self._until = work_time() + self.seconds
+        with run_limit(max(0.0, self._until - work_time())):
             return self._evidence(device, result, samples, fewest)
 
     def _evidence(self, device: int, result: int, samples: int, fewest: int) -> Evidence:
@@ -65,10 +65,10 @@ class Case:
         assert self.reference is not None
 
         def strict() -> Iterator[Array]:
-            until = time.monotonic() + self.seconds
+            until = work_time() + self.seconds
             for number in range(STRICT):
                 if number == len(self._strict):
-                    with run_limit(max(0.0, until - time.monotonic())):
+                    with run_limit(max(0.0, until - work_time())):
                         self._strict.append(sample_program(self.program, values, number, strict=True,
                                                            product_bits=self.product_bits))
                 yield self._strict[number][device][result]

@@ -51,6 +51,7 @@ from hlotool.numerics import (
     without_ends,
 )
 from hlotool.ops import OPS
+from hlotool.process import work_time
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
@@ -105,7 +106,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     require_one_signature(one, other)
     if not executors:
         raise ValueError("compare needs an executor, or several")
-    work = _Work(one, other, tuple(executors), tolerance, time_limit, time.monotonic() + time_budget, b is not None,
+    work = _Work(one, other, tuple(executors), tolerance, time_limit, work_time() + time_budget, b is not None,
                  counts_extremes, locate)
     started = time.monotonic()
     try:
@@ -183,15 +184,15 @@ class _Work:
         held = self.one.devices * sum(map(bytes_of, shapes))
         most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))
         at_a_time = min(_FIRST_BATCH, most)
-        begun = time.monotonic()
+        begun = work_time()
         while batch := self._evaluated(list(itertools.islice(numbered, at_a_time))):
             self._compare_batch(batch)
-            if time.monotonic() < begun + _QUICK:
+            if work_time() < begun + _QUICK:
                 at_a_time = min(2 * at_a_time, most)
-            begun = time.monotonic()
+            begun = work_time()
             if not (self.running or self.is_pair or self.is_alone):
                 break
-            if self.found.findings or (time.monotonic() > self.until and self.found.compared):
+            if self.found.findings or (work_time() > self.until and self.found.compared):
                 break
         if not self.found.findings:
             self._settle()
@@ -206,12 +207,12 @@ class _Work:
             is_first = number == 0
             # The first sets, one of each kind, are not left out because a machine is busy.
             until = self.until + (len(KINDS) > number) * min(_GRACE, self.time_limit)
-            if not is_first and time.monotonic() > until:
+            if not is_first and work_time() > until:
                 break
             if self.has_no_reference:
                 cases.append(Case(self.one, chosen, number, None))
                 continue
-            longest = time.monotonic() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
+            longest = work_time() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
             watch = Watch(self.coverage, until=max(until, longest))
             try:
                 cases.append(Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit,
@@ -269,7 +270,7 @@ class _Work:
         for position in positions:
             case = cases[position]
             compared = self.found.compared + len(held)
-            if time.monotonic() > self.until + (len(KINDS) > case.number) * _GRACE and compared > 2:
+            if work_time() > self.until + (len(KINDS) > case.number) * _GRACE and compared > 2:
                 break
             judged = [self._judge_case(case, name, found[position]) for name, found in rows]
             if any(judged):
@@ -293,7 +294,7 @@ class _Work:
 
     def _reference_of_other(self, values: list[list[Array]]) -> _Pair | None:
         try:
-            return _Pair(Watch(until=max(self.until, time.monotonic() + 2)).run(self.other, values), None)
+            return _Pair(Watch(until=max(self.until, work_time() + 2)).run(self.other, values), None)
         except (OutOfTime, HloError) as error:
             if isinstance(error, HloError) and not self.found.diagnostics:
                 self.found.diagnostics.extend(error.diagnostics)

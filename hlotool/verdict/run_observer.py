@@ -6,7 +6,6 @@ A watch is a rebinding for `evaluate_program`: it puts a function that looks in 
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, OutOfTime, Program, evaluate_program, run_limit
 from hlotool.ir import HloInstruction
+from hlotool.process import work_time
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -48,7 +48,7 @@ def sides_of(instruction: HloInstruction) -> tuple[str, ...]:
 
 @dataclass
 class Watch:
-    """One run. `coverage` notes the sides taken; `until` is when it must end, on the clock of time.monotonic."""
+    """One run. `coverage` notes the sides taken; `until` is when it must end, on the clock of `work_time()`."""
 
     coverage: Coverage | None = None
     until: float | None = None
@@ -59,7 +59,7 @@ class Watch:
 
     def run(self, program: Program, arguments: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of the reference. Raises OutOfTime, and HloError as it does."""
-        limit = contextlib.nullcontext() if self.until is None else run_limit(self.until - time.monotonic())
+        limit = contextlib.nullcontext() if self.until is None else run_limit(self.until - work_time())
         with limit:
             try:
                 return evaluate_program(program, arguments, rebind=self.rebind)
@@ -115,7 +115,7 @@ class Watch:
                 self.rounds += 1
                 if self.coverage is not None:
                     self.coverage.take(instruction, 0)
-                if self.rounds > MOST_ROUNDS or (self.until is not None and time.monotonic() > self.until):
+                if self.rounds > MOST_ROUNDS or (self.until is not None and work_time() > self.until):
                     raise OutOfTime(f"while {instruction.name} does not end within {self.rounds - 1:,} rounds")
                 return body(state)
 

@@ -1,7 +1,6 @@
 """Numbers of a chain's modules: equal where values are, whatever moves; and values remembered by them."""
 
 import pathlib
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from hlotool.bisection.tried_arguments import Stage, TriedArguments
 from hlotool.execution import Program, evaluate_program
 from hlotool.numerics import sample_program
 from hlotool.passes.equality import NotComparable
+from hlotool.process import work_time
 from hlotool.verdict import ArgumentSearch, ArgumentSet
 
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
@@ -94,7 +94,7 @@ def test_remembered_values_are_those_of_the_reference(path):
     if programs[0].partitions * programs[0].replicas != 1:
         pytest.skip("values are remembered for one device")
     arguments = ArgumentSearch(programs[:1]).make("plain", 0)
-    values = RememberedValues(form, arguments.values[0], time.monotonic() + 60)
+    values = RememberedValues(form, arguments.values[0], work_time() + 60)
     for program in programs:
         try:
             found = values.of(program, form.results(program)[:len(program.results)])
@@ -113,7 +113,7 @@ def test_a_value_is_computed_apart_from_where_it_stops():
         "ROOT t = (f32[], f32[], f32[]) tuple(x, a, b)")))
     form = CanonicalForm()
     x, a, b = form.results(program)[:3]
-    values = RememberedValues(form, [np.float32(0.3)], time.monotonic() + 60)
+    values = RememberedValues(form, [np.float32(0.3)], work_time() + 60)
     own = dict(zip((x, a, b), map(np.float64, values.of(program, [x, a, b])), strict=True))
     assert values.apart(b, "shadow", {x}) == np.exp(np.exp(own[x]))
     assert values.apart(b, "shadow", {a}) == values.apart(b, "shadow", {a, b}) == np.exp(own[a])
@@ -126,7 +126,7 @@ def test_the_samples_of_a_module_without_numbers(way, seed, strict):
     program = Program(hlotool.parse(entry("x = f32[4] parameter(0)\na = f32[4] exponential(x)\n"
                                           "ROOT y = f32[4] log(a)")))
     rows = [[np.float32([0.1, 0.2, 0.3, 0.4])]]
-    tried = TriedArguments(CanonicalForm(), ArgumentSet("plain", rows), time.monotonic() + 60)
+    tried = TriedArguments(CanonicalForm(), ArgumentSet("plain", rows), work_time() + 60)
     (found,), (wanted,) = (each[0] for each in (
         tried.results(Stage(program, None), way), sample_program(program, rows, seed, strict=strict)))
     np.testing.assert_array_equal(found, wanted)

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import re
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,6 +29,7 @@ from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate, evaluate_program, executor_named
 from hlotool.ir import clone_module
+from hlotool.process import work_time
 from hlotool.verdict.argument_sets import ArgumentSearch
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -426,7 +426,7 @@ def test_a_part_that_runs_on_fewer_devices_than_the_whole_is_not_judged() -> Non
     tried = SimpleNamespace(program=Program(part), computed=())
     rows = [[np.ones((4, 8), "f4")]] * 4
     assert tried.program.devices == 1
-    assert Bench(executor_named("pjrt:cpu"), time.monotonic() + 10).first_wrong(tried, rows, given=rows) is None
+    assert Bench(executor_named("pjrt:cpu"), work_time() + 10).first_wrong(tried, rows, given=rows) is None
 
 
 def test_no_instruction_is_named_around_a_region_that_is_partitioned_by_hand() -> None:

@@ -1,0 +1,105 @@
+"""The clock of budgets stops while a process waits for a processor, and goes on while it works, sleeps or hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from hlotool.process import Child, TimedOut, supervised, work_time
+from hlotool.process.work_clock import waited_by, waited_by_all
+
+can_tell = pytest.mark.skipif(not pathlib.Path("/proc/self/schedstat").exists() or not hasattr(os, "fork"),
+                              reason="this system does not tell how long a process waits")
+#: other programs on the one processor that is left
+OTHERS = 4
+
+
+@contextlib.contextmanager
+def busy_processor() -> Iterator[None]:
+    """This process and its children share one processor with others that never rest."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    others = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(OTHERS)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+        os.sched_setaffinity(0, allowed)
+
+
+def work_for(seconds: float) -> None:
+    """Use so much of a processor."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+#: the same in a child
+WORK = "import time\nu = time.process_time() + {}\nwhile time.process_time() < u: pass"
+
+
+def test_the_clock_goes_on_while_nothing_is_done() -> None:
+    before = work_time()
+    time.sleep(0.3)
+    assert work_time() - before > 0.29
+
+
+@can_tell
+def test_the_clock_stops_while_others_have_the_processor() -> None:
+    with busy_processor():
+        begun, before = time.monotonic(), work_time()
+        work_for(0.6)
+        taken, counted = time.monotonic() - begun, work_time() - before
+    assert counted < 0.6 * taken
+    assert counted > 0.5
+
+
+@can_tell
+def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
+    """It needs 0.6 s of a processor, in which more than 1.5 s pass."""
+    child = Child({})
+    try:
+        with busy_processor():
+            assert child.ask("operator:add", 1, 2, timeout=60) == 3
+            begun, before = time.monotonic(), work_time()
+            child.ask("builtins:exec", WORK.format(0.6), timeout=1.5)
+            taken, counted = time.monotonic() - begun, work_time() - before
+            assert counted < 0.6 * taken
+            with pytest.raises(TimedOut):
+                child.ask("builtins:exec", WORK.format(600), timeout=0.2)
+            with pytest.raises(TimedOut):
+                child.ask("time:sleep", 600, timeout=0.2)
+    finally:
+        child.close()
+
+
+@can_tell
+def test_a_command_that_gets_no_processor_has_not_used_up_its_time() -> None:
+    def working() -> int:
+        work_for(0.6)
+        os._exit(7)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        with busy_processor():
+            assert supervised(working, 1.5, lambda found: 2) == 7
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def test_of_a_process_that_is_gone_nothing_is_known() -> None:
+    gone = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    gone.wait()
+    assert waited_by(gone.pid) == waited_by_all(gone.pid) == 0
