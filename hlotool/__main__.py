@@ -6,6 +6,6 @@ import sys
 if not sys.flags.safe_path and sys.path and not sys.flags.isolated:
     sys.path.pop(0)
 
-from hlotool.cli import main
+from hlotool.programs import hlotool
 
-raise SystemExit(main())
+raise SystemExit(hlotool())

@@ -18,7 +18,8 @@ FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "process": 3, "pr
           "fuzzing": 13, "cli": 14}
 FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
 FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]
-TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py", "pytest_fixtures.py", "testing.py")]
+TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py", "programs.py", "pytest_fixtures.py",
+                                                         "testing.py")]
 
 #: modules that a room opens beside its face, because most users of the room need not pay for them
 SIDE_DOORS = {

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hlotool.diagnostics.render import Renderer
     from hlotool.ir import Source
 
-#: the exit code after Ctrl-C, as shells expect
-INTERRUPTED = 130
 #: letters that open the codes of input that cannot be read: syntax (P), files and protobufs (R), MLIR (X2)
 _UNUSABLE = ("P", "R", "X201", "X207", "X213", "X214", "X215", "E112", "E113", "E114", "E115", "E116",
              "E101", "E107", "E106", "E161")

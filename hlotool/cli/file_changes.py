@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.console import complain
+from hlotool.programs import INTERRUPTED
 
 #: commands that read files named on the command line, and end
 _WITHOUT = ("corpus", "conform", "bundle", "reduce")

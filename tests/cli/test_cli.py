@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -9,7 +10,8 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -87,7 +89,7 @@ def test_unusable_paths(command: str, arguments: list[str], tmp_path: pathlib.Pa
     assert "error[" in out and "Traceback" not in out and "a bug in hlotool" not in out
 
 
-def test_broken_pipe_and_interrupt(good: pathlib.Path) -> None:
+def test_broken_pipe(good: pathlib.Path) -> None:
     many = ["fmt", *[str(good)] * 3000]
     program, pipe = [sys.executable, "-m", "hlotool"], subprocess.PIPE
     with subprocess.Popen([*program, *many], stdout=pipe, stderr=pipe) as p:
@@ -95,13 +97,58 @@ def test_broken_pipe_and_interrupt(good: pathlib.Path) -> None:
         p.stdout.read(10)
         p.stdout.close()
         assert p.stderr.read() == b""
-        assert p.wait(30) == 0
-    with subprocess.Popen([*program, "fmt", "-"], stdin=pipe, stderr=pipe) as p:
+        assert p.wait() == 0
+
+
+#: modules whose import is a moment of a command's life, from the first to one that the command asks for
+MOMENTS = ["enum", "argparse", "hlotool.ir.shapes", "hlotool.cli.main", "hlotool.text", "hlotool.process"]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_an_interrupt_at_any_moment(moment: str) -> None:
+    """Python tells on standard error which modules it has imported."""
+    command = [sys.executable, "-X", "importtime", "-m", "hlotool", "fmt", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as p, ended_at_last(p):
+        assert p.stderr is not None
+        for line in p.stderr:
+            if line.rpartition(b"|")[2].strip() == moment.encode():
+                break
+        p.send_signal(signal.SIGINT)
+        rest = [line for line in p.stderr if not line.startswith(b"import time:")]
+        assert rest == [b"hlotool fmt: interrupted\n"]
+        assert p.wait() == 130
+
+
+@contextlib.contextmanager
+def ended_at_last(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a process that waits for ever, so that the test fails."""
+    timer = threading.Timer(300, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def test_an_interrupt_while_input_is_awaited(tmp_path: pathlib.Path) -> None:
+    """The command takes the first bytes from the pipe, and waits for the rest."""
+    with subprocess.Popen([sys.executable, "-m", "hlotool", "fmt", "-"], stdin=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as p, ended_at_last(p):
         assert p.stdin is not None and p.stderr is not None
-        time.sleep(1.0)  # it now waits for its input
+        p.stdin.write(b"HloModule m\n" * 100_000)  # more than a pipe holds
+        p.stdin.flush()
         p.send_signal(signal.SIGINT)
         assert p.stderr.read() == b"hlotool fmt: interrupted\n"
-        assert p.wait(30) == 130
+        assert p.wait() == 130
+
+
+def test_an_interrupt_that_nobody_shall_heed() -> None:
+    """Whoever starts a program with interrupts ignored (`nohup`, a shell in the background) wants it to go on."""
+    code = ("import runpy, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.argv = ['hlotool', '-V']; "
+            "from hlotool.programs import hlotool; hlotool(); "
+            "print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert found.stdout.splitlines()[-1] == b"True"
 
 
 def test_bytes_that_are_no_text(tmp_path: pathlib.Path) -> None:
