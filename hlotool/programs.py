@@ -73,7 +73,7 @@ def _end(number: int, frame: "FrameType | None") -> None:
     """End the process, whatever it is at. What it has printed was flushed when its command ended."""
     program = os.path.basename(sys.argv[0]) if sys.argv else ""
     words = ["hlotool" if program in ("", "__main__.py") else program, *(w for w in sys.argv[1:2] if w.isalpha())]
-    try:  # contextlib may be just being imported
+    try:  # noqa: SIM105 - contextlib may be just being imported
         os.write(2, f"{' '.join(words)}: interrupted\n".encode(errors="replace"))
     except OSError:
         pass
