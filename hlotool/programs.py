@@ -12,15 +12,12 @@ import sys
 # Spelt out, for typing is a module that takes time to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
-
-#: the exit code after Ctrl-C, as shells expect
-INTERRUPTED = 130
+    from types import FrameType
 
 
 def hlotool() -> int:
     """Run `hlotool` with the arguments of the process; return the exit code."""
-    _end_at_interrupts()
+    _heed_interrupts()
     from hlotool.cli import main
 
     return main()
@@ -28,7 +25,7 @@ def hlotool() -> int:
 
 def hlo_lint() -> int:
     """Run `hlo-lint`, which is `hlotool lint`; return the exit code."""
-    _end_at_interrupts()
+    _heed_interrupts()
     from hlotool.cli import main_lint
 
     return main_lint()
@@ -36,7 +33,7 @@ def hlo_lint() -> int:
 
 def hlo_to_stablehlo() -> int:
     """Run `hlo-to-stablehlo`, which is `hlotool convert`; return the exit code."""
-    _end_at_interrupts()
+    _heed_interrupts()
     from hlotool.cli import main_convert
 
     return main_convert()
@@ -44,32 +41,18 @@ def hlo_to_stablehlo() -> int:
 
 def hlo_conformance() -> int:
     """Run `hlo-conformance`, which is `hlotool conform`; return the exit code."""
-    _end_at_interrupts()
+    _heed_interrupts()
     from hlotool.cli import main_conform
 
     return main_conform()
 
 
-class Interruptible:
-    """A context in which an interrupt is a KeyboardInterrupt again, and after which it ends the process."""
-
-    def __enter__(self) -> None:
-        self._before = _signal.getsignal(_signal.SIGINT)
-        if self._before is _end:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-
-    def __exit__(self, kind: "type[BaseException] | None", error: "BaseException | None",
-                 where: "TracebackType | None") -> None:
-        if self._before is _end:
-            _signal.signal(_signal.SIGINT, _end)
-
-
-def _end_at_interrupts() -> None:
+def _heed_interrupts() -> None:
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else whoever started us wants none heeded
-        _signal.signal(_signal.SIGINT, _end)
+        _signal.signal(_signal.SIGINT, end_at_interrupt)
 
 
-def _end(number: int, frame: "FrameType | None") -> None:
+def end_at_interrupt(number: int, frame: "FrameType | None") -> None:
     """End the process, whatever it is at. What it has printed was flushed when its command ended."""
     program = os.path.basename(sys.argv[0]) if sys.argv else ""
     words = ["hlotool" if program in ("", "__main__.py") else program, *(w for w in sys.argv[1:2] if w.isalpha())]
@@ -77,4 +60,4 @@ def _end(number: int, frame: "FrameType | None") -> None:
         os.write(2, f"{' '.join(words)}: interrupted\n".encode(errors="replace"))
     except OSError:
         pass
-    os._exit(INTERRUPTED)
+    os._exit(128 + number)  # as shells count

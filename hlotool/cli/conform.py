@@ -23,12 +23,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hlotool.cli.console import complain, report
+from hlotool.cli.console import INTERRUPTED, complain, report
 from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError
-from hlotool.programs import INTERRUPTED
 
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {

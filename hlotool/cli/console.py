@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
 from hlotool.diagnostics import visible, visible_lines
@@ -16,9 +17,25 @@ if TYPE_CHECKING:
     from hlotool.diagnostics.render import Renderer
     from hlotool.ir import Source
 
+#: the exit code after Ctrl-C, as shells expect
+INTERRUPTED = 130
 #: letters that open the codes of input that cannot be read: syntax (P), files and protobufs (R), MLIR (X2)
 _UNUSABLE = ("P", "R", "X201", "X207", "X213", "X214", "X215", "E112", "E113", "E114", "E115", "E116",
              "E101", "E107", "E106", "E161")
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Make an interrupt a KeyboardInterrupt where hlotool.programs would end the process; afterwards it does again."""
+    before = signal.getsignal(signal.SIGINT)
+    if getattr(before, "__module__", "") != "hlotool.programs":
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def prepare_streams() -> None:

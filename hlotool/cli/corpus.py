@@ -22,12 +22,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
 from hlotool.process import note_progress
-from hlotool.programs import INTERRUPTED
 
 if TYPE_CHECKING:
     from hlotool.corpus import RunReport, Task

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hlotool.cli.console import complain
-from hlotool.programs import INTERRUPTED
+from hlotool.cli.console import INTERRUPTED, complain
 
 #: commands that read files named on the command line, and end
 _WITHOUT = ("corpus", "conform", "bundle", "reduce")

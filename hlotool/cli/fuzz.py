@@ -21,12 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
-from hlotool.programs import INTERRUPTED
 
 if TYPE_CHECKING:
     from hlotool.fuzzing import Plan, Tally

@@ -9,14 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from hlotool.cli.console import complain
+from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import Outcome, print_outcome
 from hlotool.cli.whole_files import each_once, write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
 from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_each
-from hlotool.programs import INTERRUPTED
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:

@@ -15,13 +15,12 @@ from collections.abc import Callable, Sequence
 
 from hlotool.cli.commands import COMMANDS, GROUPS, PROGRAMS
 from hlotool.cli.completion import complete, is_asked
-from hlotool.cli.console import complain, prepare_streams, report
+from hlotool.cli.console import INTERRUPTED, complain, interruptible, prepare_streams, report
 from hlotool.cli.file_changes import is_watching, watched
 from hlotool.cli.limits import limit_reached, within_limits
 from hlotool.cli.output_files import printing_to_file
 from hlotool.cli.parsers import parser_of, suggestion
 from hlotool.cli.whole_files import forget_read
-from hlotool.programs import INTERRUPTED, Interruptible
 
 #: names of arguments that are files or folders
 _PATHS = re.compile(r"FILE|PATH|FOLDER|MODULE|OTHER|BEFORE|AFTER|OUT\b")
@@ -78,7 +77,7 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
         return CLEAN
     allowed = os.environ.get("HLOTOOL_ALLOW_CUSTOM_CALLS")
     try:
-        with Interruptible():
+        with interruptible():
             code = _run(command, given, program, is_process)
             sys.stdout.flush()
     except BrokenPipeError:

@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
-from hlotool.cli.console import complain, report, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, with_ending, write_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
-from hlotool.programs import INTERRUPTED
 
 if TYPE_CHECKING:
     from hlotool.ir import HloModule

@@ -20,14 +20,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from hlotool.cli.console import complain, frames, say, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
 from hlotool.cli.run import add_custom_calls
 from hlotool.ir import Source
-from hlotool.programs import INTERRUPTED
 
 #: diagnostics of a module that are shown unless all are asked for
 FEW = 3
