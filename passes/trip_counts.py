@@ -14,15 +14,12 @@ from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction
 from hlotool.ir.arrays import np
-from hlotool.ops import MIRRORED, OPS
+from hlotool.ops import MIRRORED, OPS, flow_of
 
 #: iterations and instructions that are evaluated at most
 _MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
 #: nested calls, fusions and operands that are followed
 _DEEPEST = 200
-#: operations that hand on a scalar as it is
-_SAME = frozenset(("copy", "bitcast", "reshape", "opt-barrier", "add-dependency", "domain"))
-_CALLS = frozenset(("call", "fusion"))
 
 
 class _UnknownError(Exception):
@@ -191,7 +188,7 @@ def _whole(constant: HloInstruction) -> int:
 
 
 def _behind(instruction: HloInstruction) -> HloInstruction:
-    while instruction.opcode in _SAME and instruction.operands:
+    while flow_of(instruction).rearranges and instruction.operands:
         instruction = instruction.operands[0]
     return instruction
 
@@ -200,9 +197,9 @@ def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstructio
     """What an instruction stands for: behind copies, inside of calls and fusions, outside of their parameters."""
     for _ in range(_DEEPEST * 4):
         opcode = instruction.opcode
-        if opcode in _SAME and instruction.operands:
+        if flow_of(instruction).rearranges and instruction.operands:
             instruction = instruction.operands[0]
-        elif opcode in _CALLS:
+        elif flow_of(instruction).in_place:
             (called,) = instruction.called_computations()
             instruction, frame = called.root, {"call": instruction, "outer": frame}
         elif opcode == "parameter" and frame:

@@ -48,6 +48,7 @@ from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.long_loops import checked_by
 from hlotool.ops.scaled_dot import over_blocks
+from hlotool.ops.curves import Curve, Domain, Sign
 from hlotool.ops.flow import (
     Calls, Effect, Effects, Elements, Flow, Step,
     acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, with_flag,
@@ -57,9 +58,10 @@ from hlotool.ops.table import OPS
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
-    "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Draw", "Drawn", "Effect", "Effects", "Elements",
-    "EvaluationError", "Flow", "Op", "Place", "Step", "Undrawable", "acts", "checked_by", "comparison_type",
-    "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode", "has_effect", "has_foreign",
-    "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets", "limits", "literal_text", "opcodes",
-    "over_blocks", "require", "specials", "traffic", "turning_points", "value_of", "with_flag",
+    "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Domain", "Draw", "Drawn", "Effect",
+    "Effects", "Elements", "EvaluationError", "Flow", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
+    "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
+    "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets", "limits",
+    "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic", "turning_points", "value_of",
+    "with_flag",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lazy_numpy import np, ufunc
@@ -94,7 +95,7 @@ def _draw_compare(d: Draw) -> None:
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",), ("direction",)),
     element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare, curve=COUNT)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.
 

@@ -123,7 +123,7 @@ def _draw_all_gather(d: Draw) -> None:
     d.add("all-gather-done", d.add("all-gather-start", operand, **groups, dimensions=(at,), shape=both))
 
 
-@op(all_gather_shape, flags=("collective",), source=SPECIFICATION,
+@op(all_gather_shape, flags=("collective", "uniform", "combinable"), source=SPECIFICATION,
     lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
                       GROUPED), draw=_draw_all_gather, cost=communicates, flow=EXCHANGES)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
@@ -163,8 +163,8 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
     return packed(operands), found, *contexts(e, instruction.shape)
 
 
-@op(all_gather_start_shape, flags=("collective",), lowering=Lowering(_emit_all_gather_start),
-    source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates),
+@op(all_gather_start_shape, flags=("collective", "uniform", "combinable"),
+    lowering=Lowering(_emit_all_gather_start), source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates),
     flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START))
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,

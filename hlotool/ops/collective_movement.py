@@ -286,7 +286,7 @@ def _draw_collective_broadcast(d: Draw) -> None:
     d.add("collective-broadcast", d.argument(d.dims(0)), **groups)
 
 
-@op(collective_broadcast_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
+@op(collective_broadcast_shape, flags=("collective", "uniform"), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_broadcast, _lift_collective_broadcast, ("stablehlo.collective_broadcast",)),
     draw=_draw_collective_broadcast, cost=communicates, flow=EXCHANGES)
 def collective_broadcast(*operands: Array, replica_groups: ReplicaGroups | None = None,

@@ -109,7 +109,7 @@ def _draw_all_reduce(d: Draw) -> None:
         d.add("all-reduce-done", d.add("all-reduce-start", operand, **groups, to_apply=d.fold()))
 
 
-@op(all_reduce_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
+@op(all_reduce_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
                       GROUPED), draw=_draw_all_reduce, cost=communicates,
     flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
@@ -136,7 +136,7 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
                        declared)
 
 
-@op(all_reduce_start_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
+@op(all_reduce_start_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates,
     flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=Step.START))
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
@@ -226,7 +226,7 @@ def _draw_reduce_scatter(d: Draw) -> None:
     d.add("reduce-scatter", operand, **groups, dimensions=(at,), to_apply=d.fold(), shape=shape_text(d.dtype, dims))
 
 
-@op(reduce_scatter_shape, flags=("collective",), ulps=4.0, source=SPECIFICATION,
+@op(reduce_scatter_shape, flags=("collective", "combinable"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
     draw=_draw_reduce_scatter, cost=communicates, flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,

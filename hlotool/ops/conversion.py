@@ -8,6 +8,7 @@ from typing import Any
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ops.boundaries import of_convert
 from hlotool.ops.costs import moves
+from hlotool.ops.curves import COMPONENT
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import CONVERTS
 from hlotool.ops.lazy_numpy import np
@@ -63,7 +64,8 @@ def _draw_convert(d: Draw) -> None:
 
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert, flow=CONVERTS)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert, flow=CONVERTS,
+    curve=COMPONENT)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 

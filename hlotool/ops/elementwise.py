@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Shape
+from hlotool.ops import curves
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
+from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.integers import (
     clz,
     divided,
@@ -64,7 +66,8 @@ def _component_dtype(dtype: Any) -> Any:
 
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
           lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
-          ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "") -> Op:
+          ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "",
+          curve: Curve = PLAIN) -> Op:
     """Declare an elementwise operation of one operand.
 
     `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, as results
@@ -93,14 +96,15 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ()),
                          *(("transcendental",) if accuracy else ())}),
         complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
-        builder=builder))
+        builder=builder, curve=curve))
 
 
 def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
            lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
            complex_ulps: float = 0.0, draw: Recipe | None = None,
            flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
-           builder: str = "", boundaries: Callable[[HloInstruction], Boundaries] | None = None) -> Op:
+           builder: str = "", boundaries: Callable[[HloInstruction], Boundaries] | None = None,
+           curve: Curve = PLAIN) -> Op:
     """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
 
     `identity` gives the element that leaves the other operand as it is.
@@ -118,7 +122,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
         flags=frozenset({"elementwise", *flags}), ulps=ulps, complex_ulps=complex_ulps, source=SPECIFICATION,
-        identity=identity, builder=builder, draw=draw, boundaries=boundaries))
+        identity=identity, builder=builder, draw=draw, boundaries=boundaries, curve=curve))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -224,58 +228,69 @@ EXPANDED = ("expanded",)
 # Rows: opcode, NumPy function, element types, meaning.
 
 abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
-             result=component_shape, raw=True, ulps=1)
+             result=component_shape, raw=True, ulps=1, curve=curves.ABS)
 acos = unary("acos", ufunc("arccos"), FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
-             accuracy=True, ulps=4, flags=EXPANDED)
+             accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ACOS)
 acosh = unary("acosh", ufunc("arccosh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.",
-              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED)
+              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ACOSH)
 asin = unary("asin", ufunc("arcsin"), FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
-             accuracy=True, ulps=4, flags=EXPANDED)
+             accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ASIN)
 asinh = unary("asinh", ufunc("arcsinh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.",
               lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED)
 atanh = unary("atanh", ufunc("arctanh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
-              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, flags=EXPANDED)
-cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4)
-ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True)
+              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, flags=EXPANDED, curve=curves.ATANH)
+cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4,
+             curve=curves.CBRT)
+ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True, curve=curves.CEIL)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
                             "Zero bits above the highest set bit, within the element's own width.", raw=True,
-                            builder="Clz")
-cosine = unary("cosine", ufunc("cos"), FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4, builder="Cos")
+                            builder="Clz", curve=curves.COUNT)
+cosine = unary("cosine", ufunc("cos"), FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4, builder="Cos",
+               curve=curves.COSINE)
 cosh = unary("cosh", ufunc("cosh"), FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
-             accuracy=True, ulps=32)
-erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8)
+             accuracy=True, ulps=32, curve=curves.COSH)
+erf = unary("erf", _erf, FLOAT, "Error function.", lowering=accurate("erf", "chlo"), accuracy=True, ulps=8,
+            curve=curves.SIGNED)
 exponential = unary("exponential", ufunc("exp"), FLOAT_OR_COMPLEX, "e to the power of each element.", accuracy=True,
-                    ulps=4, builder="Exp")
+                    ulps=4, builder="Exp", curve=curves.EXPONENTIAL)
 exponential_minus_one = unary("exponential-minus-one", _less_one, FLOAT_OR_COMPLEX,
                               "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
-                              flags=EXPANDED, builder="Expm1")
-floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True)
+                              flags=EXPANDED, builder="Expm1", curve=curves.EXPONENTIAL_MINUS_ONE)
+floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True,
+              curve=curves.ROUND)
 imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
-             result=component_shape, raw=True)
+             result=component_shape, raw=True, curve=curves.COMPONENT)
 is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neither infinite nor NaN.",
-                  result=_pred_shape, raw=True)
-log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4)
+                  result=_pred_shape, raw=True, curve=curves.COUNT)
+log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4, curve=curves.LOG)
 log_plus_one = unary("log-plus-one", _log_plus_one, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
-                     accuracy=True, ulps=4, builder="Log1p")
+                     accuracy=True, ulps=4, builder="Log1p", curve=curves.LOG_PLUS_ONE)
 logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8,
-                 flags=EXPANDED)
-negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg")
-not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True)
-popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount")
+                 flags=EXPANDED, curve=curves.LOGISTIC)
+negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg",
+               curve=curves.NEGATE)
+not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True,
+             curve=curves.NOT)
+popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount",
+               curve=curves.COUNT)
 real = unary("real", lambda x: _part(x, False), FLOAT_OR_COMPLEX, "Real part; floats stay themselves.",
-             result=component_shape, raw=True)
+             result=component_shape, raw=True, curve=curves.COMPONENT)
 round_nearest_afz = unary("round-nearest-afz", _nearest_away, FLOAT, "Nearest whole number, halves away from zero.",
-                          exact=True)
+                          exact=True, curve=curves.ROUND)
 round_nearest_even = unary("round-nearest-even", ufunc("rint"), FLOAT, "Nearest whole number, halves to the even one.",
-                           exact=True)
-rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf.", accuracy=True, ulps=4)
-sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4)
-sine = unary("sine", ufunc("sin"), FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4, builder="Sin")
+                           exact=True, curve=curves.ROUND)
+rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf.", accuracy=True, ulps=4,
+              curve=curves.RSQRT)
+sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4,
+             curve=curves.SIGN)
+sine = unary("sine", ufunc("sin"), FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4, builder="Sin",
+             curve=curves.SINE)
 sinh = unary("sinh", ufunc("sinh"), FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
-             accuracy=True, ulps=32)
-sqrt = unary("sqrt", ufunc("sqrt"), FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2)
-tan = unary("tan", ufunc("tan"), FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8)
-tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8)
+             accuracy=True, ulps=32, curve=curves.SIGNED)
+sqrt = unary("sqrt", ufunc("sqrt"), FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2,
+             curve=curves.SQRT, flags=("ieee",))
+tan = unary("tan", ufunc("tan"), FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8, curve=curves.TAN)
+tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8, curve=curves.TANH)
 
 
 def _least(dtype: DType) -> Any:
@@ -308,9 +323,11 @@ def _one(dtype: DType) -> Any:
 COMMUTES = ("commutative",)
 #: floats up to rounding
 FOLDS = ("commutative", "associative")
+#: IEEE 754 defines the result of floats to the last bit
+IEEE = ("ieee",)
 #: the result is one of the operands
 CHOOSES = (*FOLDS, "exact")
-add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS, identity=_zero)
+add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
@@ -319,20 +336,21 @@ complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_c
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
-                builder="Div", boundaries=of_divide)
+                builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE)
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=CHOOSES,
                  identity=_least, builder="Max", draw=draw_ordered)
 minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
                  identity=_greatest, builder="Min", draw=draw_ordered)
-multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS, identity=_one,
-                  complex_ulps=COMPLEX_ULPS, builder="Mul")
+multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
+                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul")
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
-               complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",))
+               complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",),
+               curve=curves.POWER)
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem", draw=draw_ordered, boundaries=of_divide)
+                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.POSITIVE, flags=IEEE)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
                     identity=_zero, boundaries=of_shift)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
@@ -341,7 +359,8 @@ shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmet
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
                              boundaries=of_shift)
-subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub")
+subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
+                  curve=curves.SIGNED, flags=IEEE)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
              flags=FOLDS, identity=_zero)
 

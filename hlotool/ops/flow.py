@@ -146,9 +146,19 @@ class Flow:
         return self.enters and self.calls is not Calls.FUSED
 
     @property
+    def in_place(self) -> bool:
+        """True if the operands are the parameters of one called computation, and its root the result."""
+        return self.calls in _IN_PLACE and self.step is None
+
+    @property
     def folds(self) -> bool:
         """True if a called computation makes one number of many."""
         return self.calls in _FOLDING
+
+    @property
+    def on_scalars(self) -> bool:
+        """True if a called computation gets single elements, one set after the other."""
+        return self.calls in _ON_SCALARS
 
     @property
     def acts(self) -> bool:
@@ -175,7 +185,9 @@ _REPEATING = _REARRANGING | {Elements.REPEATED}
 _MOVING = _REPEATING | {Elements.PICKED, Elements.ASSEMBLED}
 _KEEPING = _REPEATING | {Elements.CONVERTED}
 _ENTERING = frozenset({Calls.INLINE, Calls.FUSED, Calls.LOOP, Calls.BRANCHES})
-_FOLDING = frozenset({Calls.REDUCER, Calls.UPDATER, Calls.SCAN})
+_IN_PLACE = frozenset({Calls.INLINE, Calls.FUSED})
+_FOLDING = frozenset({Calls.REDUCER, Calls.SCAN})
+_ON_SCALARS = frozenset({Calls.EACH, Calls.REDUCER, Calls.UPDATER, Calls.COMPARATOR})
 
 #: operations that make new numbers of all their operands
 COMPUTES = Flow()

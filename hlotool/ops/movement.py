@@ -8,6 +8,7 @@ from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimens
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
+from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import ASSEMBLES, PICKS, REARRANGES, REPEATS, Elements, Flow
 from hlotool.ops.lazy_numpy import np
@@ -389,7 +390,7 @@ def _draw_iota(d: Draw) -> None:
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
                                                   ("iota_dimension",)), draw=_draw_iota, cost=moves,
-    flow=Flow(Elements.GIVEN))
+    flow=Flow(Elements.GIVEN), curve=COUNT)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

@@ -11,6 +11,7 @@ from typing import Any
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
 from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
+from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
@@ -112,9 +113,11 @@ class Op:
     constraints: dict[str, str] = field(default_factory=dict)
     #: element families or names that the first operand may have; empty: any
     element_types: tuple[str, ...] = ()
-    #: what it is: elementwise, commutative, collective, ...; and its place in the error model: of the elementwise ones
-    #: `exact` ones never round; `expanded` ones are computed in several steps of the type; `sums` add up products in
-    #: an order of their own; what is `backward` stable is as exact as if its operands had been rounded
+    #: what it is: elementwise, commutative, collective, ...; of collectives `uniform` ones give every device of a group
+    #: the same, and several `combinable` ones may be one. Its place in the error model: of the elementwise ones `exact`
+    #: ones never round; results of `ieee` ones are defined to the last bit; `expanded` ones are computed in several
+    #: steps of the type; `sums` add up products in an order of their own; what is `backward` stable is as exact as if
+    #: its operands had been rounded
     flags: frozenset[str] = frozenset()
     #: how values flow through it (see flow.py)
     flow: Flow = COMPUTES
@@ -139,6 +142,8 @@ class Op:
     agreement: Agreement | None = None
     #: what to write in its place, where the operation is deprecated
     replacement: str = ""
+    #: what is known of the function of numbers that it is (see curves.py)
+    curve: Curve = PLAIN
     #: the builder function of the documents, where it is not the opcode in CamelCase
     builder: str = ""
 
@@ -231,7 +236,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        replacement: str = "", builder: str = "", agreement: Agreement | None = None,
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
-       cost: CostRule | None = None, flow: Flow = COMPUTES) -> Callable[[Callable[..., Any]], Op]:
+       cost: CostRule | None = None, flow: Flow = COMPUTES,
+       curve: Curve = PLAIN) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -258,7 +264,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
-            cost=cost, flow=flow))
+            cost=cost, flow=flow, curve=curve))
 
     return declare
 

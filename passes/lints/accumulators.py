@@ -7,14 +7,10 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
-from hlotool.ops import value_of
+from hlotool.ops import flow_of, is_a, opcodes, value_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
-
-#: operations that give sums in a wide type
-_SUMS = frozenset({"dot", "convolution", "reduce", "reduce-window", "all-reduce", "reduce-scatter"})
-_PASSED = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "opt-barrier"})
 
 
 @rule("W314", "narrow-accumulator", on=("while",))
@@ -106,16 +102,17 @@ def _reads(value: HloInstruction, place: int) -> bool:
 
 def _wide(view: View, part: HloInstruction) -> HloInstruction | None:
     """The wide sum that is narrowed before it is added."""
-    while part.opcode in _PASSED:
+    while flow_of(part).repeats:
         part = part.operands[0]
     if part.opcode != "convert":
         return None
     source = view.origin(part.operands[0])
-    return source if source.opcode in _SUMS and source.shape.is_array and source.shape.element_type == "f32" else None
+    is_sum = is_a(source, "sums") or flow_of(source).folds
+    return source if is_sum and source.shape.is_array and source.shape.element_type == "f32" else None
 
 
 #: operations that fold many elements into one with a computation
-FOLDS = ("reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-scatter", "select-and-scatter", "scan")
+_FOLDS = tuple(sorted(opcodes(lambda flow: flow.folds)))
 
 
 @rule("W304", "narrow-reduction", on=("reduce", "reduce-window"), in_fusions=True)
@@ -200,7 +197,7 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
                       help="convert to f32 first, and back after")
 
 
-@rule("W307", "non-associative-reducer", on=FOLDS, in_fusions=True)
+@rule("W307", "non-associative-reducer", on=_FOLDS, in_fusions=True)
 def non_associative_reducer(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A reduction by an operation whose order matters.
 

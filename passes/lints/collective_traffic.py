@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import flow_of, with_flag
 from hlotool.passes.lints.collectives import COLLECTIVES, same_groups
 from hlotool.passes.lints.loop_work import HOST_MEMORY
 from hlotool.passes.lints.module_view import View, readable
@@ -39,7 +40,7 @@ def gather_then_slice(view: View, instruction: HloInstruction) -> Iterator[Findi
         XLA, all_gather_dynamic_slice_simplifier.cc
     """
     users = [i for u in view.users(instruction)
-             for i in (view.users(u) if u.opcode in ("bitcast", "reshape", "copy", "convert") else [u])]
+             for i in (view.users(u) if flow_of(u).rearranges or u.opcode == "convert" else [u])]
     size = view.bytes(instruction.shape)
     if users and all(u.opcode in ("slice", "dynamic-slice") and view.bytes(u.shape) * 2 <= size for u in users):
         yield Finding(instruction, f"{readable(size)} are gathered, and {users[0].name} takes "
@@ -127,12 +128,9 @@ def async_without_overlap(view: View, instruction: HloInstruction, *, bytes: int
     if len(done) != 1 or not done[0].opcode.endswith("-done"):
         return
     rows = view.computation.instructions[order[instruction] + 1:order[done[0]]]
-    if all(i.opcode in _FREE or i.opcode.endswith(("-start", "-done")) for i in rows):
+    if all(flow_of(i).is_free or flow_of(i).step is not None for i in rows):
         yield Finding(instruction, f"nothing is computed before {done[0].name}",
                       help="see what keeps other work from being scheduled between them")
-
-
-_FREE = frozenset({"bitcast", "get-tuple-element", "tuple", "parameter", "constant", "opt-barrier", "after-all"})
 
 
 def _order(view: View) -> dict[HloInstruction, int]:
@@ -275,7 +273,7 @@ def uncombined_collectives(view: View, computation: HloComputation, *, count: in
                           "over the same groups", help="combine them")
 
 
-_COMBINABLE = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-reduce-start", "all-gather-start"})
+_COMBINABLE = with_flag("combinable")
 
 
 def _combinable(view: View, computation: HloComputation, bytes: int) -> Iterable[list[HloInstruction]]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding
-from hlotool.ops import OPS
+from hlotool.ops import OPS, with_flag
 from hlotool.passes.lints.edits import bypassed, fix_of
-from hlotool.passes.lints.module_view import View, flagged
+from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 
-COLLECTIVES = flagged("collective")
+COLLECTIVES = tuple(opcode for opcode in OPS if opcode in with_flag("collective"))
 
 
 def group_sizes(instruction: HloInstruction) -> set[int]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction
+from hlotool.ops import Sign
 from hlotool.passes.lints.guards import is_guarded
-from hlotool.passes.lints.module_view import View
+from hlotool.passes.lints.module_view import MAYBE_CONSTANT, View
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.lints.signs import Sign, Signs
+from hlotool.passes.lints.signs import Signs
 
 _WORDS = {Sign.NONNEGATIVE: "may be zero", Sign.SIGNED: "may be zero or negative"}
 
@@ -259,7 +260,7 @@ def start_out_of_bounds(view: View, instruction: HloInstruction) -> Iterator[Fin
 
 
 def _whole(view: View, start: HloInstruction) -> int | None:
-    value = view.constant(start) if start.opcode in ("constant", "convert", "copy", "reshape") else None
+    value = view.constant(start) if start.opcode in MAYBE_CONSTANT else None
     return None if value is None else int(value)
 
 

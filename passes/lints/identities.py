@@ -9,7 +9,7 @@ from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import OPS, value_of
 from hlotool.passes.lints.edits import bypassed, fix_of
-from hlotool.passes.lints.module_view import View
+from hlotool.passes.lints.module_view import MAYBE_CONSTANT, View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
 
 SIMPLIFIER = "XLA, algebraic_simplifier.cc"
@@ -310,7 +310,7 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
         XLA, algebraic_simplifier.cc
     """
     lhs, rhs = instruction.operands
-    if (lhs.opcode not in _CONSTANT and rhs.opcode not in _CONSTANT) or lhs.opcode == rhs.opcode == "constant":
+    if MAYBE_CONSTANT.isdisjoint((lhs.opcode, rhs.opcode)) or lhs.opcode == rhs.opcode == "constant":
         return
     record = OPS[instruction.opcode]
     if record.identity is None or not instruction.shape.is_array or view.computation in view.folding:
@@ -319,17 +319,18 @@ def identity_arithmetic(view: View, instruction: HloInstruction) -> Iterator[Fin
     if neutral in (math.inf, -math.inf):
         return
     for value, other in ((lhs, rhs), (rhs, lhs)):
-        if (other is rhs or "commutative" in record.flags) and other.opcode in _CONSTANT \
+        if (other is rhs or "commutative" in record.flags) and other.opcode in MAYBE_CONSTANT \
                 and view.constant(other) == neutral and same_value(instruction.shape, value.shape):
             dtype = instruction.shape.dtype
-            changes = dtype.is_complex or (dtype.is_floating and (instruction.opcode in ("add", "power") or (
-                instruction.opcode == "subtract" and math.copysign(1, view.constant(other)) < 0)))
+            changes = dtype.is_complex or (dtype.is_floating and _changes_zeros(instruction, view.constant(other)))
             yield bypass(view, instruction, value, f"{instruction.opcode} with {neutral} changes nothing", not changes)
             return
 
 
-#: what a constant operand may be
-_CONSTANT = frozenset({"constant", "broadcast", "convert", "copy", "reshape"})
+def _changes_zeros(instruction: HloInstruction, neutral: float) -> bool:
+    """Return True if an operation with its neutral number gives some floats otherwise: -0 + 0 is 0."""
+    return instruction.opcode in ("add", "power") or (
+        instruction.opcode == "subtract" and math.copysign(1, neutral) < 0)
 
 
 @rule("W135", "constant-select", on=("select",), fix=Fixability.SAFE, tidied=True)
@@ -364,7 +365,7 @@ def constant_select(view: View, instruction: HloInstruction) -> Iterator[Finding
     if on_true is on_false:
         yield bypass(view, instruction, on_true, "both sides are one value")
         return
-    value = view.constant(predicate) if predicate.opcode in _CONSTANT else None
+    value = view.constant(predicate) if predicate.opcode in MAYBE_CONSTANT else None
     if value is not None:
         taken = on_true if value else on_false
         yield bypass(view, instruction, taken, f"the predicate is always {str(bool(value)).lower()}")

@@ -8,16 +8,12 @@ from typing import Any
 
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import np
-from hlotool.ops import OPS, value_of
+from hlotool.ops import OPS, flow_of, is_a, value_of
 from hlotool.passes.lints.module_view import View
 
 #: elements of the largest array that is computed
 _MOST = 4096
 _DEEPEST = 24
-_FOLLOWED = frozenset({
-    "iota", "broadcast", "reshape", "bitcast", "copy", "transpose", "concatenate", "slice", "reverse", "convert", "add",
-    "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "clamp", "select", "compare", "and", "or",
-    "not", "negate"})
 
 
 def known_array(view: View, instruction: HloInstruction) -> Any:
@@ -47,7 +43,9 @@ def _sources(view: View, i: HloInstruction) -> Sequence[HloInstruction] | None:
     if i.opcode == "parameter":
         outer = view.outer(i)
         return None if outer is None else (outer,)
-    if i.opcode not in _FOLLOWED or i.opcode not in OPS or (i.opcode == "bitcast" and not _is_reshape(i)):
+    flow = flow_of(i)
+    is_followed = is_a(i, "elementwise") or flow.moves or i.opcode == "iota"
+    if not is_followed or i.called_computations() or flow.effect or (i.opcode == "bitcast" and not _is_reshape(i)):
         return None
     return i.operands
 

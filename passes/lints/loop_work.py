@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import opcodes, with_flag
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
 
-#: what is worth moving out of a loop
-_EXPENSIVE = frozenset({"dot", "convolution", "sort", "fft", "cholesky", "triangular-solve", "all-gather", "all-reduce",
-                        "all-to-all", "ragged-dot", "reduce-window"})
+#: operations that are worth moving out of a loop
+_EXPENSIVE = with_flag("sums") | with_flag("backward") | {"sort", "reduce-window"} | opcodes(
+    lambda flow: flow.exchanges and flow.step is None)
 
 
 @rule("W210", "loop-invariant-work", on=("while",))

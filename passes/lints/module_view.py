@@ -11,12 +11,13 @@ from typing import Any
 
 from hlotool.diagnostics import Note
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable
-from hlotool.ops import OPS, Op
+from hlotool.ops import OPS, Op, flow_of, opcodes
 from hlotool.passes.contents import Contents, Rows
 
-#: operations that hand elements on as they are
-FORWARDING = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "opt-barrier", "reverse", "domain",
-                        "optimization-barrier", "add-dependency", "reduce-precision"})
+#: operations whose results hold the elements of their operand, up to precision
+FORWARDING = opcodes(lambda flow: flow.repeats) | {"reduce-precision"}
+#: operations whose result may be one number that a constant tells
+MAYBE_CONSTANT = opcodes(lambda flow: flow.keeps and flow.step is None) | {"constant"}
 #: instructions from which on a module with numbered names is no example written by hand
 _TRACED = 20
 #: constants with more elements than this are not looked into
@@ -127,8 +128,7 @@ class View:
     def folding(self) -> set[HloComputation]:
         """The computations of scalars that reductions, sorts, scatters and the like apply."""
         return self._reached(c for c, calls in self.callers.items()
-                           if all(i.opcode not in ("fusion", "while", "call", "conditional", "async-start",
-                                                   "custom-call") for i, _ in calls))
+                           if not any(flow_of(i).enters or i.opcode == "custom-call" for i, _ in calls))
 
     def _reached(self, starts: Iterable[HloComputation]) -> set[HloComputation]:
         return reachable(starts, self._contents.called_by)
@@ -229,11 +229,6 @@ def _read(literal: Literal) -> Sequence[Any]:
         return found
     elements: Sequence[Any] = literal.array.reshape(-1).tolist()
     return elements
-
-
-def flagged(flag: str) -> tuple[str, ...]:
-    """The opcodes whose records carry a flag."""
-    return tuple(opcode for opcode, record in OPS.items() if flag in record.flags)
 
 
 def readable(size: int) -> str:

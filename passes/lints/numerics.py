@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import DTYPES, HloInstruction
+from hlotool.ops import OPS, Elements
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.identities import same_value
 from hlotool.passes.lints.inverse_pairs import holds
@@ -289,11 +290,6 @@ def float_equality(view: View, instruction: HloInstruction) -> Iterator[Finding]
                       help="compare their distance with a tolerance")
 
 
-#: operations whose results are whole numbers, or are not looked into
-_WHOLE = frozenset({"floor", "ceil", "round-nearest-even", "round-nearest-afz", "convert", "constant", "parameter",
-                    "clamp"})
-
-
 @rule("W313", "truncating-convert", on=("convert",), default_on=False, severity=Severity.INFO)
 def truncating_convert(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     """A conversion of floats to integers that drops fractions.
@@ -316,5 +312,12 @@ def truncating_convert(view: View, instruction: HloInstruction) -> Iterator[Find
     """
     operand = view.origin(instruction.operands[0])
     if instruction.shape.is_array and instruction.shape.dtype.is_integral and operand.shape.is_array \
-            and operand.shape.dtype.is_floating and operand.opcode not in _WHOLE:
+            and operand.shape.dtype.is_floating and not _is_whole(operand):
         yield Finding(instruction, f"the fraction of {operand.name} is cut off", help="round first")
+
+
+def _is_whole(operand: HloInstruction) -> bool:
+    """Return True if floats are whole numbers, or it is not known where they come from."""
+    record = OPS.get(operand.opcode)
+    return record is None or record.curve.is_whole or record.flow.elements is Elements.GIVEN or \
+        operand.opcode in ("convert", "clamp")

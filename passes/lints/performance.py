@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ops import OPS
+from hlotool.ops import OPS, flow_of, is_a, with_flag
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
@@ -90,9 +90,7 @@ def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: in
             or size < 8 * view.bytes(operand.shape):
         return
     for user in view.users(instruction):
-        record = OPS.get(user.opcode)
-        if view.is_scheduled or user.opcode in ("dot", "convolution", "sort", "custom-call") or (
-                record is not None and "collective" in record.flags):
+        if view.is_scheduled or is_a(user, "sums") or user.opcode in ("sort", "custom-call") or flow_of(user).exchanges:
             what = "is read outside of fusions" if view.is_scheduled else f"is read by a {user.opcode}"
             yield Finding(instruction, f"{operand.shape.text(False)} becomes {readable(size)}, which {what}",
                           help=f"let {user.name} take {operand.name}")
@@ -101,7 +99,8 @@ def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: in
 
 #: element types that most accelerators emulate or lack
 _WIDE = frozenset({"f64", "c128"})
-_HOT = ("dot", "convolution", "fft", "cholesky", "triangular-solve", "ragged-dot")
+#: operations that do much arithmetic for each element
+_HOT = with_flag("sums") | with_flag("backward")
 
 
 @rule("W203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import OPS, Effects, is_tied
+from hlotool.ops import OPS, Calls, Effects, Elements, is_tied, opcodes, with_flag
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -195,15 +195,12 @@ def dead_instruction(view: View, computation: HloComputation, *, free: bool = Fa
                                  removed(view, chain)))
 
 
-#: what costs nothing when the program runs
-_FREE = frozenset({"constant", "get-tuple-element", "bitcast", "tuple", "iota", "broadcast", "parameter"})
-#: what is cheaper to repeat than to keep
-_CHEAP = frozenset({"parameter", "constant", "iota", "get-tuple-element", "tuple", "broadcast", "bitcast", "after-all",
-                    "partition-id", "replica-id", "copy", "opt-barrier"})
-
-
-_HEAVY = frozenset({"dot", "convolution", "reduce", "sort", "fft", "gather", "scatter", "reduce-window", "custom-call",
-                    "cholesky", "triangular-solve", "while", "call", "conditional", "all-reduce", "all-gather"})
+#: operations that cost next to nothing when the program runs
+_FREE = opcodes(lambda flow: flow.is_free) | {"iota", "broadcast"}
+#: operations that are cheaper to repeat than to keep
+_CHEAP = _FREE | opcodes(lambda flow: flow.forwards or flow.elements is Elements.GIVEN)
+#: operations that cost more than reading and writing each element once
+_HEAVY = with_flag("sums") | with_flag("backward") | {"gather"} | opcodes(lambda flow: flow.calls is not Calls.NONE)
 
 
 @rule("W104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE, tidied=True)
@@ -347,8 +344,8 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
                           help="pass it in, or write its value")
 
 
-_MOVES = frozenset({"broadcast", "reshape", "iota", "bitcast", "copy", "convert", "transpose", "get-tuple-element",
-                    "slice"})
+#: operations that compute nothing
+_MOVES = opcodes(lambda flow: flow.keeps or flow.elements is Elements.PICKED) | {"iota"}
 
 
 @rule("W107", "repeated-output", on=("tuple",), severity=Severity.INFO, default_on=False)

@@ -1,38 +1,27 @@
-"""Whether values may be zero or negative, as far as the operations that make them say."""
+"""Tells if values may be zero or negative, as far as the operations that make them tell."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from hlotool.ir import HloInstruction
+from hlotool.ops import OPS, Sign, flow_of
 from hlotool.passes.lints.module_view import View
 
-
-class Sign(enum.IntEnum):
-    """What is known of all elements; where two meet, the lesser one holds."""
-
-    #: comes from data that nothing is known of: parameters, gathers, products
-    UNKNOWN = 0
-    #: comes from an operation that makes negative numbers: a difference, a sine
-    SIGNED = 1
-    NONNEGATIVE = 2
-    POSITIVE = 3
-
-
-#: operations, and the sign of what they give whatever they get
-_GIVES = {
-    "exponential": Sign.POSITIVE, "logistic": Sign.POSITIVE, "cosh": Sign.POSITIVE, "iota": Sign.NONNEGATIVE,
-    "is-finite": Sign.NONNEGATIVE, "compare": Sign.NONNEGATIVE, "count-leading-zeros": Sign.NONNEGATIVE,
-    "popcnt": Sign.NONNEGATIVE, "subtract": Sign.SIGNED, "sine": Sign.SIGNED,
-    "cosine": Sign.SIGNED, "tanh": Sign.SIGNED, "log": Sign.SIGNED, "exponential-minus-one": Sign.SIGNED,
-    "erf": Sign.SIGNED, "tan": Sign.SIGNED, "sinh": Sign.SIGNED,
-}
-#: operations that keep the sign of their first operand
-_KEEPS = frozenset({"copy", "bitcast", "reshape", "transpose", "broadcast", "reverse", "slice", "dynamic-slice", "sqrt",
-                    "rsqrt", "cbrt", "ceil", "reduce-precision", "opt-barrier", "all-gather", "collective-permute",
-                    "all-to-all", "gather", "dynamic-reshape", "domain"})
 _DEEPEST = 40
+#: opcode -> the sign of an instruction, found from those of its operands
+_RULES: dict[str, Callable[[Signs, HloInstruction, int], Sign]] = {}
+_Rule = TypeVar("_Rule", bound="Callable[[Signs, HloInstruction, int], Sign]")
+
+
+def _sign_of(*opcodes: str) -> Callable[[_Rule], _Rule]:
+    """Register a method as the rule of operations."""
+    def register(rule: _Rule) -> _Rule:
+        _RULES.update(dict.fromkeys(opcodes, rule))
+        return rule
+
+    return register
 
 
 class Signs:
@@ -60,12 +49,14 @@ class Signs:
             return Sign.NONNEGATIVE
         if opcode == "subtract" and self._is_chosen_less_constant(instruction):
             return Sign.UNKNOWN
-        if opcode in _GIVES:
-            return _GIVES[opcode]
-        if opcode in _KEEPS:
+        if opcode in _RULES:
+            return _RULES[opcode](self, instruction, depth)
+        record, flow = OPS.get(opcode), flow_of(instruction)
+        if record is None or record.curve.sign is not Sign.UNKNOWN:
+            return Sign.UNKNOWN if record is None else record.curve.sign
+        if record.curve.keeps_sign or opcode == "reduce-precision":
             return self.of(operands[0], depth)
-        special = _SPECIAL.get(opcode)
-        return special(self, instruction, depth) if special else Sign.UNKNOWN
+        return self._least(flow.data(operands), depth) if flow.moves and operands else Sign.UNKNOWN
 
     def _is_chosen_less_constant(self, instruction: HloInstruction) -> bool:
         """Whether a constant is taken from what a comparison has chosen: where(a >= 1, a, a + 1) - 1/3."""
@@ -76,11 +67,10 @@ class Signs:
     def _is_one_less_share(self, instruction: HloInstruction) -> bool:
         """1 - logistic(x), 1 - tanh(x)^2 and 1 - 0.9^n are at least 0."""
         lhs, rhs = instruction.operands
-        square = rhs.opcode == "multiply" and rhs.operands[0] is rhs.operands[1] \
-            and rhs.operands[0].opcode in ("tanh", "sine", "cosine", "erf")
         decay = rhs.opcode == "power" and 0 <= (self._view.constant(rhs.operands[0]) or 2) <= 1
-        return (rhs.opcode == "logistic" or square or decay) and self._view.constant(lhs) == 1
+        return (rhs.opcode == "logistic" or _is_square_of_share(rhs) or decay) and self._view.constant(lhs) == 1
 
+    @_sign_of("constant")
     def constant(self, instruction: HloInstruction, depth: int) -> Sign:
         numbers = self._view.numbers(instruction)
         if not numbers:
@@ -88,20 +78,25 @@ class Signs:
         least = min(numbers)
         return Sign.POSITIVE if least > 0 else Sign.NONNEGATIVE if least >= 0 else Sign.SIGNED
 
+    @_sign_of("parameter")
     def parameter(self, instruction: HloInstruction, depth: int) -> Sign:
         outer = self._view.outer(instruction)
         return self.of(outer, depth) if outer is not None else Sign.UNKNOWN
 
+    @_sign_of("fusion")
     def fusion(self, instruction: HloInstruction, depth: int) -> Sign:
         called = instruction.called_computations()
         return self.of(called[0].root, depth) if called else Sign.UNKNOWN
 
+    @_sign_of("negate")
     def negate(self, instruction: HloInstruction, depth: int) -> Sign:
         return Sign.SIGNED if self.of(instruction.operands[0], depth) >= Sign.NONNEGATIVE else Sign.UNKNOWN
 
+    @_sign_of("abs")
     def absolute(self, instruction: HloInstruction, depth: int) -> Sign:
         return max(Sign.NONNEGATIVE, self.of(instruction.operands[0], depth))
 
+    @_sign_of("convert")
     def convert(self, instruction: HloInstruction, depth: int) -> Sign:
         operand = instruction.operands[0]
         if operand.shape.dtype.family in ("pred", "unsigned"):
@@ -111,32 +106,39 @@ class Signs:
         rounds = operand.shape.dtype.is_floating and instruction.shape.dtype.is_integral
         return min(sign, Sign.NONNEGATIVE) if rounds else sign
 
+    @_sign_of("add")
     def add(self, instruction: HloInstruction, depth: int) -> Sign:
         a, b = (self.of(o, depth) for o in instruction.operands)
         if min(a, b) >= Sign.NONNEGATIVE:
             return max(a, b)
         return min(a, b)
 
+    @_sign_of("multiply")
     def multiply(self, instruction: HloInstruction, depth: int) -> Sign:
         a, b = instruction.operands
         if self._view.origin(a) is self._view.origin(b) and a.opcode not in ("constant",):
             return max(Sign.NONNEGATIVE, self.of(a, depth))
         return self._least((a, b), depth)
 
+    @_sign_of("divide")
     def divide(self, instruction: HloInstruction, depth: int) -> Sign:
         return self._least(instruction.operands, depth)
 
+    @_sign_of("maximum")
     def maximum(self, instruction: HloInstruction, depth: int) -> Sign:
         a, b = (self.of(o, depth) for o in instruction.operands)
         return max(a, b) if max(a, b) >= Sign.NONNEGATIVE else min(a, b)
 
+    @_sign_of("minimum")
     def minimum(self, instruction: HloInstruction, depth: int) -> Sign:
         return self._least(instruction.operands, depth)
 
+    @_sign_of("clamp")
     def clamp(self, instruction: HloInstruction, depth: int) -> Sign:
         low, value, _ = (self.of(o, depth) for o in instruction.operands)
         return max(low, value) if low >= Sign.NONNEGATIVE else value
 
+    @_sign_of("power")
     def power(self, instruction: HloInstruction, depth: int) -> Sign:
         base, exponent = instruction.operands
         sign, value = self.of(base, depth), self._view.constant(exponent)
@@ -144,6 +146,7 @@ class Signs:
             return sign
         return Sign.NONNEGATIVE if value is not None and value % 2 == 0 else Sign.UNKNOWN
 
+    @_sign_of("select")
     def select(self, instruction: HloInstruction, depth: int) -> Sign:
         predicate, *sides = instruction.operands
         test = self._view.origin(predicate)
@@ -152,6 +155,7 @@ class Signs:
             return Sign.POSITIVE  # the side that would do harm is not taken: the guard is the author's own
         return self._least(sides, depth)
 
+    @_sign_of("reduce")
     def reduce(self, instruction: HloInstruction, depth: int) -> Sign:
         called, count = instruction.called_computations(), len(instruction.operands) // 2
         record = self._view.reducer(called[0]) if called and count == 1 else None
@@ -185,9 +189,7 @@ class Signs:
                 return True
         return False
 
-    def all(self, instruction: HloInstruction, depth: int) -> Sign:
-        return self._least(instruction.operands, depth)
-
+    @_sign_of("all-reduce", "reduce-scatter")
     def all_reduce(self, instruction: HloInstruction, depth: int) -> Sign:
         return self.of(instruction.operands[0], depth) if len(instruction.operands) == 1 else Sign.UNKNOWN
 
@@ -195,11 +197,7 @@ class Signs:
         return min(self.of(o, depth) for o in operands)
 
 
-_SPECIAL: dict[str, Callable[[Signs, HloInstruction, int], Sign]] = {
-    "constant": Signs.constant, "parameter": Signs.parameter, "fusion": Signs.fusion, "abs": Signs.absolute,
-    "negate": Signs.negate,
-    "convert": Signs.convert, "add": Signs.add, "multiply": Signs.multiply, "divide": Signs.divide,
-    "maximum": Signs.maximum, "minimum": Signs.minimum, "clamp": Signs.clamp, "power": Signs.power,
-    "select": Signs.select, "reduce": Signs.reduce, "concatenate": Signs.all, "pad": Signs.all,
-    "all-reduce": Signs.all_reduce, "reduce-scatter": Signs.all_reduce,
-}
+def _is_square_of_share(instruction: HloInstruction) -> bool:
+    """Return True for the square of a function whose results are from -1 to 1."""
+    return instruction.opcode == "multiply" and instruction.operands[0] is instruction.operands[1] \
+        and instruction.operands[0].opcode in ("tanh", "sine", "cosine", "erf")

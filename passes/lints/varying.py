@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
-from hlotool.ops import OPS, is_tied
+from hlotool.ops import flow_of, is_tied, opcodes, with_flag
 from hlotool.passes.lints.module_view import View
 
 #: devices that a collective joins, a set for each group
@@ -23,8 +23,10 @@ _Differs = bool | tuple[bool, ...]
 _MOST_ROUNDS = 12
 #: collectives over more devices than this are not followed
 _MOST_DEVICES = 4096
-_GATHERING = frozenset({"all-reduce", "all-gather", "all-reduce-start", "all-gather-start"})
-_CALLS = frozenset({"call", "fusion", "while", "conditional"})
+#: collectives that give every device of a group the same
+_UNIFORM = with_flag("uniform")
+#: operations that run computations with their operands as parameters
+_CALLS = opcodes(lambda flow: flow.enters and flow.step is None)
 
 
 def groups_of(view: View, collective: HloInstruction) -> Groups | None:
@@ -118,7 +120,7 @@ class Varying:
         if opcode == "get-tuple-element":
             whole = self._value(operands[0])
             return whole if isinstance(whole, bool) else whole[i.attributes["index"]]
-        if opcode in _GATHERING:
+        if opcode in _UNIFORM:
             return self._gathered(i)
         if opcode in ("all-reduce-done", "all-gather-done"):
             whole = self._value(operands[0])
@@ -129,10 +131,9 @@ class Varying:
             return self._custom(i)
         if opcode in ("constant", "iota"):
             return False
-        if opcode == "opt-barrier":
+        if flow_of(i).forwards:
             return self._value(operands[0])
-        record = OPS.get(opcode)
-        if record is None or is_tied(i) or opcode in ("rng", "replica-id", "partition-id"):
+        if is_tied(i):
             return True
         return any(map(self._any, operands))
 

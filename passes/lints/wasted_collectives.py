@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import with_flag
 from hlotool.passes.lints.collective_traffic import summed_before
 from hlotool.passes.lints.collectives import COLLECTIVES
 from hlotool.passes.lints.edits import bypassed, fix_of, removed
@@ -13,7 +14,8 @@ from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.varying import Varying, groups_of
 
-_MOVING = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "all-reduce-start", "all-gather-start")
+#: collectives whose result is known where all devices of a group bring the same
+_MOVING = tuple(sorted(with_flag("uniform") | with_flag("combinable") | {"all-to-all"}))
 
 
 @rule("W513", "shared-operand", on=_MOVING)

@@ -45,9 +45,9 @@ FAMILIES = {
     "enters": (lambda f: f.enters, {"call", "fusion", "while", "conditional", "async-start"}),
     "branches off": (lambda f: f.branches_off, {"call", "while", "conditional", "async-start"}),
     "folds": (lambda f: f.folds, {
-        "reduce", "reduce-window", "select-and-scatter", "scatter", "scan", "all-reduce", "all-reduce-start",
-        "reduce-scatter"}),
-    "calls": (lambda f: f.calls is not Calls.NONE and not f.enters and not f.folds, {"map", "sort", "custom-call"}),
+        "reduce", "reduce-window", "select-and-scatter", "scan", "all-reduce", "all-reduce-start", "reduce-scatter"}),
+    "on scalars": (lambda f: f.on_scalars and not f.folds, {"map", "sort", "scatter"}),
+    "in place": (lambda f: f.in_place, {"call", "fusion"}),
     "acts": (lambda f: f.acts, {
         "send", "send-done", "recv", "recv-done", "infeed", "outfeed", "rng", "rng-get-and-update-state"}),
     "exchanges": (lambda f: f.exchanges, {

@@ -1,0 +1,100 @@
+"""What is known of the functions of numbers that elementwise operations are: domain, poles, sign, inverse."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+#: a result to operands that give it; raises ValueError, ZeroDivisionError or OverflowError where there are none
+Inverse: TypeAlias = Callable[[float], Sequence[float]]
+
+
+class Domain(enum.Enum):
+    """The arguments for which a function has a value that is finite."""
+
+    ALL = "all"
+    POSITIVE = "positive"
+    #: from -1 to 1
+    UNIT = "unit"
+    #: positive definite matrices
+    DEFINITE = "definite"
+
+
+class Sign(enum.IntEnum):
+    """The sign of all elements of an array; of two that are combined at random the lesser one holds."""
+
+    #: nothing is known
+    UNKNOWN = 0
+    #: made by an operation that makes negative numbers of positive ones
+    SIGNED = 1
+    NONNEGATIVE = 2
+    POSITIVE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Facts about a function of numbers."""
+
+    #: of the operand that decides; of binary functions the one behind
+    domain: Domain = Domain.ALL
+    #: the sign of results, whatever the operands are
+    sign: Sign = Sign.UNKNOWN
+    #: True if results have the sign of the operand
+    keeps_sign: bool = False
+    #: True if floats become whole numbers
+    is_whole: bool = False
+    #: what an argument is called that gives NaN
+    outside: str = ""
+    #: what is meant where an argument gives an infinity, though no result is large
+    pole: str = ""
+    inverse: Inverse | None = None
+
+
+#: the function of which nothing is known
+PLAIN = Curve()
+
+
+def same(value: float) -> Sequence[float]:
+    """Return the inverse of functions that leave numbers as they are."""
+    return (value,)
+
+
+_UNIT = "an argument outside of -1 to 1"
+_ANGLE = "an angle that is infinite"
+_LOG = "the logarithm of a negative number"
+_ROOT = "the square root of a negative number"
+
+ABS = Curve(inverse=lambda v: (v, -v))
+ACOS = ASIN = Curve(Domain.UNIT, outside=_UNIT)
+ACOSH = Curve(Domain.POSITIVE, outside="an argument below 1")
+ATANH = Curve(Domain.UNIT, outside=_UNIT, pole="a pole at -1 and 1")
+CBRT = Curve(keeps_sign=True, inverse=lambda v: (v**3,))
+CEIL = Curve(keeps_sign=True, is_whole=True, inverse=lambda v: (v, v - 0.5))
+COMPONENT = Curve(inverse=same)
+COSINE = SINE = Curve(sign=Sign.SIGNED, outside=_ANGLE)
+COSH = Curve(sign=Sign.POSITIVE)
+COUNT = Curve(sign=Sign.NONNEGATIVE)
+DEFINITE = Curve(Domain.DEFINITE)
+DIVIDE = Curve(Domain.POSITIVE, pole="division by zero")
+EXPONENTIAL = Curve(sign=Sign.POSITIVE, inverse=lambda v: (math.log(v),))
+EXPONENTIAL_MINUS_ONE = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.log1p(v),))
+LOG = Curve(Domain.POSITIVE, sign=Sign.SIGNED, outside=_LOG, pole="the logarithm of zero",
+            inverse=lambda v: (math.exp(v),))
+LOG_PLUS_ONE = Curve(Domain.POSITIVE, outside=_LOG, pole="the logarithm of zero", inverse=lambda v: (math.expm1(v),))
+LOGISTIC = Curve(sign=Sign.POSITIVE, inverse=lambda v: (-math.log(1 / v - 1),))
+NEGATE = Curve(inverse=lambda v: (-v,))
+NOT = Curve(inverse=lambda v: (-1 - v,))
+POWER = Curve(Domain.POSITIVE, outside="a negative number to a power that is no integer",
+              pole="zero to a negative power")
+POSITIVE = Curve(Domain.POSITIVE)
+ROUND = Curve(is_whole=True, inverse=lambda v: (v, v + 0.5))
+RSQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, pole="one over the square root of zero",
+              inverse=lambda v: (1 / (v * v),))
+SIGN = Curve(inverse=same)
+SIGNED = Curve(sign=Sign.SIGNED)
+SQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, inverse=lambda v: (v * v,))
+TAN = Curve(sign=Sign.SIGNED, outside=_ANGLE)
+TANH = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.atanh(v),))
