@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hlotool.linting import lint
     from hlotool.ops import OPS
     from hlotool.passes.cost import cost, module_cost, peak_memory
-    from hlotool.passes.editing import Editing, editing
+    from hlotool.passes.edit.editor import Editing, editing
     from hlotool.passes.equality import diff, fingerprint
     from hlotool.passes.infer_shapes import infer_shapes
     from hlotool.passes.module_tables import to_networkx, to_records
@@ -56,7 +56,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "OPS": ("hlotool.ops", "OPS"),
     "Diagnostic": ("hlotool.diagnostics", "Diagnostic"),
-    "Editing": ("hlotool.passes.editing", "Editing"),
+    "Editing": ("hlotool.passes.edit", "Editing"),
     "Fix": ("hlotool.diagnostics", "Fix"),
     "HloComputation": ("hlotool.ir", "HloComputation"),
     "HloError": ("hlotool.diagnostics", "HloError"),
@@ -72,7 +72,7 @@ _PUBLIC = {
     "convert": ("hlotool.stablehlo", "convert"),
     "cost": ("hlotool.passes.cost", "cost"),
     "diff": ("hlotool.passes.equality", "diff"),
-    "editing": ("hlotool.passes.editing", "editing"),
+    "editing": ("hlotool.passes.edit", "editing"),
     "execute": ("hlotool.execution", "execute"),
     "fingerprint": ("hlotool.passes.equality", "fingerprint"),
     "from_stablehlo": ("hlotool.stablehlo", "from_stablehlo"),

@@ -1,7 +1,6 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
 from hlotool.blame.compared import compare, compare_unnamed, locator, name_instruction
-from hlotool.blame.cuts import is_cuttable, section, varying
 from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
 from hlotool.blame.isolation import Isolation, isolate
 from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, match_values
@@ -20,7 +19,7 @@ from hlotool.blame.wrong_instruction import Blame
 __all__ = [
     "VALUE_FATES", "Blame", "Evidences", "Isolation", "Maker", "NonFinite", "PairBlame", "Place", "ReferenceValues",
     "Reproduction", "ValueMatch", "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare",
-    "compare_unnamed", "find_nonfinite", "is_cuttable", "isolate", "locator", "match_values", "name_instruction",
+    "compare_unnamed", "find_nonfinite", "isolate", "locator", "match_values", "name_instruction",
     "nonfinite_diagnostics", "number_text", "pair_diagnostic", "pair_record", "record", "refused_instruction",
-    "reproduce_blame", "reproduce_maker", "section", "trace", "varying",
+    "reproduce_blame", "reproduce_maker", "trace",
 ]

@@ -6,10 +6,10 @@ and lengthened backwards from there, to say which instructions it takes together
 
 from __future__ import annotations
 
-from hlotool.blame.cuts import ancestors, is_cuttable
 from hlotool.blame.probe import Wrong
 from hlotool.blame.search_scope import Scope, sources, steps_of
 from hlotool.ir import HloInstruction
+from hlotool.passes.edit import ancestors, is_cuttable
 
 #: what gives the elements that it takes, in their order: never at fault where something else may be
 _SAME_ELEMENTS = frozenset(("reshape", "bitcast", "copy"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hlotool.blame.cuts import ancestors, is_cuttable, part
+from hlotool.blame.cuts import part, rows_of
 from hlotool.blame.places import Place
 from hlotool.diagnostics import HloError
-from hlotool.execution import FAILURES, Executor, Program, arguments_for, leaves
+from hlotool.execution import FAILURES, Executor, Program, arguments_for
 from hlotool.ir import HloInstruction
+from hlotool.passes.edit import ancestors, is_cuttable, results_of
 from hlotool.process import work_time
 
 
@@ -17,8 +18,7 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
     """
     until = work_time() + seconds
     entry = program.module.entry
-    results = entry.root.operands if entry.root.opcode == "tuple" else (entry.root,)
-    failing = next((r for r in dict.fromkeys(results)
+    failing = next((r for r in dict.fromkeys(results_of(entry))
                     if work_time() < until and _fails(program, executor, r)), None)
     if failing is None:
         return None
@@ -40,11 +40,9 @@ def _fails(program: Program, executor: Executor, last: HloInstruction) -> bool:
     """Whether the program that ends with an instruction fails."""
     entry = program.module.entry
     tried = part(program, entry, [last])
-    owners = [p for p in entry.parameters() for _ in leaves(p.shape)]
     made = [arguments_for(program, device) for device in range(program.devices)]
-    rows = [[a for f in tried.fed for a, owner in zip(row, owners, strict=True) if owner is f] for row in made]
     try:
-        executor.run(tried.program, [rows])
+        executor.run(tried.program, [rows_of(entry.parameters(), tried.fed, made)])
     except HloError as error:
         return any(d.code in FAILURES for d in error.diagnostics)
     return False

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import Part, is_cuttable, part
+from hlotool.blame.cuts import Part, part
 from hlotool.blame.nonfinite import Maker, find_nonfinite
 from hlotool.blame.probe import Bench
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program, flat
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.passes.edit import is_cuttable
 from hlotool.passes.read import parse
 from hlotool.process import work_time
 
@@ -37,9 +38,7 @@ def reproduce_blame(blame: Blame, executor: Executor, seconds: float = 30.0) -> 
 
 def _is_wrong(text: str, rows: list[list[Array]], executor: Executor, seconds: float) -> bool:
     try:
-        program = Program(parse(text, "reproduction.hlo"))
-        entry = program.module.entry
-        whole = Part(program, tuple(entry.parameters()), (entry.root,), tuple(entry.instructions))
+        whole = Part.whole(Program(parse(text, "reproduction.hlo")))
         return Bench(executor, work_time() + seconds).first_wrong(whole, rows) is not None
     except HloError:
         return False

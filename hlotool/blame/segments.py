@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from hlotool.blame.cuts import Part
 from hlotool.blame.probe import Trial
 from hlotool.blame.search_scope import Scope, steps_of
-from hlotool.blame.side_by_side import side_by_side
+from hlotool.execution import Program
 from hlotool.ir import HloInstruction
+from hlotool.passes.edit import merge
 
 #: segments of one round
 SEGMENTS = 16
@@ -68,10 +69,18 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
         yield group
 
 
+def _joined(parts: Sequence[Part]) -> Program:
+    """The parts in one module, so that one compilation gives the values of all."""
+    module = merge([p.program.module for p in parts])
+    # Of programs still to be partitioned, parts without shardings are for one partition.
+    module.attributes = max(parts, key=lambda p: p.program.partitions).program.module.attributes
+    return Program(module)
+
+
 def _run(scope: Scope, parts: Sequence[Part]) -> Iterator[Trial]:
     """Trials of parts, by one run of a module that holds them all; each alone where the executor refuses that."""
     if len(parts) > 1:
-        joined = side_by_side(scope.program, [p.program for p in parts])
+        joined = _joined(parts)
         fed = [scope.values.of(p.fed) for p in parts]
         rows = [[leaf for row in fed for leaf in row[device]] for device in range(scope.program.devices)]
         given = scope.bench.run(joined, [rows])[0] if joined.devices == len(rows) else []

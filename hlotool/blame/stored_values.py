@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import is_cuttable, part
+from hlotool.blame.cuts import part
 from hlotool.blame.places import Place
 from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import ReferenceValues, Rows
@@ -21,6 +21,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
 from hlotool.numerics import Evidence, Judgement, judge, sample_program, shadow_program, who_is_right
+from hlotool.passes.edit import is_cuttable
 from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding
 

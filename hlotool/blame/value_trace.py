@@ -9,10 +9,11 @@ import fnmatch
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import is_cuttable, part
+from hlotool.blame.cuts import part, rows_of
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, leaves
+from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.passes.edit import is_cuttable
 
 Array: TypeAlias = Any
 
@@ -89,7 +90,5 @@ def _on_executor(program: Program, arguments: Sequence[Sequence[Array]], executo
     if not chosen:
         return {}
     whole = part(program, entry, chosen)
-    owners = [p for p in entry.parameters() for _ in leaves(p.shape)]
-    rows = [[a for f in whole.fed for a, owner in zip(row, owners, strict=True) if owner is f] for row in arguments]
-    values = executor.run(whole.program, [rows])[0][0]
+    values = executor.run(whole.program, [rows_of(entry.parameters(), whole.fed, arguments)])[0][0]
     return {i.name: value for i, value in zip(chosen, values, strict=True)}

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.blame.call_trace import Activation, called, inner_targets
-from hlotool.blame.cuts import Part, is_cuttable, part
+from hlotool.blame.cuts import Part, part
 from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, require_partitioned, result_maker
@@ -31,6 +31,7 @@ from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Call, Executor, Path, Program, leaves
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.numerics import Judgement, Kind
+from hlotool.passes.edit import is_cuttable
 
 #: iterations of a loop that one question to an executor holds
 _ITERATIONS = 32
@@ -114,9 +115,9 @@ class _Whole:
 
     def _trial(self) -> Trial:
         """The executor's results: of the module as it stands, or of what its results need where that is refused."""
-        scope, entry = self.scope, self.scope.computation
+        scope = self.scope
         # A shorter module may be compiled otherwise.
-        whole = Part(scope.program, tuple(entry.parameters()), (entry.root,), tuple(entry.instructions))
+        whole = Part.whole(scope.program)
         given = scope.bench.run(scope.program, [self.arguments])[0]
         if given:
             return Trial(whole, self.arguments, scope.values.results, given)

@@ -9,19 +9,7 @@ from typing import Any
 from hlotool.builder.call_places import HERE
 from hlotool.builder.codes import NO_COMPUTATION
 from hlotool.builder.problems import demand
-from hlotool.ir import HloComputation, HloModule, Shape
-
-
-def module_of(computation: HloComputation) -> HloModule:
-    """Return a module of a computation and all that it calls."""
-    found: dict[HloComputation, None] = {}
-    stack = [computation]
-    while stack:
-        one = stack.pop()
-        if one not in found:
-            found[one] = None
-            stack += [c for i in one.instructions for c in i.called_computations()]
-    return HloModule("reached", list(found), computation)
+from hlotool.ir import Shape
 
 
 def is_ours(function: Callable[..., Any]) -> bool:

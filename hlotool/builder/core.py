@@ -11,7 +11,7 @@ from hlotool.builder.argument_types import COMMON
 from hlotool.builder.broadcasting import Steps, matched
 from hlotool.builder.call_findings import diagnostic_at, finding_of
 from hlotool.builder.call_places import Place, caller, place_of
-from hlotool.builder.callees import function_name, is_ours, module_of, parameter_names
+from hlotool.builder.callees import function_name, is_ours, parameter_names
 from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_ATTRIBUTE, NO_COMPUTATION, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import FUNCTIONS, Function, camel, find
 from hlotool.builder.growing_computation import Body, joined, laid_out
@@ -30,13 +30,13 @@ from hlotool.ir import (
     HloModule,
     Shape,
     Sharding,
-    callees_first,
-    clone_computation,
+    callees_before_callers,
     sanitized_name,
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
+from hlotool.passes.edit import clone_computation
 from hlotool.passes.verify import agrees, unknown_attribute
 
 Errors: TypeAlias = Literal["raise", "collect"]
@@ -332,7 +332,7 @@ class Core:
             return made
 
         def copy() -> HloComputation:
-            for one in callees_first(module_of(computation)):
+            for one in callees_before_callers([computation]):
                 copies[one] = self._remembered(one, functools.partial(adopted, one))
             return copies[computation]
 

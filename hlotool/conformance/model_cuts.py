@@ -10,7 +10,6 @@ says what is expected.
 
 from __future__ import annotations
 
-import itertools
 import pathlib
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from hlotool.diagnostics import Diagnostic, HloError, reason_of
 from hlotool.execution import Program, leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
 from hlotool.ops import ASYNC_STEPS
+from hlotool.passes.edit import renamed, section, without_metadata
 from hlotool.passes.read import parse
 
 #: what computes nothing by itself
@@ -48,13 +48,13 @@ def cut_model(path: pathlib.Path) -> Cuts:
     except (OSError, UnicodeDecodeError) as error:
         raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
     found, first, times = Cuts(), dict[str, HloInstruction](), Counter[str]()
-    for instruction in _instructions(module.entry, set()):
+    for computation, instruction in _instructions(module.entry, set()):
         if instruction.opcode in _NOTHING:
             continue
         if not _stands_alone(instruction):
             found.left_out[instruction.opcode] += 1
             continue
-        text = str(_alone(instruction, module))
+        text = str(_alone(instruction, computation, module))
         first.setdefault(text, instruction)
         times[text] += 1
     for number, (text, instruction) in enumerate(first.items()):
@@ -62,12 +62,13 @@ def cut_model(path: pathlib.Path) -> Cuts:
     return found
 
 
-def _instructions(computation: HloComputation, seen: set[HloComputation]) -> Iterator[HloInstruction]:
+def _instructions(computation: HloComputation, seen: set[HloComputation]
+                  ) -> Iterator[tuple[HloComputation, HloInstruction]]:
     if computation in seen:
         return
     seen.add(computation)
     for instruction in computation.instructions:
-        yield instruction
+        yield computation, instruction
         if instruction.opcode in _ENTERED:
             for called in instruction.called_computations():
                 yield from _instructions(called, seen)
@@ -81,35 +82,15 @@ def _stands_alone(instruction: HloInstruction) -> bool:
         i.shape.is_token or i.shape.is_buffer for i in (instruction, *instruction.operands))
 
 
-def _alone(instruction: HloInstruction, module: HloModule) -> HloModule:
-    """The instruction as the root of a module; names do not tell where it stood."""
-    distinct = dict.fromkeys(instruction.operands)
-    numbers = itertools.count()
-    given = {o: HloInstruction(f"c{n}", "constant", o.shape, (), Attributes({"literal": o.literal}))
-             if o.opcode == "constant" else
-             HloInstruction(f"p{n}", "parameter", o.shape, (), Attributes({"parameter_number": next(numbers)}))
-             for n, o in enumerate(distinct)}
-    root = HloInstruction("r", instruction.opcode, instruction.shape, tuple(given[o] for o in instruction.operands),
-                          instruction.attributes.without("sharding", "control_predecessors"))
-    entry = HloComputation("main", [*given.values(), root], root)
-    header = Attributes({k: module.attributes[k] for k in _HEADER if k in module.attributes})
-    return HloModule("operation", [*_reached(instruction), entry], entry, header)
-
-
-def _reached(instruction: HloInstruction) -> list[HloComputation]:
-    """The computations that an instruction calls, and those that they call, callees first."""
-    found: dict[HloComputation, None] = {}
-
-    def visit(computation: HloComputation) -> None:
-        if computation not in found:
-            for inner in computation.instructions:
-                for called in inner.called_computations():
-                    visit(called)
-            found[computation] = None
-
-    for called in instruction.called_computations():
-        visit(called)
-    return list(found)
+def _alone(instruction: HloInstruction, computation: HloComputation, module: HloModule) -> HloModule:
+    """Return the instruction as the root of a module; names and metadata do not tell where it was."""
+    order = {i: n for n, i in enumerate(dict.fromkeys((*instruction.operands, instruction)))}
+    given = [o for o in instruction.operands if o.opcode != "constant"]
+    found = section(module, computation, [instruction], given, order=order).module
+    found.attributes = Attributes({k: module.attributes[k] for k in _HEADER if k in module.attributes})
+    for one in found.entry.instructions:
+        one.attributes = one.attributes.without("sharding")
+    return renamed(without_metadata(found), "operation")
 
 
 def _cases(path: pathlib.Path, module: HloModule, instruction: HloInstruction, text: str, number: int,

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hlotool.ir import Attributes, HloInstruction, HloModule, Shape, clone_module
+from hlotool.ir import Attributes, HloInstruction, HloModule, Shape
+from hlotool.passes.edit import clone_module
 
 #: what a header says of the places of results, which are others once sizes are among them
 _OF_RESULTS = ("entry_computation_layout", "input_output_alias")

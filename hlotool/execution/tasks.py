@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.execution.arguments import arguments_for
 from hlotool.execution.executor import Executor, PerDevice, Results, refused, task_path
-from hlotool.execution.merged import Companions, is_mergeable, merged, parted
+from hlotool.execution.merged_programs import Companions, is_mergeable, merged, parted
 from hlotool.execution.program import Program, fitted, require_rows
 from hlotool.process import Refusal
 

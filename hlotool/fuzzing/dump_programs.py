@@ -7,13 +7,13 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from hlotool.blame import is_cuttable, section
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Program, arguments_for
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
 from hlotool.ops import ASYNC_STEPS, OPS
+from hlotool.passes.edit import is_cuttable, section
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 from hlotool.text.input_files import bytes_of, inputs_of

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from hlotool.bisection import judge_small
-from hlotool.blame import section
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.fuzzing.batch import Sighting, known_reason
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.passes.edit import section
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RuleMatch, matches, names_in, pattern_text
 from hlotool.reduction import (

@@ -6,9 +6,9 @@ import random
 from dataclasses import replace
 
 from hlotool.fuzzing.metamorphic import can_outline, outline, wrap_value
-from hlotool.fuzzing.splicing import body_of, splice
 from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.passes.edit import Editing, alone
 from hlotool.passes.read import parse
 
 
@@ -24,7 +24,7 @@ def wrapped(module: HloModule, rows: Rows, dice: random.Random, count: int) -> i
         if made is None:
             continue
         piece, operands, added = made
-        splice(module, target, piece, operands)
+        Editing(module).splice(target, piece, operands)
         for row in rows:
             row.extend(added)
         done += 1
@@ -35,7 +35,8 @@ def _piece(target: HloInstruction, dice: random.Random
            ) -> tuple[HloModule, tuple[HloInstruction, ...], list[object]] | None:
     if target.opcode != "parameter" and can_outline(target) and dice.random() < 0.5:
         piece, added = outline(target, dice)
-        body_of(target, piece["inner"])
+        own, inner = alone(target, "inner"), piece["inner"]
+        inner.instructions, inner.root = own.instructions, own.root
         return piece, target.operands, added
     found = wrap_value(target, dice)
     return None if found is None else (found[0], (target,), found[1])

@@ -11,10 +11,9 @@ import functools
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hlotool.blame import is_cuttable, section, varying
 from hlotool.diagnostics import HloError
-from hlotool.ir import HloComputation, HloInstruction, called_by, clone_module, post_order
-from hlotool.passes.editing import Editing
+from hlotool.ir import HloComputation, HloInstruction, called_by, post_order
+from hlotool.passes.edit import Editing, clone_module, is_cuttable, results_of, section, varying
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
 from hlotool.reduction.oracle_pool import Maker
@@ -88,11 +87,6 @@ def sectioned(work: Work, base: Candidate, entry: HloComputation, targets: Seque
         return Candidate(found.module, rows_for(found.module, found.fed, work.values_of(base), len(base.rows)))
     except HloError:
         return None
-
-
-def results_of(entry: HloComputation) -> tuple[HloInstruction, ...]:
-    """What the entry computes: the members of its root where that is a tuple."""
-    return entry.root.operands if entry.root.opcode == "tuple" else (entry.root,)
 
 
 def cut_results(work: Work) -> None:

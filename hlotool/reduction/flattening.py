@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, clone_module
-from hlotool.passes.editing import Editing
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work

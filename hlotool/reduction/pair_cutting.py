@@ -17,11 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from hlotool.blame import is_cuttable, section
 from hlotool.execution import leaves
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloComputation, HloInstruction, HloModule, unique_name
+from hlotool.passes.edit import is_cuttable, results_of, section
 from hlotool.reduction.candidate import Array, Candidate, Rows
-from hlotool.reduction.cutting import results_of
 from hlotool.reduction.entry_values import Values, values_of
 from hlotool.reduction.flattening import all_inlined
 from hlotool.reduction.oracle_pool import Maker

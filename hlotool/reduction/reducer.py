@@ -23,7 +23,8 @@ from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program
-from hlotool.ir import Attributes, clone_module
+from hlotool.ir import Attributes
+from hlotool.passes.edit import clone_module
 from hlotool.passes.read import parse
 from hlotool.process import work_time
 from hlotool.reduction.argument_values import simplify_arguments

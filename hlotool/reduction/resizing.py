@@ -14,18 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from hlotool.ir import (
-    DTYPES,
-    Attributes,
-    HloInstruction,
-    HloModule,
-    Literal,
-    Padding,
-    Shape,
-    Window,
-    clone_module,
-)
-from hlotool.passes.editing import Editing
+from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
+from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Array, Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work

@@ -6,13 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hlotool.ir import (
-    HloInstruction,
-    HloModule,
-    Literal,
-    clone_module,
-    post_order,
-)
+from hlotool.ir import HloInstruction, HloModule, Literal, post_order
+from hlotool.passes.edit import clone_module
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work

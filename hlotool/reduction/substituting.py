@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hlotool.ir import Attributes, HloInstruction, clone_module, post_order
-from hlotool.passes.editing import Editing
+from hlotool.ir import Attributes, HloInstruction, post_order
+from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Array, Candidate, Rows
 from hlotool.reduction.flattening import tidied
 from hlotool.reduction.oracle_pool import Maker

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.ir import (
-    HloModule,
-    clone_module,
-    no_collection,
-)
+from hlotool.ir import HloModule, no_collection
+from hlotool.passes.edit import clone_module
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import (
     has_fusions,

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool.diagnostics import HloError
-from hlotool.ir import BackendConfig, HloModule, clone_module
+from hlotool.ir import BackendConfig, HloModule
+from hlotool.passes.edit import clone_module
 
 _BYTECODE = b"ML\xefR"
 #: how base64 of bytecode begins

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ops import TARGETS
+from hlotool.passes.edit import alone
 
 
 def is_marker(call: HloInstruction) -> bool:
@@ -15,10 +16,7 @@ def standing_for(call: HloInstruction) -> HloComputation | None:
     """A computation that does what a library call does; None where its target or configuration is not known."""
     from hlotool.passes.lift import lift_library_calls_recovering
 
-    parameters = [HloInstruction(f"p{i}", "parameter", o.shape, (), Attributes({"parameter_number": i}))
-                  for i, o in enumerate(call.operands)]
-    copy = HloInstruction("call", "custom-call", call.shape, tuple(parameters), call.attributes)
-    computation = HloComputation("alone", [*parameters, copy], copy)
+    computation = alone(call, "alone")
     module = HloModule("alone", [*call.called_computations(), computation], computation)
     try:
         found = lift_library_calls_recovering(module)

@@ -25,8 +25,8 @@ from hlotool.ir import (
     SliceDimension,
 )
 from hlotool.ir.arrays import np
+from hlotool.passes.edit import PRED, ComputationEditor
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.rewriting import PRED, ComputationEditor
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 
@@ -324,7 +324,7 @@ def sort_comparator(edit: ComputationEditor, instruction: HloInstruction) -> Non
     key = operands[0].shape
     _expect(not key.dtype.is_complex, f"{key.text(False)} has no order to sort by")
     unsaid = {"dimensions": (max(0, key.rank - 1),)} if "dimensions" not in instruction.attributes else {}
-    comparator = edit.module.less_than(tuple(o.shape.element_type for o in operands))
+    comparator = edit.module.comparator(tuple(o.shape.element_type for o in operands))
     instruction.attributes = Attributes(unsaid) | instruction.attributes | {"to_apply": comparator}
 
 

@@ -26,7 +26,8 @@ import dataclasses
 import functools
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, clone_module
+from hlotool.ir import Attributes, EntryLayout, HloModule, Shape
+from hlotool.passes.edit import ComputationEditor, Editing, clone_module
 from hlotool.passes.legalize import old_lapack, scalar_tokens  # noqa: F401 - importing them declares their rules
 from hlotool.passes.legalize.legacy_rules import (
     BY_OPCODE,
@@ -39,7 +40,6 @@ from hlotool.passes.legalize.legacy_rules import (
 )
 from hlotool.passes.legalize.old_dots import AMBIGUOUS_DOT, SPARSE_DOT
 from hlotool.passes.legalize.token_chains import TOKEN_TAKERS, lacks_token, thread_tokens
-from hlotool.passes.rewriting import ComputationEditor, ModuleEditor
 
 __all__ = ["AMBIGUOUS_DOT", "SPARSE_DOT", "legalize", "legalize_recovering", "legalized", "needs_legalizing"]
 
@@ -57,7 +57,7 @@ def legalize(module: HloModule, *, scalar_starts: bool = False) -> HloModule:
 
 def legalize_recovering(module: HloModule, *, scalar_starts: bool = False) -> list[Diagnostic]:
     """Change the module in place as `legalize` does; gives what it left as it was, and why."""
-    editor = ModuleEditor(module)
+    editor = Editing(module)
     problems: list[Diagnostic] = []
     more = (Rule(has_index_vector, scalar_indices),) if scalar_starts else ()
     for computation in list(module.computations):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from hlotool.diagnostics import define
 from hlotool.ir import Attributes, HloInstruction
 from hlotool.ops import OPS, ConstraintError
+from hlotool.passes.edit import ComputationEditor
 from hlotool.passes.legalize.legacy_rules import HISTORY, Inexact, on_opcode
-from hlotool.passes.rewriting import ComputationEditor
 
 AMBIGUOUS_DOT = define("L102", "ambiguous-dot", "dimension numbers of a dot are left out, and the shapes do not say "
                        "which they were", HISTORY)

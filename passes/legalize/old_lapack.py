@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import BackendConfig, HloInstruction, Shape
 from hlotool.ir.arrays import np
+from hlotool.passes.edit import ComputationEditor
 from hlotool.passes.legalize.legacy_rules import on_opcode
-from hlotool.passes.rewriting import ComputationEditor
 
 Given: TypeAlias = Mapping[str, int]
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from hlotool.ir import Attributes, HloInstruction, Shape
 from hlotool.ir.arrays import np
+from hlotool.passes.edit import ComputationEditor
 from hlotool.passes.legalize.legacy_rules import MISFIT, Inexact, on_opcode
-from hlotool.passes.rewriting import ComputationEditor
 
 #: what gives zeros of zeros, and does nothing else
 _ZERO_KEEPING = frozenset({"bitcast", "broadcast", "convert", "copy", "opt-barrier", "reshape", "slice", "transpose"})

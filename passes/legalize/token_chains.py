@@ -18,19 +18,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, define
-from hlotool.ir import (
-    Attributes,
-    HloComputation,
-    HloInstruction,
-    HloModule,
-    Shape,
-    called_by,
-    callees_first,
-    clone_computation,
-)
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, Sharding, called_by, callees_first
+from hlotool.passes.edit import PRED, ComputationEditor, Editing, clone_computation
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.legalize.legacy_rules import HISTORY, MISFIT
-from hlotool.passes.rewriting import PRED, ComputationEditor, ModuleEditor, with_token
 
 NO_WAY_FOR_TOKEN = define("L101", "no-way-for-token", "an operation without a token, in a computation whose caller "
                           "can hand none in or out", HISTORY)
@@ -49,7 +40,7 @@ def lacks_token(instruction: HloInstruction) -> bool:
     return bare is not None and len(instruction.operands) == bare
 
 
-def thread_tokens(editor: ModuleEditor) -> Iterator[Diagnostic]:
+def thread_tokens(editor: Editing) -> Iterator[Diagnostic]:
     """Put every such operation of the module on a chain of its computation; reports what cannot be."""
     module = editor.module
     if not any(map(lacks_token, module.instructions())):
@@ -112,7 +103,7 @@ def _bearers(module: HloModule) -> set[HloComputation]:
 class _Threader:
     """Threads computations, making the copies that loops, branches and calls need."""
 
-    def __init__(self, editor: ModuleEditor) -> None:
+    def __init__(self, editor: Editing) -> None:
         self.editor = editor
         self.bearers = _bearers(editor.module)
         self._copies: dict[tuple[Any, ...], HloComputation] = {}
@@ -216,7 +207,7 @@ class _Threader:
                  computations: Mapping[str, Any]) -> None:
         """The same operation with a token in and out, and the old one as the first part of it."""
         made = chain.edit.add(old.opcode, Shape.tuple(old.shape, TOKEN), operands,
-                              with_token(old.attributes, old.shape) | computations, name=old.name, like=old)
+                              _with_token(old.attributes, old.shape) | computations, name=old.name, like=old)
         chain.unpack(old, made, made)
 
 
@@ -276,7 +267,7 @@ class _Chain:
     def _begin(self, instruction: HloInstruction) -> None:
         token = self._next(_channel(instruction))
         self.begun.add(instruction)
-        instruction.attributes = with_token(instruction.attributes, instruction.shape)
+        instruction.attributes = _with_token(instruction.attributes, instruction.shape)
         instruction.shape = Shape.tuple(*instruction.shape.elements, TOKEN)
         instruction.operands = (*instruction.operands, token)
 
@@ -287,12 +278,12 @@ class _Chain:
             self._last[chain] = self._emptied(done, done.operands)
             return
         made = self._effect(done, Shape.tuple(done.shape, TOKEN), done.operands,
-                            with_token(done.attributes, done.shape))
+                            _with_token(done.attributes, done.shape))
         self._last[chain] = self._parts(done, made, made)
 
     def infeed(self, infeed: HloInstruction) -> None:
         made = self._effect(infeed, Shape.tuple(infeed.shape, TOKEN), (self._next(_FEEDS),),
-                            with_token(infeed.attributes, infeed.shape))
+                            _with_token(infeed.attributes, infeed.shape))
         self._last[_FEEDS] = self._parts(infeed, made, made)
 
     def outfeed(self, outfeed: HloInstruction) -> None:
@@ -336,7 +327,7 @@ def _wrapped_parameter(edit: ComputationEditor) -> HloInstruction:
     """Let the one parameter be the first part of (parameter, token); gives the token."""
     old = edit.computation.parameters()[0]
     whole = edit.add("parameter", Shape.tuple(old.shape, TOKEN), (),
-                     with_token(old.attributes.without("parameter_replication"), old.shape), name=old.name, like=old)
+                     _with_token(old.attributes.without("parameter_replication"), old.shape), name=old.name, like=old)
     token = edit.add("get-tuple-element", TOKEN, (whole,), {"index": 1}, name="chain")
     edit.become(old, "get-tuple-element", (whole,), {"index": 0})
     _to_front(edit.computation, whole, token, old)
@@ -360,3 +351,14 @@ def _asked(edit: ComputationEditor, pair: HloInstruction, condition: HloComputat
     pred, token = edit.element(answer, 0, like=like), edit.element(answer, 1, like=like)
     again = edit.add("tuple", pair.shape, (state, token), like=like)
     return edit.add("tuple", Shape.tuple(pair.shape, PRED), (again, pred), like=like)
+
+
+def _with_token(attributes: Attributes, shape: Shape) -> Attributes:
+    """Return the attributes of an instruction that gives (shape, token) instead: a sharding gets one leaf more."""
+    sharding = attributes.get("sharding")
+    if not isinstance(sharding, Sharding):
+        return attributes
+    leaves = sum(1 for _ in shape.leaves())
+    elements = sharding.elements if sharding.kind == "tuple" else (sharding,) * leaves
+    device = next((e for e in elements if e.kind == "maximal"), None)
+    return attributes | {"sharding": Sharding("tuple", elements=(*elements, device or Sharding("replicated")))}

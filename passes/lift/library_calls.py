@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import np
 from hlotool.ops import OPS
-from hlotool.passes.rewriting import PRED, ComputationEditor
+from hlotool.passes.edit import PRED, ComputationEditor
 
 
 class Unclear(Exception):

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlotool.ir import HloInstruction, HloModule, Shape, SliceDimension
+from hlotool.passes.edit import PRED
 from hlotool.passes.lift.library_calls import Call, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
-from hlotool.passes.rewriting import PRED
 
 #: qkv_layout -> how many operands hold queries, keys and values: all packed, keys and values packed, each on its own
 _PACKED = {5: 1, 7: 2, 9: 3}

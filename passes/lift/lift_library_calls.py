@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, define
-from hlotool.ir import HloComputation, HloInstruction, HloModule, clone_module
+from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ops import ConstraintError
 from hlotool.passes import library_files
+from hlotool.passes.edit import ComputationEditor, Editing, clone_module
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.lift.library_calls import RULES, Call, Unclear
-from hlotool.passes.rewriting import ComputationEditor, ModuleEditor
 
 UNCLEAR = define("L201", "unclear-library-call", "a library call whose configuration does not say what it computes",
                  "XLA, custom calls of its CPU and GPU compilers")
@@ -130,14 +130,14 @@ def _calls(computation: HloComputation, targets: frozenset[str]) -> bool:
 
 
 def _lift(module: HloModule, targets: frozenset[str]) -> list[Lifted]:
-    editor, found = ModuleEditor(module), []
+    editor, found = Editing(module), []
     for computation in list(module.computations):
         if _calls(computation, targets):
             found.extend(_lift_computation(editor, computation, targets))
     return found
 
 
-def _lift_computation(editor: ModuleEditor, computation: HloComputation, targets: frozenset[str]) -> list[Lifted]:
+def _lift_computation(editor: Editing, computation: HloComputation, targets: frozenset[str]) -> list[Lifted]:
     edit, found = ComputationEditor(editor, computation), []
     for instruction in edit.lines():
         target = instruction.attributes.get("custom_call_target")

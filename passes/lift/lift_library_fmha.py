@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.passes.edit import PRED
 from hlotool.passes.lift.library_calls import Call, numbers, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
-from hlotool.passes.rewriting import PRED
 
 _DIMENSIONS = {"lhs_batch_dims": "lhs_batch_dimensions", "rhs_batch_dims": "rhs_batch_dimensions",
                "lhs_contracting_dims": "lhs_contracting_dimensions",

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.passes.edit import PRED
 from hlotool.passes.lift.column_major import given_back, seen
 from hlotool.passes.lift.library_calls import Call, on_target
 from hlotool.passes.lift.lift_library_calls import lift_targets
-from hlotool.passes.rewriting import PRED
 
 _TRANSPOSE = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, SliceDimension
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, SliceDimension
 from hlotool.passes.lift.library_calls import Call, depends_on, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
 from hlotool.passes.lift.lift_library_matmul import float_of
-from hlotool.passes.rewriting import PRED, scalar_parameter
 
 
 def lift_library_other(module: HloModule) -> HloModule:
@@ -81,7 +80,8 @@ def radix_sort(call: Call) -> tuple[HloInstruction, ...]:
     call.expect(keys.shape.rank > 0 and len(values) <= 1, f"it has {len(call.operands)} operands")
     config = call.config()
     call.expect(isinstance(config.get("descending"), bool), "its configuration does not say whether it is descending")
-    comparator = _comparator(call, [o.shape.element_type for o in call.operands], config["descending"])
+    comparator = call.edit.module.comparator([o.shape.element_type for o in call.operands],
+                                             "GT" if config["descending"] else "LT")
     shapes = [o.shape.without_layout() for o in call.operands]
     shape = Shape.tuple(*shapes) if values else shapes[0]
     sorted_ = call.add("sort", call.operands, shape, dimensions=(keys.shape.rank - 1,), is_stable=True,
@@ -89,18 +89,6 @@ def radix_sort(call: Call) -> tuple[HloInstruction, ...]:
     if not values:
         return call.with_workspaces(sorted_)
     return call.with_workspaces(*(call.add("get-tuple-element", [sorted_], s, index=i) for i, s in enumerate(shapes)))
-
-
-def _comparator(call: Call, element_types: list[str], descending: bool) -> HloComputation:
-    module = call.edit.module
-    if not descending:
-        return module.less_than(element_types)
-    parameters = [scalar_parameter(f"p{n}", n, element_types[n // 2]) for n in range(2 * len(element_types))]
-    attributes: dict[str, Any] = {"direction": "GT"}
-    if parameters[0].shape.dtype.is_floating:
-        attributes["type"] = "TOTALORDER"
-    root = HloInstruction("result", "compare", PRED, tuple(parameters[:2]), Attributes(attributes))
-    return module.add(HloComputation("greater_than", [*parameters, root]))
 
 
 @on_target("__onednn$softmax")

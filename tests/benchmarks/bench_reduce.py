@@ -20,7 +20,7 @@ import numpy as np
 
 from hlotool.execution import Program, arguments_for, fitted
 from hlotool.ir import Attributes, HloInstruction, HloModule, Shape, unique_name
-from hlotool.passes.editing import Editing
+from hlotool.passes.edit import Editing
 from hlotool.passes.read import parse
 from hlotool.reduction import Candidate, Failure, Options, Verdict, reduce_candidate
 

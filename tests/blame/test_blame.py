@@ -28,7 +28,7 @@ from hlotool.blame.reasons import _why
 from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate, evaluate_program, executor_named
-from hlotool.ir import clone_module
+from hlotool.passes.edit import clone_module
 from hlotool.process import work_time
 from hlotool.verdict.argument_sets import ArgumentSearch
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hlotool.execution import Program
 from hlotool.execution.evaluate import evaluate_program
-from hlotool.execution.merged import is_mergeable, merged, parted
+from hlotool.execution.merged_programs import is_mergeable, merged, parted
 from hlotool.passes.read import parse
 
 MEETING = """HloModule m, num_partitions=2

@@ -6,7 +6,7 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.ir import clone_module
+from hlotool.passes.edit import clone_module
 from hlotool.passes.equality import Aspects, Structure
 
 MODEL = """HloModule model

@@ -7,7 +7,7 @@ import pytest
 import hlotool
 from hlotool.execution import execute
 from hlotool.ir import Shape
-from hlotool.passes.editing import Editing
+from hlotool.passes.edit import Editing
 
 TEXT = """HloModule edited
 

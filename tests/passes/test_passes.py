@@ -16,8 +16,9 @@ from hlotool.cli import main
 from hlotool.execution import run_program
 from hlotool.execution.devices import Queues
 from hlotool.execution.program import Program
-from hlotool.ir import HloInstruction, HloModule, clone_module
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes import PASSES
+from hlotool.passes.edit import clone_module
 from hlotool.passes.legalize import legalize, legalize_recovering, legalized, needs_legalizing
 from hlotool.text import parse as parse_text
 

@@ -42,9 +42,9 @@ from hlotool.ir import (
     ReplicaGroups,
     Shape,
     Sharding,
-    clone_module,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS
+from hlotool.passes.edit import clone_module
 from hlotool.passes.legalize import legalized
 from hlotool.stablehlo import LiftOptions, LossReport
 from hlotool.stablehlo.context import make_context

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import DTYPES, HloComputation, HloModule, Metadata, callees_first, clone_module, no_collection
+from hlotool.ir import DTYPES, HloComputation, HloModule, Metadata, callees_first, no_collection
 from hlotool.jax.lax import (
     contraction,
     control,
@@ -32,6 +32,7 @@ from hlotool.jax.lax.codes import NO_JAX, NotWritable
 from hlotool.jax.lax.function_code import FunctionCode
 from hlotool.jax.lax.helper_functions import HELPERS, IMPORTS, NEEDS
 from hlotool.jax.lax.python_names import Names, function_names, spoken_name
+from hlotool.passes.edit import clone_module
 from hlotool.stablehlo import from_stablehlo, to_stablehlo
 from hlotool.text import docstring_words
 
