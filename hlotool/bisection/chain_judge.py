@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm, Reassociated
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
-from hlotool.bisection.dump_folder import Chain, Dump, Reader
 from hlotool.bisection.partitioned import Partition, partition_between
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.blame import Evidences, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.dumps import Chain, Dump, DumpReader
 from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, who_is_right
@@ -60,16 +60,17 @@ class Options:
     progress: Callable[[str], None] = lambda _: None
 
 
-def judge_chain(chain: Chain, options: Options, reader: Reader | None = None) -> ChainVerdict:
+def judge_chain(chain: Chain, options: Options, reader: DumpReader | None = None) -> ChainVerdict:
     """The verdict on each pass of a chain. What cannot be read or run is in the verdicts' diagnostics."""
     started = time.monotonic()
-    work = _Work(chain, options, reader or Reader())
+    work = _Work(chain, options, reader or DumpReader())
     work.run()
     work.found.seconds = time.monotonic() - started
     return work.found
 
 
-def judge_pairs(name: str, pairs: Sequence[tuple[Dump, Dump]], options: Options, reader: Reader) -> list[PassVerdict]:
+def judge_pairs(name: str, pairs: Sequence[tuple[Dump, Dump]], options: Options, reader: DumpReader
+                ) -> list[PassVerdict]:
     """The verdict on pairs of dumps of one module; pairs with a dump that cannot be read have none."""
     work = _Work(Chain(name, 0, ""), options, reader)
     return work.pairs(pairs)
@@ -81,7 +82,7 @@ class _Work:
 
     chain: Chain
     options: Options
-    reader: Reader
+    reader: DumpReader
     form: CanonicalForm = field(default_factory=CanonicalForm)
     stages: dict[Dump, Stage] = field(default_factory=dict)
     _by_module: dict[HloModule, Stage] = field(default_factory=dict)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hlotool.bisection.chain_judge import Options, judge_chain
-from hlotool.bisection.codes import NO_CHAIN
-from hlotool.bisection.dump_folder import Reader, read_folder
 from hlotool.bisection.dumped_passes import judge_compilation
 from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.bisection.two_folders import Parting, compare_folders
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.dumps import NO_CHAIN, DumpReader, read_folder
 from hlotool.execution import Program, arguments_for, fitted, read_module
 from hlotool.ir import HloModule
 
@@ -85,7 +84,7 @@ def bisect(dumps: Any, against: str | os.PathLike[str] | None = None, *, module:
     if against is not None:
         found, unpaired = compare_folders(folder, read_folder(Path(against), wanted), options)
         return Bisection([], found, unpaired, folder.diagnostics)
-    reader = Reader()
+    reader = DumpReader()
     return Bisection([judge_chain(chain, options, reader) for chain in folder.chains], notes=folder.diagnostics)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hlotool.bisection.chain_judge import Options, judge_chain
-from hlotool.bisection.dump_folder import read_folder
 from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
+from hlotool.dumps import read_folder
 from hlotool.execution import Options as RunOptions
 from hlotool.execution import Program, executor_named
 from hlotool.ir import HloModule

@@ -1,23 +1,24 @@
-"""The modules of dump folders of several hosts or versions, held against each other: which are not the same, and where.
+"""Dump folders of several hosts or versions compared: the modules that are not the same, and where they differ.
 
-Files are known by what their names say of a module and a pass (dump_names.py), whatever its number and the host; other
-files by their path below the folder. Files of equal bytes are the same unread; others of one name are parsed and told
-apart by fingerprint, for which names and metadata do not count, and of modules of different fingerprints the first
-instruction that differs is named. Files that cannot be read are the same only where their bytes are.
+Dumps are paired by module, pass, and how often that pass was dumped before, whatever the numbers in their names and the
+host; other files by their path below the folder. Files of equal bytes are the same unread; others of one name are
+parsed and told apart by fingerprint, for which names and metadata do not count, and for modules of different
+fingerprints the first instruction that differs is named. Files that cannot be read are the same only where their bytes
+are.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.bisection.dump_names import dump_name, is_beside
 from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.dumps import DumpName, dump_name, sort_folder
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.equality import Change, Diff, diff, fingerprint
 from hlotool.passes.origins import origin_of
@@ -104,26 +105,42 @@ def diff_folders(folders: Sequence[str | Path], read: Read, *, layouts: bool = T
 
 
 def _files(folder: Path) -> dict[str, list[Path]]:
-    """The files of modules below a folder by what they are known by, in their order. Raises HloError for none."""
+    """Return the files of modules below a folder by their keys, in their order. Raises HloError (R002)."""
+    files_of(folder)
     found: dict[str, list[Path]] = defaultdict(list)
-    for path in files_of(folder):
-        if not is_beside(path.name.removesuffix(".gz")):
-            found[_known_by(path.relative_to(folder))].append(path)
+    seen: Counter[tuple[Path, str, int, str, str]] = Counter()
+    for path in sorted(map(Path, sort_folder(str(folder)).files), key=_order):
+        name = dump_name(path.name)
+        if name is None:
+            found[str(path.relative_to(folder))].append(path)
+            continue
+        label = _label(name)
+        same = path.parent, name.stamp, name.number, name.module, label
+        seen[same] += 1
+        place = "" if path.parent == folder else f"{path.parent.relative_to(folder)}/"
+        times = f" ({seen[same]})" if name.step >= 0 else ""
+        found[f"{place}{name.module or 'module'}, {label}{times}"].append(path)
     if not found:
         raise HloError([Diagnostic(NO_FILES, f"the folder {folder} holds no module, only what compilers leave beside "
                                    "them", filename=str(folder))])
     return found
 
 
-def _known_by(path: Path) -> str:
-    """`jit_f, after algsimp` of a dump; of any other file its path."""
+def _order(path: Path) -> tuple[Path, str, int, tuple[int, ...], str]:
+    """Return a key that sorts the dumps of a module along its compilation."""
     name = dump_name(path.name)
-    if name is None:
-        return str(path)
-    place = "" if path.parent == Path() else f"{path.parent}/"
-    number = f" ({'.'.join(map(str, name.rank[1:]))})" if name.rank[0] == 1 else ""
-    stage = name.after if "optimizations" in name.after else f"after {name.after}{number}"
-    return f"{place}{name.module or 'module'}, {stage}"
+    return (path.parent, "", -1, (), path.name) if name is None \
+        else (path.parent, name.stamp, name.number, name.rank, path.name)
+
+
+def _label(name: DumpName) -> str:
+    """Return the place of a dump in the compilation without its number, which other versions of a compiler change.
+
+    `after algsimp in simplification` between passes, `cpu_after_optimizations` outside of them.
+    """
+    if name.step < 0:
+        return name.after
+    return f"after {name.after}" + (f" in {name.pipeline}" if name.pipeline and not name.is_mlir else "")
 
 
 def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:

@@ -13,9 +13,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from hlotool.bisection.dump_folder import Chain, Dump
 from hlotool.blame import PairBlame
 from hlotool.diagnostics import Diagnostic
+from hlotool.dumps import Chain, Dump
 from hlotool.numerics import Judgement, Kind
 
 Array: TypeAlias = Any

@@ -19,9 +19,9 @@ from typing import Any
 
 from hlotool.bisection.chain_judge import Options, judge_pairs
 from hlotool.bisection.codes import PASS_IS_WRONG
-from hlotool.bisection.dump_folder import Chain, Dump, Folder, Reader
 from hlotool.bisection.pass_report import pass_record, sentence, wrapped
 from hlotool.bisection.pass_verdicts import PassVerdict
+from hlotool.dumps import Chain, Dump, DumpFolder, DumpReader
 from hlotool.passes.equality import diff
 
 
@@ -59,9 +59,9 @@ class Parting:
         return ""
 
 
-def compare_folders(left: Folder, right: Folder, options: Options) -> tuple[list[Parting], list[str]]:
+def compare_folders(left: DumpFolder, right: DumpFolder, options: Options) -> tuple[list[Parting], list[str]]:
     """What became of each module that both folders hold; and the names of those that only one holds."""
-    found, others, reader = [], list(right.chains), Reader()
+    found, others, reader = [], list(right.chains), DumpReader()
     alone = []
     for chain in left.chains:
         partner = next((c for c in others if c.name == chain.name), None)
@@ -73,7 +73,7 @@ def compare_folders(left: Folder, right: Folder, options: Options) -> tuple[list
     return found, [*alone, *(f"{c.name} (only in {right.path})" for c in others)]
 
 
-def _parting(left: Chain, right: Chain, options: Options, reader: Reader) -> Parting:
+def _parting(left: Chain, right: Chain, options: Options, reader: DumpReader) -> Parting:
     found = Parting(left, right)
     pairs: list[tuple[Dump, Dump]] = []
     one, other = ([d.label for d in c.dumps] for c in (left, right))
@@ -87,7 +87,7 @@ def _parting(left: Chain, right: Chain, options: Options, reader: Reader) -> Par
     return found
 
 
-def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: Options, reader: Reader) -> None:
+def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: Options, reader: DumpReader) -> None:
     """Take back the verdicts on pairs whose difference no pass of either side has made since they agreed."""
     for last, pair in itertools.pairwise(pairs):
         if pair.verdict != "wrong":

@@ -29,7 +29,8 @@ from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.bisection import Chain, ChainVerdict, Folder, Options, PassVerdict, Reader
+    from hlotool.bisection import ChainVerdict, Options, PassVerdict
+    from hlotool.dumps import Chain, DumpFolder, DumpReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,12 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.bisection import Reader, folder_record, folder_verdict, read_folder, text_report
+    from hlotool.bisection import folder_record, folder_verdict, text_report
+    from hlotool.dumps import DumpReader, read_folder
 
     wanted = args.module
     folder = read_folder(args.folder, None if wanted is None else lambda name: fnmatch.fnmatchcase(name, wanted))
     _check_written(args, folder)
-    reader = Reader()
+    reader = DumpReader()
     if args.against is not None:
         return _against(folder, args, reader)
     found = _judged(folder, args, reader)
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return {"wrong": 1, "none": 1}.get(folder_verdict(found), 0) if any(c.passes for c in found) else 2
 
 
-def _check_written(args: argparse.Namespace, folder: Folder) -> None:
+def _check_written(args: argparse.Namespace, folder: DumpFolder) -> None:
     """Raises HloError where a result would take the place of a dump."""
     for chain in folder.chains:
         for dump in chain.dumps:
@@ -83,9 +85,10 @@ def _check_written(args: argparse.Namespace, folder: Folder) -> None:
             require_beside(name)
 
 
-def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
+def _against(folder: DumpFolder, args: argparse.Namespace, reader: DumpReader) -> int:
     """Hold two folders against each other."""
-    from hlotool.bisection import UNLIKE_FOLDERS, compare_folders, partings_record, partings_text, read_folder
+    from hlotool.bisection import UNLIKE_FOLDERS, compare_folders, partings_record, partings_text
+    from hlotool.dumps import read_folder
 
     other = read_folder(args.against)
     wanted = args.module
@@ -103,7 +106,7 @@ def _against(folder: Folder, args: argparse.Namespace, reader: Reader) -> int:
     return int(any(pair.verdict in ("wrong", "none") for p in found for pair in p.pairs))
 
 
-def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[ChainVerdict]:
+def _judged(folder: DumpFolder, args: argparse.Namespace, reader: DumpReader) -> list[ChainVerdict]:
     from hlotool.bisection import judge_chain
 
     found = []
@@ -113,7 +116,7 @@ def _judged(folder: Folder, args: argparse.Namespace, reader: Reader) -> list[Ch
     return found
 
 
-def _options(args: argparse.Namespace, chain: Chain, reader: Reader) -> Options:
+def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> Options:
     from hlotool.bisection import Options
 
     arguments = None
@@ -134,7 +137,7 @@ def _show_progress(text: str) -> None:
         print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)
 
 
-def _report_frames(folder: Folder, found: list[ChainVerdict]) -> None:
+def _report_frames(folder: DumpFolder, found: list[ChainVerdict]) -> None:
     """The frames of what is wrong, and of files that could not be read."""
     shown = [d for d in folder.diagnostics if d.severity is not Severity.INFO]
     for chain in found:

@@ -32,7 +32,8 @@ from hlotool.ir import Source
 from hlotool.text.input_files import bytes_of
 
 if TYPE_CHECKING:
-    from hlotool.passes.cost import Allocation, AssignedPeak, CostReport, Device
+    from hlotool.dumps import Allocation, AssignedPeak
+    from hlotool.passes.cost import CostReport, Device
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,7 +137,7 @@ _ASSIGNMENT, _LIVE_RANGES = "buffer-assignment.txt", "live-range.txt"
 
 def _assigned(path: str) -> tuple[list[Allocation], AssignedPeak | None] | None:
     """The allocations of a buffer assignment's file, and their peak where live ranges are known; None for others."""
-    from hlotool.passes.cost import assigned_peak, is_buffer_assignment, read_buffer_assignment, read_live_ranges
+    from hlotool.dumps import assigned_peak, is_buffer_assignment, read_buffer_assignment, read_live_ranges
 
     text = _text(path) if path.endswith(".txt") else ""
     if not is_buffer_assignment(text):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hlotool.dumps import Allocation, AssignedPeak, device_bytes
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import Cost
-from hlotool.passes.cost import Allocation, AssignedPeak, CostReport, CostRow, Device, device_bytes
+from hlotool.passes.cost import CostReport, CostRow, Device
 from hlotool.passes.origins import origin_of
 
 

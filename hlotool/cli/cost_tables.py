@@ -9,15 +9,13 @@ from typing import TypeVar
 
 from hlotool.cli.console import wants_color
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
+from hlotool.dumps import Allocation, AssignedPeak, device_bytes
 from hlotool.ops import Cost
 from hlotool.passes.cost import (
     OPEN_SHAPES,
-    Allocation,
-    AssignedPeak,
     CostReport,
     Device,
     ModuleCost,
-    device_bytes,
     sent_by,
     uncounted,
 )

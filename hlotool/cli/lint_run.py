@@ -100,10 +100,13 @@ def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
 
 
 def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:
+    """Return the findings that passes introduced, and all of files that belong to no chain of passes."""
     from hlotool.linting import introduced
 
     outcome.by_pass = list(introduced(results))
-    return [d for module in outcome.by_pass for d in module.diagnostics]
+    covered = {file for module in outcome.by_pass for file in module.files}
+    return [*(d for module in outcome.by_pass for d in module.diagnostics),
+            *(d for r in results if r.filename not in covered for d in r.diagnostics)]
 
 
 def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diagnostic]:

@@ -103,7 +103,7 @@ def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:
 
 
 def _folder(path: str, form: str, args: argparse.Namespace) -> int:
-    from hlotool.bisection import Reader, read_folder
+    from hlotool.dumps import DumpReader, read_folder
     from hlotool.view import MOST_BYTES, folder_page
 
     if form != "html" or args.values is not None:
@@ -116,7 +116,7 @@ def _folder(path: str, form: str, args: argparse.Namespace) -> int:
         for dump in chain.dumps:
             note_read(dump.path)
     most = MOST_BYTES if args.megabytes is None else args.megabytes * 1_000_000
-    page = folder_page(path, folder.chains, Reader(), lints=bool(args.lint), most_bytes=most)
+    page = folder_page(path, folder.chains, DumpReader(), lints=bool(args.lint), most_bytes=most)
     _write(args, page.text)
     if folder.alone:
         many = "s" * (folder.alone > 1)

@@ -20,6 +20,7 @@ from hlotool.corpus.codes import NOT_LISTED
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
+from hlotool.dumps import other_kind
 from hlotool.text.input_files import NO_FILES, SUFFIXES, UNREADABLE, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them
@@ -175,7 +176,9 @@ def _of_info(protocol: str, info: dict[str, Any]) -> CorpusInput:
 
 
 def _is_of_corpus(name: str) -> bool:
-    return _kind_of_archive(name) != "" or name.removesuffix(".gz").endswith(SUFFIXES)
+    """Return True for an archive and for a file that may hold a module; XLA writes other texts beside these."""
+    is_file = name.removesuffix(".gz").endswith(SUFFIXES) and not other_kind(posixpath.basename(name))
+    return is_file or _kind_of_archive(name) != ""
 
 
 def _kind_of_archive(name: str) -> str:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from hlotool.linting.codes import INTERNAL
     from hlotool.linting.config import changes_of, read_config
     from hlotool.linting.config_places import find_config
-    from hlotool.linting.dumps import read_folder
     from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_each, lint_files
     from hlotool.linting.fixes import compatible, fix_file
     from hlotool.linting.plugins import load_plugins
@@ -29,13 +28,13 @@ _LATER = {
     "aggregated": "repetition", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
     "introduced": "by_pass", "lint_each": "files", "lint_files": "files", "load_plugins": "plugins",
-    "read_baseline": "baseline", "read_config": "config", "read_folder": "dumps",
+    "read_baseline": "baseline", "read_config": "config",
 }
 __all__ = [
     "FAIL_ON", "INTERNAL", "Cache", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
     "baseline_text", "cache_file", "cache_folder", "changes_of", "compatible", "faults_of_file", "find_config",
     "find_files", "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files", "lint_module",
-    "load_plugins", "read_baseline", "read_config", "read_folder",
+    "load_plugins", "read_baseline", "read_config",
 ]
 
 

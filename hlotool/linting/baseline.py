@@ -14,9 +14,9 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.diagnostics.fingerprint import fingerprint, normal
+from hlotool.dumps import dump_name
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_BASELINE
-from hlotool.linting.dumps import dump_name
 
 _VERSION = 1
 
@@ -81,7 +81,7 @@ def _key(diagnostic: Diagnostic, sources: Mapping[str, Source], path: Path) -> s
 def _name(filename: str, path: Path) -> str:
     """What a file is called in a baseline: a dump by module and stage, others by their path from the baseline."""
     dump = dump_name(Path(filename).name)
-    if dump is not None:
+    if dump is not None and dump.module:
         return f"{dump.module} {dump.stage}"
     try:
         return Path(filename).resolve().relative_to(path.resolve().parent).as_posix()

@@ -1,20 +1,20 @@
-"""Which pass introduced a finding: what is absent from a dump and present in the next was made by what lies between.
+"""The pass that introduced a finding: it lies between a dump without the finding and the next, which has it.
 
-The same finding is recognised in the next dump by its instruction, else by its statement, its message, or the
-operation of the program that it comes from, each without the numbers and layouts that passes change; every finding of
-one dump stands for one of the next.
+A finding is recognised in the next dump by its instruction, else by its statement, its message, or the operation of the
+program that it comes from, each without the numbers and layouts that passes change; every finding of one dump is paired
+with one of the next.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, Note
 from hlotool.diagnostics.fingerprint import normal
-from hlotool.linting.dumps import DumpName, by_module
+from hlotool.dumps import Dump, DumpName, chains_of, dumps_of
 from hlotool.linting.files import FileFindings
 
 _LAYOUT = re.compile(r"(?<=\])\{[\d,:TSE()*]*\}")
@@ -22,41 +22,50 @@ _LAYOUT = re.compile(r"(?<=\])\{[\d,:TSE()*]*\}")
 
 @dataclass(slots=True)
 class Introduced:
-    """What the passes of one module introduced."""
+    """The findings that the passes of one module introduced."""
 
     module: str
+    #: the files of its dumps
+    files: frozenset[str]
     #: findings that were there before the first pass
     before: int = 0
     #: each with a note that names the pass
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    #: pass in words -> how many findings it introduced, and how many of them are there at the end
+    #: pass in words -> [findings that it introduced, those of them that are there at the end]
     passes: dict[str, list[int]] = field(default_factory=dict)
-    dumps: int = 0
+
+    @property
+    def dumps(self) -> int:
+        """Dumps of the module."""
+        return len(self.files)
 
 
 @dataclass(slots=True)
 class _Found:
     diagnostic: Diagnostic
     keys: tuple[tuple[str, ...], ...]
-    #: where it was introduced: its place in the result, -1 before the first pass
+    #: its place in the result if it was introduced; -1 before the first pass
     origin: int = -1
 
 
 def introduced(files: Iterable[FileFindings]) -> Iterator[Introduced]:
-    """What each module's passes introduced; modules of which there is one dump are left out."""
+    """Return what each module's passes introduced, for modules with several dumps.
+
+    Findings of other files belong to no pass; `files` of the results tells which files are covered.
+    """
     findings = {f.filename: f for f in files}
-    for module, dumps in by_module(findings):
-        if len(dumps) > 1:
-            yield _of_module(module, [(dump, findings[file]) for dump, file in dumps])
+    for chain in chains_of(dumps_of(findings)):
+        if len(chain.dumps) > 1:
+            yield _of_chain(chain.title, chain.dumps, findings)
 
 
-def _of_module(module: str, dumps: Sequence[tuple[DumpName, FileFindings]]) -> Introduced:
-    result = Introduced(module, dumps=len(dumps))
+def _of_chain(title: str, dumps: Sequence[Dump], findings: Mapping[str, FileFindings]) -> Introduced:
+    result = Introduced(title, frozenset(d.path for d in dumps))
     made: list[tuple[Diagnostic, str, DumpName]] = []
     previous: list[_Found] = []
     last: DumpName | None = None
     ended: dict[int, str] = {}
-    for dump, file in dumps:
+    for dump, file in ((d.name, findings[d.path]) for d in dumps):
         current = [_Found(d, _keys(d, *s)) for d, s in zip(file.diagnostics, file.statements, strict=False)]
         new, gone = _matched(previous, current)
         if last is None:
@@ -78,13 +87,11 @@ def _of_module(module: str, dumps: Sequence[tuple[DumpName, FileFindings]]) -> I
 
 
 def _where(dump: DumpName) -> str:
-    if dump.index < 0:
-        return dump.stage.replace("_", " ")
-    return f"in dump {dump.index:04}"
+    return dump.stage.replace("_", " ") if dump.step < 0 else f"in dump {dump.step:04}"
 
 
 def _keys(found: Diagnostic, name: str, statement: str) -> tuple[tuple[str, ...], ...]:
-    """What a finding may be recognised by, the surest first."""
+    """Return the keys by which a finding may be recognised, the surest first."""
     program = found.origin.op_name if found.origin is not None else ""
     plain = normal(_LAYOUT.sub("", statement))
     return (
@@ -96,7 +103,7 @@ def _keys(found: Diagnostic, name: str, statement: str) -> tuple[tuple[str, ...]
 
 
 def _matched(previous: Sequence[_Found], current: Sequence[_Found]) -> tuple[list[_Found], list[_Found]]:
-    """Findings of the current dump that the previous one does not have, and the other way round."""
+    """Return findings of the current dump that the previous one does not have, and the other way round."""
     left, new = list(previous), list(current)
     for level in range(4):
         by_key: dict[tuple[str, ...], list[_Found]] = defaultdict(list)

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Edit, Fix, Note, Origin, Severity
+from hlotool.dumps import dump_name
 from hlotool.ir import Position
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
-from hlotool.linting.dumps import dump_name
 from hlotool.linting.files import FileFindings, Job
 from hlotool.linting.user_cache import cache_folder
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.dumps import dump_name, sort_folder
 from hlotool.grammars import beginning
 from hlotool.ir import HloModule, Source, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
-from hlotool.linting.dumps import dump_name, read_folder
 from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
 from hlotool.text.input_files import Input, joined, read_inputs
@@ -114,11 +114,11 @@ def find_files(paths: Iterable[str], settings: Settings) -> tuple[list[str], Cou
         elif not os.path.isdir(path):
             found.append(path)
         else:
-            folder = read_folder(path)
+            folder = sort_folder(path)
             kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
             skipped += folder.skipped
             skipped["excluded"] += len(folder.files) - len(kept)
-            # A folder without any is left for the reader, which says so.
+            # The reader reports a folder without any.
             found += kept or ([] if folder.files or folder.skipped else [path])
     return list(dict.fromkeys(found)), +skipped
 

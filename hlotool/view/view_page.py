@@ -19,7 +19,7 @@ from hlotool.view.overlays import Values
 from hlotool.view.page_data import ViewedModule, match_record, module_record, step_counts, viewed
 
 if TYPE_CHECKING:  # one module needs neither, and what they need in turn is much
-    from hlotool.bisection import Chain, Dump, Reader
+    from hlotool.dumps import Chain, Dump, DumpReader
     from hlotool.passes.equality import Diff
 
 #: of the modules in a folder's page, packed: a browser opens that within seconds
@@ -71,7 +71,7 @@ class FolderPage:
     left_out: int
 
 
-def folder_page(path: str, chains: Sequence[Chain], reader: Reader, *, lints: bool = False,
+def folder_page(path: str, chains: Sequence[Chain], reader: DumpReader, *, lints: bool = False,
                 most_bytes: int = MOST_BYTES) -> FolderPage:
     """The page of a folder of dumps: the passes of each chain as a time line, each pass as two modules.
 
@@ -89,7 +89,7 @@ def folder_page(path: str, chains: Sequence[Chain], reader: Reader, *, lints: bo
 class _Folder:
     """The modules of dumps, each once, and what differs from one to the next."""
 
-    def __init__(self, reader: Reader, lints: bool, most_bytes: int) -> None:
+    def __init__(self, reader: DumpReader, lints: bool, most_bytes: int) -> None:
         self.reader = reader
         self.lints = lints
         self.blocks: list[str] = []

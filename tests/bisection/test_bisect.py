@@ -18,11 +18,11 @@ from hlotool.bisection import (
     folder_page,
     folder_record,
     judge_chain,
-    read_folder,
     text_report,
 )
 from hlotool.bisection.chain_judge import _stands_on
 from hlotool.cli.main import main
+from hlotool.dumps import read_folder
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from hlotool.bisection import Options, judge_chain, read_folder
+from hlotool.bisection import Options, judge_chain
+from hlotool.dumps import read_folder
 
 jax_programs = pytest.importorskip("jax_programs")
 pytestmark = pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="minutes; HLOTOOL_NIGHTLY is not set")

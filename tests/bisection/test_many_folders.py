@@ -190,6 +190,21 @@ def test_a_folder_of_nothing_but_what_compilers_leave_beside_modules_is_refused(
     assert error.value.diagnostics[0].code == "R002"
 
 
+def test_dumps_are_paired_by_their_pass_whatever_its_number(tmp_path: Path) -> None:
+    """Another version of a compiler runs one more pass in front: the numbers of all later dumps are others."""
+    passes = ["algsimp", "dce", "algsimp"]
+    one = folder(tmp_path, "a", {f"module_0001.jit_f.{n:04}.simplify.after_{name}.before_x.txt": MODULE
+                                 for n, name in enumerate(passes)})
+    two = folder(tmp_path, "b", {f"module_0001.jit_f.{n:04}.simplify.after_{name}.before_x.txt": MODULE
+                                 for n, name in enumerate(["call-inliner", *passes])})
+    found = diff_folders([one, two], read)
+    assert [(r.name, r.missing) for r in found.different] == [
+        ("jit_f, after call-inliner in simplify (1)", (one,))]
+    assert [r.name for r in found.rows if r.is_same] == [
+        "jit_f, after algsimp in simplify (1)", "jit_f, after algsimp in simplify (2)",
+        "jit_f, after dce in simplify (1)"]
+
+
 @pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], same: bool, code: int) -> None:
     folders = [folder(tmp_path, "a", {BEFORE.format(1): MODULE}),

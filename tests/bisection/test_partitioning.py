@@ -7,8 +7,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from hlotool.bisection import Options, bisect_schema, folder_record, judge_chain, read_folder, text_report
+from hlotool.bisection import Options, bisect_schema, folder_record, judge_chain, text_report
 from hlotool.bisection.partitioned import Tiles, partition_between
+from hlotool.dumps import read_folder
 from hlotool.execution import Program
 from hlotool.passes.read import parse
 

@@ -246,6 +246,24 @@ def test_archives_are_read_where_they_lie(tmp_path: Path) -> None:
     assert any(row["input"] == f"{tmp_path}/x.zip!/a/one.hlo" for row in rows(tmp_path / "out"))
 
 
+def test_texts_beside_the_modules_of_a_dump_are_no_inputs(tmp_path: Path) -> None:
+    """In a folder and in an archive of one; a file that the user names is one."""
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    for name in ("before_optimizations", "cpu_after_optimizations"):
+        (dumps / f"module_0001.jit_f.{name}.txt").write_text(text("jit_f"))
+    for name in ("cpu_after_optimizations-buffer-assignment", "cpu_after_optimizations-memory-usage-report",
+                 "thunk_sequence"):
+        (dumps / f"module_0001.jit_f.{name}.txt").write_text("BufferAssignment:\nallocation 0: size 16\n")
+    with zipfile.ZipFile(tmp_path / "dumps.zip", "w") as archive:
+        for file in dumps.iterdir():
+            archive.write(file, file.name)
+    for number, given in enumerate((dumps, tmp_path / "dumps.zip")):
+        report = run(TASKS["index"], given, out=tmp_path / f"index{number}")
+        assert report.inputs == 2 and {r["status"] for r in rows(tmp_path / f"index{number}")} == {"ok"}
+    assert main(["corpus", "index", str(dumps), "-o", str(tmp_path / "index2")]) == 0
+
+
 def test_a_broken_archive_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("x.zip", "y.tar"):
         (tmp_path / name).write_bytes(b"PK\3\4nothing")

@@ -17,10 +17,10 @@ from mutations import OF_TEXT, Mutation, a_splice, an_end, mutant, some_bytes, s
 from oracle import check_diagnostics, refusal
 
 import hlotool
-from hlotool.bisection import Reader, dump_name, read_folder
 from hlotool.conformance import Status
 from hlotool.conformance.changes import changes, read_report
 from hlotool.diagnostics import HloError
+from hlotool.dumps import DumpReader, dump_name, read_folder
 from hlotool.fuzzing import Folder, Plan
 from hlotool.reduction import Candidate, Failure, Options, State, rows_as_bytes
 
@@ -69,7 +69,7 @@ class Dumps:
                 refusal(error)
                 return "refused"
             check_diagnostics(found.diagnostics)
-            reader, read = Reader(), 0
+            reader, read = DumpReader(), 0
             for chain in found.chains:
                 for dump in chain.dumps:
                     reader.read(dump)

@@ -16,42 +16,10 @@ import pytest
 from hlotool.cli import main
 from hlotool.cli.inputs import module_of
 from hlotool.diagnostics import Diagnostic, Origin
+from hlotool.dumps import chains_of, dumps_of, sort_folder
 from hlotool.ir import HloModule
-from hlotool.linting import FileFindings, Job, Settings, Texts, introduced, lint_files, read_folder
-from hlotool.linting.dumps import by_module, dump_name
+from hlotool.linting import FileFindings, Job, Settings, Texts, introduced, lint_files
 from hlotool.text.input_files import Input
-
-NAMES = {
-    "module_0016.jit_step.before_optimizations.txt": (16, "jit_step", "before_optimizations", -1, "the frontend"),
-    "module_0001.jit_f.0003.simplification.after_algsimp.before_dce.txt":
-        (1, "jit_f", "between_passes", 3, "algsimp in simplification"),
-    "module_0001.jit_f.0012.hlo passes.after_pipeline-start.before_x.txt":
-        (1, "jit_f", "between_passes", 12, "what precedes hlo passes"),
-    "module_0001.jit_f.0026.copy-insertion.after_adding_copies_to_resolve_interference.txt":
-        (1, "jit_f", "between_passes", 26, "adding_copies_to_resolve_interference in copy-insertion"),
-    "module_0002.jit__lambda_.cpu_after_optimizations.txt":
-        (2, "jit__lambda_", "after_optimizations", -1, "what follows the last dumped pass"),
-    "module_0002.main.123.sm_9.0_gpu_after_optimizations.txt.gz":
-        (2, "main.123", "after_optimizations", -1, "what follows the last dumped pass"),
-    "1795271283943155.module_0016.jit_step.before_optimizations.hlo.pb":
-        (16, "jit_step", "before_optimizations", -1, "the frontend"),
-    "module_0123.main.7.before_optimizations.hlo": (123, "main.7", "before_optimizations", -1, "the frontend"),
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_names(name: str) -> None:
-    dump = dump_name(name)
-    assert dump is not None
-    assert (dump.number, dump.module, dump.stage, dump.index, dump.maker) == NAMES[name]
-
-
-@pytest.mark.parametrize("name", [
-    "module_0016.jit_step.cpu_after_optimizations-buffer-assignment.txt", "module_0016.jit_step", "jit_step.txt",
-    "module_0016.jit_step.add_tanh_fusion_kernel_module.ir-no-opt.ll", "module_0016.jit_step.debug_options",
-    "module_x.jit_step.before_optimizations.txt", "module_0016.jit_step.obj-file.k.o", ""])
-def test_other_names(name: str) -> None:
-    assert dump_name(name) is None
 
 
 def text_of(*lines: str) -> str:
@@ -93,7 +61,7 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_what_is_no_hlo_is_skipped_and_said(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = read_folder(str(folder))
+    found = sort_folder(str(folder))
     assert found.is_dump and len(found.files) == len(DUMP)
     assert found.skipped == {
         "buffer assignment": 1, "memory usage": 1, "LLVM IR": 1, "object files": 1, "options": 1, "graphs": 1,
@@ -127,9 +95,9 @@ def test_patterns(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_dumps_of_a_module_follow_the_compilation(folder: pathlib.Path) -> None:
-    ((name, dumps),) = by_module(read_folder(str(folder)).files)
-    assert name == "module_0007.jit_f"
-    assert [re.sub(r".*jit_f\.|\.txt", "", file) for _, file in dumps] == list(DUMP)
+    (chain,) = chains_of(dumps_of(sort_folder(str(folder)).files))
+    assert chain.title == "module_0007.jit_f"
+    assert [re.sub(r".*jit_f\.|\.txt", "", dump.path) for dump in chain.dumps] == list(DUMP)
 
 
 # By pass
@@ -178,11 +146,31 @@ def test_one_dump_alone_has_no_passes() -> None:
     assert list(introduced([findings("before_optimizations", ("x", "a", ""))])) == []
 
 
+def test_by_pass_of_names_of_other_backends(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The dump of another target is the end of its chain: lint and lint --by-pass agree about it."""
+    (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text(text_of(ROOT))
+    (tmp_path / "module_0001.jit_f.gfx942_gpu_after_optimizations.txt").write_text(
+        text_of("%d.1 = f32[8]{0} copy(%a)", ROOT))
+    command = ["lint", "--no-config", "--select", "dead-instruction", str(tmp_path)]
+    for options in ([], ["--by-pass"]):
+        main([*command, *options])
+        assert capsys.readouterr().out.count("warning[") == 1
+
+
+@pytest.mark.parametrize("name", ["step.hlo", "module_0001.jit_f.fusion.3.hlo", "module_0009.jit_g.hlo_proto.txt",
+                                  "module_0008.jit_h.before_optimizations.txt"])
+def test_by_pass_keeps_the_findings_of_files_that_belong_to_no_chain(
+        name: str, folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / name).write_text(text_of("%d.1 = f32[8]{0} copy(%a)", ROOT))
+    main(["lint", "--no-config", "--select", "dead-instruction", "--by-pass", "--format", "concise", str(folder)])
+    assert capsys.readouterr().out.count(name) == 1
+
+
 # Processes
 
 
 def test_processes_find_the_same(folder: pathlib.Path) -> None:
-    files = read_folder(str(folder)).files
+    files = sort_folder(str(folder)).files
     job = Job(Settings(), module_of, with_statements=True)
     seen: list[str] = []
     here, there = lint_files(files, job, 1), lint_files(files, job, 2, seen.append)
@@ -207,7 +195,7 @@ def _fails(given: Input) -> HloModule:
 
 @pytest.mark.parametrize(("reader", "jobs", "code"), [(_dies, 2, "C021"), (_fails, 2, "C020"), (_fails, 1, "C020")])
 def test_a_file_that_fails_costs_that_file(reader: object, jobs: int, code: str, folder: pathlib.Path) -> None:
-    files = read_folder(str(folder)).files
+    files = sort_folder(str(folder)).files
     results = lint_files(files, Job(Settings(), reader), jobs)  # type: ignore[arg-type]
     assert [f.filename for f in results] == files
     failed = [f.filename for f in results if any(d.code == code for d in f.diagnostics)]
@@ -246,14 +234,15 @@ def test_a_real_dump(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
              "--xla_dump_hlo_as_proto")
     subprocess.run([sys.executable, "-c", program], check=True,
                    env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}, capture_output=True)
-    folder = read_folder(str(tmp_path / "dump"))
-    groups = dict(by_module(folder.files))
+    folder = sort_folder(str(tmp_path / "dump"))
+    groups = {chain.title: chain.dumps for chain in chains_of(dumps_of(folder.files))}
     assert sum(map(len, groups.values())) == len(folder.files) and any("lambda" in name for name in groups)
     assert "text that is no HLO" not in folder.skipped and "other files" not in folder.skipped
     assert main(["lint", "--no-config", "--by-pass", "--format", "concise", str(tmp_path / "dump")]) == 0
     assert "error" not in capsys.readouterr().out
     last = next(dumps for name, dumps in groups.items() if "lambda" in name)
-    assert (last[0][0].stage, last[-1][0].stage) == ("before_optimizations", "after_optimizations") and len(last) > 10
+    assert (last[0].name.stage, last[-1].name.stage) == ("before_optimizations", "after_optimizations")
+    assert len(last) > 10
 
 
 def test_arguments_that_folders_have() -> None:

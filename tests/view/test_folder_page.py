@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from test_view_in_browser import SCOPED
 
-from hlotool.bisection import Reader, read_folder
 from hlotool.cli import main
+from hlotool.dumps import DumpReader, read_folder
 from hlotool.view import folder_page
 
 NAMES = ("before_optimizations", "0001.simplify.after_algsimp.before_dce", "0002.simplify.after_dce.before_x",
@@ -45,7 +45,7 @@ def blocks(text: str, kind: str) -> int:
 
 
 def test_all_that_has_room_is_there(dumps: pathlib.Path) -> None:
-    page = folder_page("dumps", read_folder(dumps).chains, Reader())
+    page = folder_page("dumps", read_folder(dumps).chains, DumpReader())
     assert not page.left_out
     assert shown(page.text)["verdict"] == "1 module, 4 dumps; 3 passes change something"
     assert [s["modules"] for s in steps(page.text)] == [[0], [0, 1], [1, 2], [2, 0]]
@@ -54,8 +54,8 @@ def test_all_that_has_room_is_there(dumps: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("room", [0, 1, 3000, 4500, 6000])
 def test_what_has_no_room_is_told_and_the_page_stays_small(dumps: pathlib.Path, room: int) -> None:
-    page = folder_page("dumps", read_folder(dumps).chains, Reader(), most_bytes=room)
-    empty = folder_page("dumps", read_folder(dumps).chains, Reader(), most_bytes=0)
+    page = folder_page("dumps", read_folder(dumps).chains, DumpReader(), most_bytes=room)
+    empty = folder_page("dumps", read_folder(dumps).chains, DumpReader(), most_bytes=0)
     assert len(page.text) <= len(empty.text) + room + 1000
     left = [s for s in steps(page.text) if "left" in s]
     assert len(left) == page.left_out > 0
@@ -88,7 +88,7 @@ def test_a_dump_that_is_read_but_cannot_be_shown_leaves_the_others(
 
     kept = view_page.viewed
     monkeypatch.setattr(view_page, "viewed", fail)
-    page = folder_page("dumps", read_folder(dumps).chains, Reader())
+    page = folder_page("dumps", read_folder(dumps).chains, DumpReader())
     found = steps(page.text)
     assert [bool(s.get("problem")) for s in found] == [False, False, True, False]
     assert found[3]["modules"] == [1, 0]

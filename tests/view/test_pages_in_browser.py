@@ -11,11 +11,12 @@ from browser_pages import Opened, browser, violations
 from test_view_in_browser import SCOPED
 
 import hlotool
-from hlotool.bisection import Options, judge_chain, read_folder
+from hlotool.bisection import Options, judge_chain
 from hlotool.bisection import folder_page as bisect_page
 from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
 from hlotool.diagnostics.formats import Findings, written
+from hlotool.dumps import read_folder
 from hlotool.ir import Source
 from hlotool.passes.cost import cost as cost_of
 from hlotool.view import cost_page, module_page, pair_page

@@ -14,7 +14,7 @@ import pytest
 from browser_pages import Opened, browser
 
 import hlotool
-from hlotool.bisection import Reader, read_folder
+from hlotool.dumps import DumpReader, read_folder
 from hlotool.view import Values, folder_page, module_page, pair_page
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
@@ -168,7 +168,7 @@ def test_what_is_left_out_of_a_folder_shows_no_other_pass(opened: Any, tmp_path:
     after = SCOPED.replace("negate(", "sine(")
     (dumps / "module_0001.jit_f.before_optimizations.txt").write_text(SCOPED)
     (dumps / "module_0001.jit_f.0001.simplify.after_algsimp.before_dce.txt").write_text(after)
-    rooms = (folder_page("dumps", read_folder(dumps).chains, Reader(), most_bytes=n) for n in range(9000, -1, -300))
+    rooms = (folder_page("dumps", read_folder(dumps).chains, DumpReader(), most_bytes=n) for n in range(9000, -1, -300))
     #: of each number of dumps that are left out the smallest page
     made = {page.left_out: page.text for page in rooms}
     assert set(made) == {0, 1, 2}
@@ -188,7 +188,7 @@ def test_the_passes_of_a_folder_are_a_time_line(opened: Any, tmp_path: pathlib.P
     for name, text in zip(names, texts, strict=True):
         (dumps / f"module_0001.jit_f.{name}.txt").write_text(text)
     (dumps / "module_0001.jit_f.0003.simplify.after_broken.before_y.txt").write_text("HloModule x ENTRY {")
-    page = opened(folder_page("dumps", read_folder(dumps).chains, Reader()).text)
+    page = opened(folder_page("dumps", read_folder(dumps).chains, DumpReader()).text)
     steps = page.page.eval_on_selector_all("#passes button", "steps => steps.map(s => s.title)")
     assert [s.split(":")[0] for s in steps] == ["before_optimizations", "algsimp (simplify)", "dce (simplify)",
                                                 "broken (simplify)"]

@@ -8,17 +8,17 @@ import time
 import pytest
 
 import hlotool
-from hlotool.bisection import Reader, dump_folder, read_folder
-from hlotool.bisection.dump_names import dump_name
+from hlotool.dumps import DumpReader, dump_folder, dump_name, other_kind, read_folder
 
 
 @pytest.mark.parametrize("name", [
     "module_1.after_optimizations" + "_a" * 100 + "!.txt", "module_1" + ".000.p.after_a.before_b" * 2000,
     "module_1" + ".001.a" * 4000 + ".txt", "a-module_" * 4000 + "1.txt", "module_1.sm_" + "1" * 9000 + ".txt",
+    "module_1" + "._after_optimizations" * 4000 + "!.txt", "module_1." + "after_optimizations_" * 400 + "!.txt",
     "1_2_" * 4000 + ".mlir", "module_1" + ".1_" * 4000, "module_1.gfx" + "_a" * 4000 + ".hlo"])
 def test_no_name_takes_long(name: str) -> None:
     start = time.process_time()
-    dump_name(name)
+    dump_name(name), other_kind(name)
     assert time.process_time() - start < 1  # of the processor: the slow way takes minutes
 
 
@@ -58,8 +58,8 @@ def test_equal_modules_of_one_file_are_read_once(tmp_path: pathlib.Path, monkeyp
     file = tmp_path / "log.mlir"
     file.write_text("// -----// IR Dump After x //----- //\nmodule {}\n" * 50)
     read = []
-    monkeypatch.setattr(dump_folder, "_module_of", lambda given: read.append(given) or hlotool.HloModule("m"))
-    (chain,), reader = read_folder(file).chains, Reader()
+    monkeypatch.setattr(dump_folder, "_parsed", lambda given: read.append(given) or hlotool.HloModule("m"))
+    (chain,), reader = read_folder(file).chains, DumpReader()
     for dump in chain.dumps:
         reader.read(dump)
     assert len(chain.dumps) == 50 and len(read) == 1 and all(d.module is not None for d in chain.dumps)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hlotool.passes.cost.buffer_assignment import Allocation, AssignedValue
+from hlotool.dumps.buffer_assignment import Allocation, AssignedValue
 
 _STEP = re.compile(r" {4}(\d++):(\S++)")
 _RANGE = re.compile(r" {4}(\S+):(\d++)-(\d++)")
