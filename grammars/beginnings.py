@@ -1,4 +1,4 @@
-"""How the sentences of a rule begin: the rule with all cut off that stands behind the first of some tokens.
+"""Computes the beginnings of a rule's sentences: the rule cut off after the first of some tokens.
 
     instruction: [ROOT] name EQUALS [shape] opcode operands attributes
     up to "=":   [ROOT] ["%"] WORD EQUALS
@@ -22,7 +22,7 @@ def token_name(written: str) -> str:
 
 
 def up_to(grammar: Grammar, rule: str, *, through: tuple[str, ...] = (), before: tuple[str, ...] = ()) -> Part | None:
-    """What a rule's sentences begin with, through or before the first of some tokens; None where none has such.
+    """Return the beginnings of a rule's sentences, through or before the first of some tokens; None if none has such.
 
     Brackets that are not among the tokens are not entered.
     """
@@ -43,7 +43,7 @@ class _Cutter:
         self._around: list[str] = []
 
     def beginning(self, part: Part) -> Part | None:
-        """What a part begins with up to an end; None where none of its texts reaches one."""
+        """Return the beginnings of a part up to an end; None where none of its texts reaches one."""
         match part:
             case Token(name):
                 return None if name not in self._ends else part if self._keeps_end else _NOTHING

@@ -89,7 +89,7 @@ class Rule:
 
     @property
     def is_inlined(self) -> bool:
-        """Whether the rule's children are children of the rule around it."""
+        """True if the rule's children are children of the rule around it."""
         return self.name.startswith("_")
 
     @property

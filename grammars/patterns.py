@@ -44,7 +44,7 @@ _ANY_CLASS = re.compile(r"\\[wWdDsSb]")
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What a group of an expression holds: a token, a rule, or a stretch in which children repeat."""
+    """The content of a group of an expression: a token, a rule, or a stretch in which children repeat."""
 
     #: the rule to read the group's text with; "" for a token
     rule: str = ""
@@ -292,7 +292,7 @@ class _Writer:
 
 
 def _is_empty(grammar: Grammar, part: Part) -> bool:
-    """Whether a part may hold nothing."""
+    """Return True if a part may hold nothing."""
     match part:
         case Token():
             return False
@@ -331,7 +331,7 @@ _DELIMITERS = frozenset([",", ")", "]", "}"])
 
 
 def _has_comma(grammar: Grammar, part: Part) -> bool:
-    """Whether a comma may stand outside of the brackets of a part."""
+    """Return True if a comma may stand outside of the brackets of a part."""
     match part:
         case Token(name):
             return name == '","'
@@ -357,7 +357,7 @@ def _group(written: str) -> str:
 
 
 def _is_one_group(written: str) -> bool:
-    """Whether the bracket that an expression begins with closes at its end."""
+    """Return True if the bracket that an expression begins with closes at its end."""
     depth = 0
     for found in _CLASS_OR_BRACKET.finditer(written):
         depth += {"(": 1, ")": -1}.get(found[0], 0)

@@ -1,4 +1,4 @@
-"""What a module holds, found in one walk for all groups of checks and all rules: most modules lack most of it."""
+"""Lists the contents of a module in one walk, for all groups of checks and all rules: most modules lack most of it."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class _Formatter:
         return self._item(start, end, self.head_lines, "")
 
     def _start(self, at: int) -> int:
-        """Where the header of the computation whose name is at an offset begins."""
+        """Return the start of the header of the computation whose name is at an offset."""
         line = self.blank[max(0, at - 200):at]
         found = _ENTRY.search(line)
         if found is not None:

@@ -18,7 +18,7 @@ _FARTHEST = 20_000
 
 
 class Finding(NamedTuple):
-    """What a check of one instruction finds, apart from where the instruction stands."""
+    """A finding of a check of one instruction, without the instruction's place."""
 
     code: str
     message: str
@@ -90,7 +90,7 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
 
 
 def _part(text: str, start: int, part: str) -> tuple[int, int] | None:
-    """Where the part of a statement stands."""
+    """Return the place of a part of a statement."""
     found = re.compile(part).search(text, start, _statement_end(text, start)) if part else None
     return None if found is None else found.span(1) if found.re.groups else found.span()
 

@@ -1,4 +1,4 @@
-"""Which line of the program made an instruction, by its metadata or by the stack frame that this names.
+"""Finds the line of the program that made an instruction, by its metadata or the stack frame that this names.
 
     metadata={op_name="jit(f)/dot_general" source_file="train.py" source_line=42}      ->  train.py:42
     metadata={op_name="jit(f)/dot_general" stack_frame_id=3}, frame 3 in the tables    ->  train.py:42, in loss

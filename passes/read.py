@@ -44,7 +44,7 @@ def parse_source(source: Source) -> HloModule:
 
 
 def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
-    """What could be read of a module, and the problems that keep it from being whole."""
+    """Return the readable part of a module, and the problems that keep it from being whole."""
     module, problems = parse_recovering(source)
     return module, problems or _give_shapes(module)
 

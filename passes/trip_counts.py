@@ -1,4 +1,4 @@
-"""How often loops run: what the compiler noted, else what the loop's own counter says.
+"""Counts the rounds of loops: as the compiler noted them, else by the loop's own counter.
 
     known_trip_count of backend_config        what a compiler found
     i = 0; while (i < 10) i += 3              counted, also where compare and add are hidden in fusions and calls
@@ -23,11 +23,11 @@ _DEEPEST = 200
 
 
 class _UnknownError(Exception):
-    """What a value is cannot be told from the module alone."""
+    """A value that the module alone does not tell."""
 
 
 def trip_count(loop: HloInstruction) -> int | None:
-    """How often the body of a while runs; None where the module does not tell, or where it never ends.
+    """Return the number of rounds of a while; None where the module does not tell, or where it never ends.
 
     What the compiler noted is believed.
     """
@@ -194,7 +194,7 @@ def _behind(instruction: HloInstruction) -> HloInstruction:
 
 
 def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstruction, _Frame]:
-    """What an instruction stands for: behind copies, inside of calls and fusions, outside of their parameters."""
+    """Return the origin of a value: behind copies, inside of calls and fusions, outside of their parameters."""
     for _ in range(_DEEPEST * 4):
         opcode = instruction.opcode
         if flow_of(instruction).rearranges and instruction.operands:
@@ -224,7 +224,7 @@ def _taken(value: HloInstruction, member: HloInstruction) -> HloInstruction:
 
 
 def _place(instruction: HloInstruction) -> int | None:
-    """Which place of the loop's state an instruction reads."""
+    """Return the place of the loop's state that an instruction reads."""
     if instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode == "parameter":
         place: int = instruction.attributes["index"]
         return place

@@ -12,7 +12,7 @@ from hlotool.ir import Position, Source
 
 
 class Severity(enum.StrEnum):
-    """How much a finding matters: errors make the exit code 1."""
+    """The weight of a finding: errors make the exit code 1."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -30,7 +30,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """How to mend the source: one replacement, and those that belong to it elsewhere.
+    """A change of the source that removes a fault: one replacement, and those that belong to it elsewhere.
 
     A safe one keeps what the module computes, to the last bit, and what the author meant.
     """
@@ -82,7 +82,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What is wrong, where, by which rule and how to mend it.
+    """A finding: the fault, its place, the rule that it breaks and the remedy.
 
     What its texts quote from a file is shown there, never obeyed: see escaping.py.
     Lines and columns count from 1, columns in characters, `end_column` excluded; line 0 means that the problem
@@ -115,7 +115,7 @@ class Diagnostic:
 
     @property
     def rule(self) -> str:
-        """Where the rule comes from: document and section; '' when the catalogue has no source for it."""
+        """The source of the rule: document and section; '' when the catalogue has none."""
         entry = find_code(self.code)
         return entry.source if entry else ""
 

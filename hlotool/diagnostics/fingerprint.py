@@ -1,4 +1,4 @@
-"""What a finding is recognised by when the text around it moves: its code, its statement, its message.
+"""Recognises a finding when the text around it moves: by its code, its statement and its message.
 
 Numbers that printers hand out (`add.12`, stack frames, `/*index=5*/`) and places do not count, so that a finding keeps
 its fingerprint in another dump of the same program.

@@ -1,4 +1,4 @@
-"""Which known word a word was meant to be."""
+"""Finds the known word that an unknown one was meant to be."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _abbreviated(word: str, known: Sequence[str]) -> list[str]:
 
 
 def _common(one: str, two: str) -> int:
-    """How many characters two words have in common at their beginning."""
+    """Return the number of characters that two words share at their beginning."""
     return next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
 
 
@@ -80,7 +80,7 @@ def _folded(word: str) -> str:
 
 
 def _distance(one: str, two: str) -> float:
-    """What it costs to make one word the other: to put in, leave out or replace characters, or swap neighbours."""
+    """Return the cost of making one word the other by inserted, deleted, replaced and swapped characters."""
     before: list[float] = []
     row = [0.0]
     for b in two:

@@ -138,7 +138,7 @@ class _Window:
     cut: int
 
     def holds(self, note: Note) -> bool:
-        """Whether a second place is in this part of the line, beside the marks."""
+        """Return True if a second place is in this part of the line, beside the marks."""
         if note.start is None or note.start.line != self.line:
             return False
         at = note.start.column - 1 - self.cut
@@ -154,7 +154,7 @@ class _Window:
         return "".join(row).rstrip()
 
     def label_rows(self, labels: Sequence[Note]) -> Iterator[str]:
-        """What is said about second places, each under its mark, the last place first."""
+        """Return the notes on second places, each under its mark, the last place first."""
         left = sorted(labels, key=lambda label: self._range(label)[0])
         while left:
             label = left.pop()

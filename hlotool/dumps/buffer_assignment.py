@@ -36,12 +36,12 @@ class Allocation:
 
     @property
     def is_held(self) -> bool:
-        """Whether it takes memory of the device; constants are part of the program, thread-local memory of threads."""
+        """True if it takes memory of the device; constants are part of the program, thread-local memory of threads."""
         return self.kind in ("parameter", "output", "temporary")
 
 
 def is_buffer_assignment(text: str) -> bool:
-    """Whether a text is one of these, by its first line."""
+    """Return True if a text is one of these, by its first line."""
     return text.lstrip()[:17] == "BufferAssignment:"
 
 
@@ -66,5 +66,5 @@ def _kind(words: str) -> str:
 
 
 def device_bytes(allocations: Iterable[Allocation]) -> int:
-    """What the program holds on its device."""
+    """Return the bytes that the program holds on its device."""
     return sum(a.size for a in allocations if a.is_held)

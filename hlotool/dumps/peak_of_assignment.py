@@ -1,4 +1,4 @@
-"""What lives in the memory that XLA gave a module when most of it is needed, by the live ranges that XLA writes too.
+"""Lists the values in a module's memory when most of it is needed, by the live ranges that XLA writes too.
 
     HloLiveRange (max 146):
       InstructionSequence:
@@ -25,7 +25,7 @@ _PEAK = re.compile(r" {2}Live ranges at (\d++) \(peak\):")
 
 @dataclass(slots=True)
 class LiveRanges:
-    """When values live, both ends included, and which instruction runs when."""
+    """The times at which values live, both ends included, and the instruction of each time."""
 
     order: dict[int, str] = field(default_factory=dict)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def read_live_ranges(text: str) -> LiveRanges | None:
 
 
 def assigned_peak(allocations: Sequence[Allocation], ranges: LiveRanges) -> AssignedPeak:
-    """What takes memory at the worst moment: the one that XLA names, else that at which most bytes live."""
+    """Return the values in memory at the worst moment: the one that XLA names, else that at which most bytes live."""
     held = [(v, a) for a in allocations if a.is_held for v in a.values if v.size]
     spans = [ranges.spans.get(v.name.removesuffix("{}"), (0, -1)) for v, _ in held]
     time = _busiest(held, spans) if ranges.peak is None else ranges.peak

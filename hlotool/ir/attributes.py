@@ -292,7 +292,7 @@ NO_ATTRIBUTES: Attributes = Attributes()
 
 
 class Kind(enum.Enum):
-    """What kind of value an attribute holds; text, MLIR and protobuf each map kinds, never names."""
+    """The kind of value that an attribute holds; text, MLIR and protobuf each map kinds, never names."""
 
     #: by identity, as kinds are equal: enum's own is a call of Python, and tables by kind are asked for every attribute
     __hash__ = object.__hash__

@@ -67,12 +67,12 @@ class DType:
 
     @property
     def is_stored_whole(self) -> bool:
-        """Whether LiteralProto holds each value as a number; those of narrower types are bytes, one after the other."""
+        """True if LiteralProto holds each value as a number; those of narrower types are bytes, one after the other."""
         return self.family == "pred" or self.component.bits >= 32
 
     @property
     def is_narrow(self) -> bool:
-        """Whether few backends compute with it: floats of 8 bits and fewer, integers that do not fill a byte."""
+        """True if few backends compute with it: floats of 8 bits and fewer, integers that do not fill a byte."""
         return self.bits < 8 or (self.is_floating and self.bits == 8)
 
     @property
@@ -146,7 +146,7 @@ BARE_TYPES = frozenset({"token", "opaque"})
 
 
 def is_type_word(word: str) -> bool:
-    """Whether a word stands for a type wherever a name could stand too: no instruction can be called by it."""
+    """Return True if a word stands for a type wherever a name could stand too: no instruction can be called by it."""
     return word in DTYPES or word in BARE_TYPES
 
 

@@ -1,4 +1,4 @@
-"""Whether the fields of interned values are of the types that their classes announce, asked once for each value."""
+"""Checks the fields of interned values against the types that their classes declare, once for each value."""
 
 from __future__ import annotations
 

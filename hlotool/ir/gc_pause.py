@@ -13,7 +13,7 @@ _MANY = 2_000_000
 
 
 class _OldObjects:
-    """What went among the old objects since these were looked through the last time, and how many were left then."""
+    """Counts of objects: those that became old since the last full collection, and those that it left."""
 
     promoted = 0
     left = 0

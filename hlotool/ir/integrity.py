@@ -1,4 +1,4 @@
-"""Whether a module's objects hang together: what a text cannot get wrong, and a program that makes modules can.
+"""Checks that a module's objects fit together: faults that no text has, and a program that makes modules may make.
 
 Reading a text gives modules of which all of this holds; whoever makes or changes one may list an instruction twice,
 forget it, give it a name with spaces or an attribute of another type. Printed, such a module would be another program,
@@ -24,7 +24,7 @@ from hlotool.ir.walk import cycles
 
 
 class Flaw(NamedTuple):
-    """What is wrong with an object: a sentence, and the object itself where it can be shown."""
+    """A fault of an object: a sentence, and the object itself where it can be shown."""
 
     message: str
     item: HloInstruction | HloComputation | None = None
@@ -33,7 +33,7 @@ class Flaw(NamedTuple):
 
 
 class _Spelled(NamedTuple):
-    """How things are called in a text."""
+    """Names as a text may have them."""
 
     #: instructions, computations and attributes
     name: re.Pattern[str]
@@ -106,7 +106,7 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
 
 
 def is_sound(module: HloModule) -> bool:
-    """Whether a module is without flaws, operands stand before users and nothing else orders: in bulk.
+    """Return True if a module is without flaws, operands stand before users and nothing else orders: in bulk.
 
     As good as all modules are sound; of others `flaws` tells what is wrong, if anything is.
     """
@@ -157,7 +157,7 @@ def is_sound(module: HloModule) -> bool:
 
 
 def _calls_listed(module: HloModule, attributes: Iterable[Attributes]) -> bool:
-    """Whether what is called is of the module."""
+    """Return True if what is called is of the module."""
     values = [value for a in attributes for value in a.values()]
     called = {v for v in values if type(v) is HloComputation}
     called.update(c for v in values if type(v) is tuple and v and type(v[0]) is HloComputation for c in v)
@@ -165,7 +165,7 @@ def _calls_listed(module: HloModule, attributes: Iterable[Attributes]) -> bool:
 
 
 def _is_ordered(instructions: list[HloInstruction]) -> bool:
-    """Whether each instruction stands behind its operands, which are of the same computation."""
+    """Return True if each instruction stands behind its operands, which are of the same computation."""
     done: set[HloInstruction] = set()
     for instruction in instructions:
         if (operands := instruction.operands) and not done.issuperset(operands):
@@ -249,7 +249,7 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
 
 
 def _are_names(names: list[Any]) -> bool:
-    """Whether all of them can be names in HLO text."""
+    """Return True if all of them can be names in HLO text."""
     if not set(map(type, names)) <= {str}:
         return False
     # All at once, as there are many: what is left when all that names hold is taken away are the line feeds.
@@ -263,7 +263,7 @@ def _is_module_name(name: Any) -> bool:
 
 
 def _fits(instructions: list[HloInstruction]) -> bool:
-    """Whether the parts of all instructions are of the types that they should be."""
+    """Return True if the parts of all instructions are of the types that they should be."""
     try:
         operands = set(map(type, itertools.chain.from_iterable(map(_operands, instructions))))
     except TypeError:
@@ -339,7 +339,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
 
 
 def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str]]:
-    """What stands in front of the owner of a wrong attribute in a sentence, and behind."""
+    """Return the words before and after the owner of a wrong attribute in a sentence."""
     for name, value in attributes.items():
         if type(name) is not str or not _spelled().name.fullmatch(name):
             yield _shown(name), " is no attribute's name"
@@ -355,14 +355,14 @@ def _are_tables(tables: Any) -> bool:
 
 @functools.lru_cache(1024)
 def _is_layout(layout: Layout) -> bool:
-    """Whether what a layout holds of text is words of layouts."""
+    """Return True if what a layout holds of text is words of layouts."""
     return (all(map(_LEVEL.fullmatch, layout.dim_level_types))
             and {layout.index_type, layout.pointer_type} <= {None, *DTYPES}
             and (layout.physical_shape is None or _is_shape(layout.physical_shape)))
 
 
 def _is_shape(shape: Shape) -> bool:
-    """Whether the parts of a shape go together, so that it has a text."""
+    """Return True if the parts of a shape go together, so that it has a text."""
     kind, elements, dims = shape.element_type, shape.elements, shape.dims
     if shape.layout is not None and not _is_layout(shape.layout):
         return False
@@ -376,7 +376,7 @@ def _is_shape(shape: Shape) -> bool:
 
 
 def _is_value(name: str, value: Any) -> bool:
-    """Whether a value is of its attribute's type; of a name that is not known, text."""
+    """Return True if a value is of its attribute's type; of a name that is not known, text."""
     if name in SEVERAL_KINDS:
         return any(_is_of(value, kind) for kind in SEVERAL_KINDS[name])
     return type(name) is str and _spelled().name.fullmatch(name) is not None and _is_of(value, _type_of(name))

@@ -56,7 +56,7 @@ class Literal:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there are values that fit the shape, or the sign that they were left out."""
+        """True if there are values that fit the shape, or the sign that they were left out."""
         if type(self.shape) is not Shape or type(self.elements) is not tuple:
             return False
         if self.is_elided:
@@ -73,7 +73,7 @@ class Literal:
 
     @property
     def has_elided(self) -> bool:
-        """Whether values are missing, here or in an element of the tuple."""
+        """True if values are missing, here or in an element of the tuple."""
         return self.is_elided or any(e.has_elided for e in self.elements)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ def _elided(shape: Shape) -> Literal:
 
 
 def may_be_elided(shape: Shape) -> bool:
-    """Whether `{...}` may stand for the values: they are arrays with dimensions, and tuples of such.
+    """Return True if `{...}` may stand for the values: they are arrays with dimensions, and tuples of such.
 
     XLA: ParseDenseLiteral takes dots inside of one brace, which a scalar does not have.
     """

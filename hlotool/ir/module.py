@@ -182,7 +182,7 @@ class HloModule:
         return f"<HloModule {self.name}: {len(self.computations)} computations, {count} instructions>"
 
     def position(self, item: HloInstruction | HloComputation) -> Position:
-        """Where an instruction or computation stands in the source; line 0 when it was not read from one."""
+        """Return the place of an instruction or computation in the source; line 0 if it was not read from one."""
         if self.source is None or item.offset < 0:
             return Position(0, 0)
         return self.source.position(item.offset)
@@ -193,7 +193,7 @@ class HloModule:
         return _printer[0](self)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows; None, and so the line of repr, as long as nobody printed."""
+        """Return the HTML that a notebook shows; None, so that it shows repr, while no printer is set."""
         return _html_printer[0](self) if _html_printer else None
 
 

@@ -19,7 +19,7 @@ COMBINE = -(2**63)
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class SplitConfig(metaclass=Interned):
-    """Where one dimension is split over several memories: `SC(dimension:indices)`."""
+    """A dimension that is split over several memories: `SC(dimension:indices)`."""
 
     dimension: int
     indices: tuple[int, ...]
@@ -27,7 +27,7 @@ class SplitConfig(metaclass=Interned):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Layout(metaclass=Interned):
-    """How an array lies in memory, in the order of the text form. Source: xla_data.proto, LayoutProto."""
+    """The order of an array in memory, as the text form has it. Source: xla_data.proto, LayoutProto."""
 
     minor_to_major: tuple[int, ...] = ()
     #: `D(D,C)`: dense, compressed, singleton, loose-compressed, each with `+` and `~`; as written
@@ -176,7 +176,7 @@ class Shape(metaclass=Interned):
 
     @property
     def is_static(self) -> bool:
-        """Whether no dimension, at any depth, is bounded-dynamic or unbounded."""
+        """True if no dimension, at any depth, is bounded-dynamic or unbounded."""
         return not self.dynamic and UNBOUNDED not in self.dims and all(e.is_static for e in self.elements)
 
     @property
@@ -191,7 +191,7 @@ class Shape(metaclass=Interned):
 
     @property
     def has_default_order(self) -> bool:
-        """Whether every array in the shape lies in memory with its last dimension fastest."""
+        """True if every array in the shape lies in memory with its last dimension fastest."""
         if self.elements:
             return all(e.has_default_order for e in self.elements)
         return self.minor_to_major == tuple(range(self.rank - 1, -1, -1))
@@ -200,7 +200,7 @@ class Shape(metaclass=Interned):
         return bool(self.dynamic) and self.dynamic[dim]
 
     def is_bounded_dim(self, dim: int) -> bool:
-        """Whether a dimension is dynamic with a bound: `<=n`."""
+        """Return True if a dimension is dynamic with a bound: `<=n`."""
         return self.is_dynamic_dim(dim) and self.dims[dim] != UNBOUNDED
 
     def with_dims(self, dims: _Ints, dynamic: _Bools = ()) -> Shape:
@@ -259,7 +259,7 @@ class Shape(metaclass=Interned):
         return shape
 
     def compatible(self, other: Shape) -> bool:
-        """Whether both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
+        """Return True if both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
         if self is other:
             return True
         return self.element_type == other.element_type and self.dims == other.dims \

@@ -86,7 +86,7 @@ class DimSharding(metaclass=Interned):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Sharding(metaclass=Interned):
-    """How a value is spread over devices.
+    """The distribution of a value over devices.
 
     `kind` is one of replicated, maximal, manual, unknown, unreduced, tiled (V1 and V2), named (V3), tuple.
     Source: xla_data.proto, OpSharding and NamedSharding.
@@ -129,7 +129,7 @@ class ReplicaGroups(metaclass=Interned):
 
     @property
     def is_listed(self) -> bool:
-        """Whether there are groups at all: without any, all devices are one group."""
+        """True if there are groups at all: without any, all devices are one group."""
         return self.iota is not None or self.mesh is not None or bool(self.groups)
 
     def sizes(self) -> set[int]:
@@ -179,7 +179,7 @@ class ReplicaGroups(metaclass=Interned):
 
 
 def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:
-    """What does not fit in a mesh, or between it and parts of its axes; '' where all does.
+    """Return the fault of a mesh, or of its relation to parts of its axes; '' where there is none.
 
     Source: XLA, mesh_and_axis.cc: as many devices as the axes say, and parts that divide their axis.
     """
@@ -196,7 +196,7 @@ def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:
 
 
 def _cuts(name: str, size: int, parts: Sequence[AxisRef]) -> list[int]:
-    """Where an axis is cut so that each of its parts is made of whole pieces, from 1 to its size."""
+    """Return the cuts of an axis, from 1 to its size, between which each of its parts is made of whole pieces."""
     inner = {cut for part in parts if part.name == name and part.pre_size is not None and part.size is not None
              for cut in (part.pre_size, part.pre_size * part.size)}
     return sorted({1, size, *inner})

@@ -1,4 +1,4 @@
-"""Where something stands in a text: offsets, kept small, turned into lines and columns when asked."""
+"""Places in a text: offsets, kept small, turned into lines and columns when asked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def line_starts(text: str) -> list[int]:
 
 
 def moved_starts(starts: list[int], start: int, end: int, text: str) -> list[int]:
-    """Where lines begin once `text` stands for what stood from one offset to another, by where they began before."""
+    """Return the starts of lines after `text` has replaced the part between two offsets, from those before."""
     before, behind = bisect.bisect_right(starts, start), bisect.bisect_right(starts, end)
     added, rest = len(text) - (end - start), starts[behind:]
     inside = [start + n + 1 for n, character in enumerate(text) if character == "\n"]

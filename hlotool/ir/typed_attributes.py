@@ -1,4 +1,4 @@
-"""What attributes are for type checkers: a mapping whose values have the types that their names tell.
+"""Attributes as type checkers see them: a mapping whose values have the types that belong to their names.
 
 The types stand in the stub beside this file, which attribute_stub.py writes.
 """

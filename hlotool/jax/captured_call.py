@@ -22,7 +22,7 @@ class CapturedCall:
     arguments: list[Any]
 
     def compare(self, **options: Any) -> Comparison:
-        """Whether executors agree on this very call; the options are those of `hlotool.compare`."""
+        """Compare executors on this very call; the options are those of `hlotool.compare`."""
         from hlotool.blame import compare
 
         return compare(self.module, arguments=self.arguments, **options)

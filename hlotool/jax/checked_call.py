@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckedCall:
-    """What a check found."""
+    """The findings of a check."""
 
     #: the program as JAX traced it
     module: HloModule
@@ -37,7 +37,7 @@ class CheckedCall:
 
     @property
     def verdict(self) -> str:
-        """Whether the optimised program computes the same: differ, agree, or none where that was not decided."""
+        """The verdict on the optimised program: differ, agree, or none where that was not decided."""
         found = [c.verdict for c in self.comparisons]
         return next((v for v in ("differ", "agree") if v in found), "none")
 
@@ -87,7 +87,7 @@ def check(function: Callable[..., Any], *arguments: Any, static_argnums: Sequenc
 
 
 def _lifted(module: HloModule) -> list[Diagnostic]:
-    """What keeps the module from being StableHLO."""
+    """Return the findings that keep the module from being StableHLO."""
     from hlotool.stablehlo import to_stablehlo
 
     try:
@@ -110,7 +110,7 @@ def _compared(module: HloModule, optimized: HloModule, leaves: list[Any], second
 
 
 def _non_finite(module: HloModule, leaves: list[Any], seconds: float) -> tuple[str, list[Diagnostic]]:
-    """What the results of the call hold, and who makes it."""
+    """Return the kind of the results (finite, nan, infinity), and findings about its origin."""
     from hlotool.blame import find_nonfinite, nonfinite_diagnostics
     from hlotool.execution import Program, fitted
 

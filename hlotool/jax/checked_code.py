@@ -1,4 +1,4 @@
-"""Whether code that was written for a module computes what the module computes."""
+"""Checks that code written for a module computes the same as the module."""
 
 from __future__ import annotations
 

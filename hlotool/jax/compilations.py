@@ -40,7 +40,7 @@ def lint_compilations(config: Settings | Mapping[str, Any] | str | Path | None =
 
 
 class Compilations(CompilerHook):
-    """What was found in the modules that JAX compiled; a context that ends the listening."""
+    """The findings in modules that JAX compiled; a context that ends the listening."""
 
     def __init__(self, config: Settings | Mapping[str, Any] | str | Path | None, report: Report, optimized: bool,
                  fail_on: Sequence[Severity]) -> None:

@@ -25,7 +25,7 @@ class CompilerHook:
         setattr(self._compiler, _HOOK, self.compile)
 
     def compile(self, *args: Any, **kwargs: Any) -> Any:
-        """What is done instead."""
+        """Compile in place of JAX's function."""
         raise NotImplementedError
 
     def stop(self) -> None:

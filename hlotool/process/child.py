@@ -64,7 +64,7 @@ class Child:
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     def ask(self, task: str, *arguments: Any, timeout: float, memory: int | None = None) -> Any:
-        """What the function `task` ("module:name" of hlotool) gives in the child, in so many seconds (see ending.py).
+        """Run the function `task` ("module:name" of hlotool) in the child for so many seconds (see ending.py).
 
         `memory` are the bytes that it may take beyond what its runtime holds, by default what this process may. Raises
         HloError and Refusal as the function does; Crashed, TimedOut, OutOfMemory, after which the next question may
@@ -113,12 +113,12 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether a child waits for questions; its runtime may still have to start with the first."""
+        """True if a child waits for questions; its runtime may still have to start with the first."""
         return self._owner == os.getpid() and self._process is not None and self._process.poll() is None
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the next question is the first one of a process, whose runtime has to start for it."""
+        """True if the next question is the first one of a process, whose runtime has to start for it."""
         return not (self._has_answered and self.is_running)
 
     def close(self) -> None:
@@ -193,12 +193,12 @@ def _send(stream: IO[bytes], value: Any) -> None:
 
 
 def kept_environment() -> dict[str, str]:
-    """What of the environment a child gets to see."""
+    """Return the part of the environment that a child sees."""
     return {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
 
 
 def library_paths() -> list[str]:
-    """Where a child may import from beside its own installation: this process's folders, but never the current one."""
+    """Return the folders from which a child may import: those of this process, but never the current one."""
     here = os.getcwd() if os.path.isdir(".") else ""
     given = [p for p in sys.path if p and os.path.isabs(p) and os.path.realpath(p) != os.path.realpath(here or "/")]
     return given

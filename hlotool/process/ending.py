@@ -28,7 +28,7 @@ def ends_at(moment: float | None) -> Iterator[None]:
 
 
 def time_left(seconds: float) -> float:
-    """How many of so many seconds there are until the moment; never less than none, and no more than a clock holds."""
+    """Return the seconds left until the moment, `seconds` at most; never less than 0 nor more than a clock holds."""
     moment = _MOMENT.get()
     seconds = min(seconds, _LONGEST)
     return seconds if moment is None else max(0.0, min(seconds, moment - work_time()))

@@ -1,4 +1,4 @@
-"""What may become of a question to a child process, beside an answer."""
+"""The ends of a question to a child process, other than an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OutOfMemory(Exception):
 
 
 class Refusal(Exception):
-    """What a task in the child could not do: the kind of failure (compile, run, unsupported) and a sentence."""
+    """A failure of a task in the child: its kind (compile, run, unsupported) and a sentence."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind

@@ -1,9 +1,9 @@
-"""How a child and its parent say where a message ends, and what a child is at between two of them."""
+"""Frames the messages of a child and its parent, and reports the child's state between two of them."""
 
 #: bytes that say how long the message after them is
 LENGTH_BYTES = 8
 
-#: What a child is at: a message lies whole in a pipe, or in neither, only while it is working. One byte that
+#: State of a child: a message lies whole in a pipe, or in neither, only while it is working. One byte that
 #: forkserver.py shares with its fork.
 WAITING, WORKING, ANSWERING = range(3)
 
@@ -14,5 +14,5 @@ def framed(message: bytes) -> bytes:
 
 
 def length_in(head: bytes) -> int:
-    """How many bytes follow a frame's first LENGTH_BYTES."""
+    """Return the number of bytes after a frame's first LENGTH_BYTES."""
     return int.from_bytes(head, "little")

@@ -1,4 +1,4 @@
-"""How much memory there is, how much a process takes, and how it is kept from taking more."""
+"""Measures memory: how much there is, and how much a process takes; keeps a process from taking more."""
 
 from __future__ import annotations
 

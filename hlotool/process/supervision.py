@@ -31,7 +31,7 @@ _progress: int | None = None
 
 
 def can_supervise() -> bool:
-    """Whether this system lets a process split."""
+    """Return True if this system lets a process split."""
     return hasattr(os, "fork") and hasattr(signal, "SIGHUP")
 
 
@@ -128,7 +128,7 @@ class _Watch:
         return now - self._waited
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """What ends this process ends the other."""
+        """End the worker, then this process by the same signal."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.worker, signal.SIGKILL)
         signal.signal(number, signal.SIG_DFL)

@@ -19,7 +19,7 @@ from hlotool.proto.proto_values import INCONSISTENT, ProtoError, enumerator, int
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What the readers of attributes may look at."""
+    """The context of a reader of attributes."""
 
     proto: Any
     opcode: str

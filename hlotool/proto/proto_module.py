@@ -67,7 +67,7 @@ def read_sharding(data: bytes) -> Sharding | None:
 
 
 def looks_like_proto(data: bytes) -> bool:
-    """Whether bytes start like a module's message (whole or truncated) rather than like text."""
+    """Return True if bytes start like a module's message (whole or truncated) rather than like text."""
     head = data[:4096]
     if data[:1] != b"\x0a" or not any(b < 9 or 13 < b < 27 for b in head):
         return False
@@ -181,7 +181,7 @@ def _message(data: bytes) -> Any:
 
 
 def is_wrapped_twice(data: bytes) -> bool:
-    """Whether bytes that hold a module hold it in an HloProto in an HloSnapshot."""
+    """Return True if bytes that hold a module hold it in an HloProto in an HloSnapshot."""
     view, depth = memoryview(data), 0
     while depth < 2:
         first, is_module, _ = _outline(view)
@@ -212,12 +212,12 @@ def _outline(view: Any) -> tuple[Any, bool, bool]:
 
 
 def _rest_of_first(view: Any) -> Any:
-    """What is left of a field 1 that is cut off."""
+    """Return the rest of a field 1 that is cut off; None for other bytes."""
     return view[_varint(view, 1)[1]:] if len(view) > 2 and view[0] == 0x0A else None
 
 
 def _is_computation(view: Any) -> bool:
-    """Whether bytes are an HloComputationProto: instructions with a name and an opcode."""
+    """Return True if bytes are an HloComputationProto: instructions with a name and an opcode."""
     try:
         instructions = [c for n, w, c in _fields(view) if n == 2 and w == _DELIMITED]
         found = {n for n, w, _ in _fields(instructions[0]) if w == _DELIMITED} if instructions else set()

@@ -389,7 +389,7 @@ def frontend_attributes(proto: Any) -> FrontendAttributes | None:
 
 
 def is_dictionary(text: str) -> bool:
-    """Whether a text is one pair of braces with all inside balanced, quotes included. XLA: LexesAsJsonDict."""
+    """Return True if a text is one pair of braces with all inside balanced, quotes included. XLA: LexesAsJsonDict."""
     if text[:1] != "{" or text[-1:] != "}":
         return False
     depth, in_string, at = 0, False, 0

@@ -116,7 +116,7 @@ class BodyReader:
         self._refused = -1 if stands_alone else text.find("\n", at) % (len(text) + 1)
 
     def finish(self, body: Body) -> None:
-        """What is to be said of a body when all of it was read."""
+        """Close a body after all of it was read, and report its problems."""
         self._finish(body)
 
     def _stray_brace(self, at: int) -> int:
@@ -137,7 +137,7 @@ class BodyReader:
             return skip_blank(self._text, max(resume, at + 1))
 
     def _is_stray_brace(self, at: int) -> bool:
-        """Whether a '}' ends a line of instructions with more of them behind it, rather than the computation."""
+        """Return True if a '}' ends a line of instructions with more of them behind it, rather than the computation."""
         if self._text[at - 1] == "\n":
             return False
         line = self._text.rfind("\n", 0, at) + 1

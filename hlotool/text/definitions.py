@@ -1,4 +1,4 @@
-"""What names stand for while a text is read: in the body at hand, and in the module around it."""
+"""Holds the definitions of names while a text is read: those of the body, and those of the module around it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PendingCall:
 
 @dataclass(slots=True)
 class Definitions:
-    """What a text has defined outside of single bodies."""
+    """Definitions of a text outside of single bodies."""
 
     module: HloModule
     computations: dict[str, HloComputation] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Body:
         self.failed: list[int] = []
 
     def stand_ins(self) -> list[HloInstruction]:
-        """What stands for the statements that could not be read, where they have a name, and says where they begin."""
+        """Return placeholders for statements that could not be read, with their names where known and their offsets."""
         named = [i for i in self.table.values() if not i.opcode]
         begun = {i.offset for i in named}
         return named + [HloInstruction("", "", None, offset=at)  # type: ignore[arg-type]

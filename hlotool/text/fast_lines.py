@@ -163,7 +163,7 @@ class QuickLines:
 
 
 def _without_metadata(rest: str, start: int, end: int) -> str:
-    """What stands before and behind the metadata, a line each, so that what it stands in the middle of is not joined.
+    """Return the text before and after the metadata, a line each, so that the two parts are not joined.
 
     A statement on one line has no line feed of its own.
     """

@@ -1,4 +1,4 @@
-"""What a computation's header says of its parameters: names and shapes, which the instructions need not repeat.
+"""Reads a computation's header: names and shapes of its parameters, which the instructions need not repeat.
 
 XLA reads the list and forgets it: `c (x: s32[3]) -> f32[]` may stand over parameters of other names, shapes and
 numbers. What is no list of names and shapes it refuses. Source: hlo_parser.cc, ParseParamListToShape and ParseParam;
@@ -59,7 +59,7 @@ class HeaderReader:
             self._reports.report_cut(error)
 
     def _is_plain(self, inside: str) -> bool:
-        """Whether these are parameters as printers write them, with shapes that can be read."""
+        """Return True if these are parameters as printers write them, with shapes that can be read."""
         known, read, match = self._phrases.shapes, self._phrases.shape_or_none, _PLAIN_PARAMETER.match
         at = 0
         while found := match(inside, at):

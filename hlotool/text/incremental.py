@@ -50,7 +50,7 @@ class Reading:
 
 @dataclass(slots=True)
 class Changed:
-    """What was read again."""
+    """A reading after an edit, with the parts that were read again."""
 
     computation: HloComputation
     #: the instructions that say something else than before, or whose operands do
@@ -97,7 +97,7 @@ class _Reader(ModuleReader):
 
     @property
     def has_spelled_out(self) -> bool:
-        """Whether operands or calls were met that have no definition of their own before them."""
+        """True if operands or calls were met that have no definition of their own before them."""
         known = self._definitions
         return bool(known.anonymous or known.pending) or known.missing_operands is not None
 
@@ -212,7 +212,7 @@ class _Change:
         return found if len(found) <= _MOST else None
 
     def _is_of(self, error: Diagnostic, computation: HloComputation) -> bool:
-        """Whether an error is about a body, or about what its header tells of parameters and result."""
+        """Return True if an error is about a body, or about what its header tells of parameters and result."""
         return computation.offset < self._offset(error) <= self.reading.bodies[computation][1]
 
     def _offset(self, error: Diagnostic) -> int:
@@ -235,7 +235,7 @@ class _Change:
         bodies[computation] = begin, close + added
 
     def _places(self, instructions: list[HloInstruction], close: int) -> list[int]:
-        """Where each statement begins now, and at the end where the body ends; -1 for those inside of the change."""
+        """Return the start of each statement now, then the end of the body; -1 for those inside of the change."""
         start, end, added = self.start, self.end, self.added
         places = [-1 if start <= (at := i.offset) <= end else at + added if at > end else at for i in instructions]
         for instruction, place in zip(instructions, places, strict=True):
@@ -292,7 +292,7 @@ class _Change:
         return number
 
     def _first_in_question(self, run: list[HloInstruction], old_root: HloInstruction) -> int:
-        """How many instructions nothing that was read again concerns; 0 where they are better asked one by one."""
+        """Return the number of instructions that no new reading concerns; 0 where they are better asked one by one."""
         self.runs -= 1
         if self.runs < 0:
             return 0
@@ -361,7 +361,7 @@ class _Change:
         self.changed += [i for i in made if i not in self.same]
 
     def _is_same(self, old: HloInstruction, new: HloInstruction) -> bool:
-        """Whether an instruction that was read again says what it said before."""
+        """Return True if an instruction that was read again says what it said before."""
         return (old.opcode == new.opcode and old.attributes == new.attributes and old.metadata == new.metadata
                 and len(old.operands) == len(new.operands)
                 and all(a is b or (self.replaced.get(a) is b and b in self.same)

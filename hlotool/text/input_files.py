@@ -162,7 +162,7 @@ def _serialized_export(data: bytes) -> bytes | None:
 
 
 def is_mlir(text: str) -> bool:
-    """Whether a text is MLIR's, StableHLO say, and not HLO."""
+    """Return True if a text is MLIR's, StableHLO say, and not HLO."""
     if _MODULE_LINE.search(text):
         return False
     bare = _COMMENT.sub("", text)
@@ -186,7 +186,7 @@ def plain_text(text: str) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether bytes are a protobuf message rather than text: control characters that no text has."""
+    """Return True if bytes are a protobuf message rather than text: control characters that no text has."""
     head = data[:4096]
     return any(b < 9 or 13 < b < 27 for b in head) and not head.lstrip().startswith((b"HloModule", b"ENTRY"))
 

@@ -19,7 +19,7 @@ GENERATION = define("P090", "other-generation", "a form of another time than tod
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """When a form was in use and what replaced it."""
+    """A form of other times: when it was in use, and its replacement."""
 
     era: str
     instead: str

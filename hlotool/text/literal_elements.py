@@ -133,7 +133,7 @@ def _check_payload(dtype: DType, payload: int, number: int) -> None:
 
 @functools.cache
 def _float_limits(name: str) -> tuple[float, float, bool]:
-    """What a number may not pass, and whether it may reach it: XLA rounds before it compares."""
+    """Return the bounds of a float type, and True if a number may reach them: XLA rounds before it compares."""
     kind = DTYPES[name].component
     # f64 overflows into an infinity; types without one or a NaN saturate.
     if kind.name == "f64" or kind.specials == "none":

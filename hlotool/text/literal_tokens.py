@@ -24,13 +24,13 @@ _BLANK = re.compile(r"\s*+", re.ASCII)
 
 
 def skipped(text: str, at: int) -> int:
-    """Where the white space ends."""
+    """Return the end of the white space."""
     found = _BLANK.match(text, at)
     return found.end() if found else at
 
 
 def after_shape(text: str, shape: Shape) -> int:
-    """Where the value starts: behind a repeated shape (2017 to 2019), which must agree with `shape`."""
+    """Return the start of the value: after a repeated shape (2017 to 2019), which must agree with `shape`."""
     match = SHAPE.match(text)
     if match is None:
         return skipped(text, 0)
@@ -46,7 +46,7 @@ _BRACKET = re.compile(r"[{}()]")
 
 
 def balanced_end(text: str, at: int) -> int:
-    """Behind the bracket that closes the one at `at`."""
+    """Return the offset after the bracket that closes the one at `at`."""
     depth = 0
     for match in _BRACKET.finditer(text, at):
         depth += 1 if match[0] in "{(" else -1

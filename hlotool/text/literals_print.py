@@ -11,7 +11,7 @@ from hlotool.text.literal_tokens import nested_text
 
 
 def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:
-    """What stands inside constant(...); arrays of more than `elide_above` elements become `{...}`."""
+    """Return the text inside constant(...); arrays of more than `elide_above` elements become `{...}`."""
     shape = literal.shape
     if shape.is_tuple and literal.elements:
         return "(" + ", ".join(print_literal(e, elide_above=elide_above) for e in literal.elements) + ")"

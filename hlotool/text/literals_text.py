@@ -88,7 +88,7 @@ _SCALAR_END = re.compile(r"[^,(){}]*(?:\([^()]*\))?")
 
 
 def _segment_end(text: str, at: int) -> int:
-    """Where the literal that starts at `at` ends inside a tuple."""
+    """Return the end of the literal that starts at `at` inside a tuple."""
     repeated = SHAPE.match(text, at)
     if repeated is not None:
         return _segment_end(text, skipped(text, repeated.end()))

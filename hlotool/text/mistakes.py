@@ -19,7 +19,7 @@ _LONGEST_NAME, _MOST_COMPARED = 100, 5000
 
 
 def typographic_advice(text: str, start: int, end: int) -> str:
-    """What to write for the first typographic character of a range; '' where there is none."""
+    """Return the plain form of the first typographic character of a range; '' where there is none."""
     found = _TYPOGRAPHIC.search(text, start, end)
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""What stands in an instruction's parentheses, the long way: operands of all forms, and payloads."""
+"""Reads an instruction's parentheses in all forms, old ones too: operands and payloads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OperandReader:
         self._elements: dict[tuple[int, int], HloInstruction] = {}
 
     def payload(self, cut: Cut, shape: Shape | None) -> Attributes:
-        """What a parameter or constant holds; nothing where that is reported."""
+        """Return the payload of a parameter or constant; empty where a fault is reported."""
         if shape is None and cut.opcode == "constant":
             return NO_ATTRIBUTES
         try:

@@ -55,7 +55,7 @@ class RememberedPhrases:
             return None
 
     def agree(self, declared: Shape, actual: Shape | None) -> bool:
-        """Whether a shape written before an operand fits it; layouts are not compared, as in XLA."""
+        """Return True if a shape written before an operand fits it; layouts are not compared, as in XLA."""
         key = (id(declared), id(actual))
         if key in self._compatible or actual is None:
             return True
@@ -108,7 +108,7 @@ class RememberedPhrases:
     # Payloads
 
     def payload(self, opcode: str, shape: Shape | None, inside: str) -> Attributes:
-        """What stands in the operands' place of a parameter or constant; raises PhraseError."""
+        """Return the payload of a parameter or constant: its number or its literal. Raises PhraseError."""
         if opcode == "constant":
             return Attributes({"literal": read_literal(shape, inside)})  # type: ignore[arg-type]
         number = read_value(Kind.INT, inside.strip(), "parameter_number", again=False)  # each stands once

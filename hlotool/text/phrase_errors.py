@@ -1,4 +1,4 @@
-"""What is wrong with a phrase, and the codes for it."""
+"""Explains a phrase that cannot be read, and defines the codes for it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LONG_NUMBER = re.compile(r"\d{4000,}")
 
 
 def too_long(error: ValueError, text: str) -> Exception:
-    """What to raise for a ValueError met in a phrase: thousands of digits are the user's mistake, all else is ours."""
+    """Return the exception for a ValueError in a phrase: a user's number has too many digits, or it is ours."""
     found = _LONG_NUMBER.search(text)
     if found is None:
         return error

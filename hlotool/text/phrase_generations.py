@@ -1,4 +1,4 @@
-"""Which generation of HLO text a phrase belongs to, where it is not today's."""
+"""Dates phrases of HLO text that are not today's: the generation to which each belongs."""
 
 from __future__ import annotations
 

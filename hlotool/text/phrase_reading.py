@@ -25,7 +25,7 @@ def blank_comments(text: str) -> str:
 
 
 def place_of(token: str) -> tuple[int, int]:
-    """Where a token stands in its phrase; only Lark's tokens know, and Lark reads again what a builder refuses."""
+    """Return the place of a token in its phrase; only Lark's tokens have one, and Lark reads refused phrases again."""
     return getattr(token, "start_pos", 0) or 0, getattr(token, "end_pos", 0) or len(token)
 
 
@@ -59,7 +59,7 @@ class PhraseReader:
         return (self._rules.get(rule) or self.reader_of(rule))(text)
 
     def reader_of(self, rule: str) -> Callable[[str], Any]:
-        """What `match` does, for one rule."""
+        """Match one rule; see `match`."""
         if rule not in self._rules:
             self._rules[rule] = self._compiled(rule)
         return self._rules[rule]
@@ -104,7 +104,7 @@ class PhraseReader:
         return read
 
     def _child(self, child: Child) -> tuple[Callable[[str], Any] | None, bool, bool]:
-        """How to read what a group holds (None: as it is), whether it is a stretch, and whether its lack is None."""
+        """Return the reader of a group's content (None: as it is), True for a stretch, True if None marks its lack."""
         if child.search is None:
             return self.reader_of(child.rule) if child.rule else None, False, child.leaves_none
         if len(child.inner) == 1 and not child.inner[0].rule:

@@ -40,7 +40,7 @@ _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_pa
 
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """What to print; the defaults give text that XLA reads back as the same module.
+    """Options of printing; the defaults give text that XLA reads back as the same module.
 
     The names follow XLA's HloPrintOptions. `elide_above` replaces constants of more elements by `{...}`; None
     keeps them all. `canonical` renames computations and instructions by their order, so that two modules that

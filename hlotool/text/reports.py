@@ -1,4 +1,4 @@
-"""What is said about a text while it is read: errors, and notes on forms of other times."""
+"""Collects findings while a text is read: errors, and notes on forms of other times."""
 
 from __future__ import annotations
 

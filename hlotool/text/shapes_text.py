@@ -190,7 +190,7 @@ def _array(name: str, dims: tuple[tuple[int, bool], ...], layout: Layout | None,
 
 @functools.lru_cache(65536)
 def has_orders(shape: Shape) -> bool:
-    """Whether each layout in a shape lists every dimension once."""
+    """Return True if each layout in a shape lists every dimension once."""
     layout = shape.layout
     return all(map(has_orders, shape.elements)) and (
         layout is None or sorted(layout.minor_to_major) == list(range(shape.rank)))

@@ -45,7 +45,7 @@ _REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
 def lacks_channel(opcode: str, attributes: Mapping[str, Any]) -> bool:
-    """Whether reading refuses those attributes together: devices' own numbers are those of a channel's devices."""
+    """Return True if use_global_device_ids lacks the channel_id that it needs, which reading refuses."""
     return (opcode in _REDUCING and bool(attributes.get("use_global_device_ids")) and "channel_id" not in attributes
             and "mode" not in attributes)
 

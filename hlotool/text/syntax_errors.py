@@ -1,4 +1,4 @@
-"""What is wrong with a statement that cannot be cut, and where reading goes on."""
+"""Explains a statement that cannot be cut into its parts, and finds the place where reading continues."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _SIZES = re.compile(r"[\d,<=?\s]*")
 
 
 def is_inline_body(text: str, opener: tuple[str, int]) -> bool:
-    """Whether a brace opens a computation that is written in place of its name."""
+    """Return True if a brace opens a computation that is written in place of its name."""
     bracket, opened = opener
     return bracket == "{" and FIRST_STATEMENT.match(text, skip_blank(text, opened + 1)) is not None
 
@@ -99,7 +99,7 @@ def check_quote(text: str, start: int, end: int, begin: int) -> None:
 
 
 def missing_comma(text: str, start: int, name: str, error: CutError) -> CutError:
-    """What looks like a statement is an attribute, where the line before lost its comma."""
+    """Return the error for an attribute that looks like a statement because its comma is missing, else `error`."""
     before = blank_start(text, start)
     if not before or text[before - 1] in "{,":
         return error

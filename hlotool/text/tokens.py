@@ -1,4 +1,4 @@
-"""What the scanner knows HLO text by: patterns made of the grammars' terminals, and where white space ends."""
+"""Recognises tokens of HLO text: patterns made of the grammars' terminals, and the ends of white space."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def skip_blank(text: str, at: int) -> int:
 
 
 def blank_start(text: str, at: int) -> int:
-    """Where the white space in front of an offset begins; no copy of the text is made, which may be megabytes long."""
+    """Return the start of the white space before an offset, without a copy of the text, which may be megabytes."""
     while at > 0 and text[at - 1].isspace():
         at -= 1
     return at
 
 
 def next_statement(text: str, at: int) -> int:
-    """Where the next statement, closing brace or computation begins on a line of its own after `at`."""
+    """Return the start of the next statement, closing brace or computation on a line of its own after `at`."""
     found = _NEXT.search(text, at)
     return found.end() if found else len(text)

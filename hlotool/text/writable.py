@@ -1,4 +1,4 @@
-"""Whether text can say a module that does not come from text: a protobuf message, StableHLO, a program's own making.
+"""Checks that text can express a module that does not come from text: from protobuf, StableHLO or a program.
 
 Names, opcodes and raw values of such a module are whatever its maker wrote. Written down unchecked, a name that holds
 a line feed would be an instruction of its own. So each is cut by the scanner that reads HLO text, and what does not
@@ -111,7 +111,7 @@ def _of_attributes(attributes: Attributes, owner: str, *, is_inside: bool = True
 
 
 def broken_values(module: HloModule) -> Iterator[str]:
-    """What is said of values that are kept as text, and would read back as something else than one value.
+    """Report values that are kept as text and would be read back as something else than one value.
 
     This is the part of `check_writable` that no type tells, asked of every module that is written.
     """
@@ -138,13 +138,13 @@ def broken_values(module: HloModule) -> Iterator[str]:
 
 
 def _lack_of_channel(instruction: HloInstruction) -> str:
-    """What is said of attributes that reading refuses together; nothing of others."""
+    """Report attributes that reading refuses together."""
     lacks = lacks_channel(instruction.opcode, instruction.attributes)
     return f"{instruction.name} has use_global_device_ids and no channel_id" if lacks else ""
 
 
 def is_table_row(table: str, row: Any) -> bool:
-    """Whether a table of a module can hold a row: it is spelled as reading takes it."""
+    """Return True if a table of a module can hold a row: it is spelled as reading takes it."""
     return type(row) is str and table in TABLES and table_row(table).fullmatch(row) is not None
 
 
@@ -165,7 +165,7 @@ def _is_metadata(text: str) -> bool:
 
 
 def _is_kept(name: str, value: Any, *, is_inside: bool) -> bool:
-    """Whether a value that was not read is read back from its text as what it is."""
+    """Return True if a value that was not read is read back from its text as what it is."""
     if isinstance(value, Metadata):
         return False  # it has a place of its own
     kind = kind_of(name) if name not in SEVERAL_KINDS else Kind.WORD
@@ -193,7 +193,7 @@ def _comes_back(kind: Kind, name: str, value: Any, *, is_inside: bool) -> bool:
 
 @functools.lru_cache(4096)
 def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
-    """Whether `name=text` behind an instruction (or the header) is that one attribute and nothing else.
+    """Return True if `name=text` behind an instruction (or the header) is that one attribute and nothing else.
 
     >>> is_one_value("origin", "{a}"), is_one_value("origin", "1, evil=2"), is_one_value("origin", "1\\n b = f32[] c()")
     (True, False, False)
@@ -212,5 +212,5 @@ def is_one_value(name: str, text: str, *, is_inside: bool = True) -> bool:
 
 
 def is_opcode(text: str) -> bool:
-    """Whether a text is spelled as an opcode."""
+    """Return True if a text is spelled as an opcode."""
     return _OPCODE.fullmatch(text) is not None

@@ -60,7 +60,7 @@ def _facts(cost: ModuleCost, memory: PeakMemory) -> str:
 
 
 def _caveats(cost: ModuleCost) -> str:
-    """What the figures leave out."""
+    """Return sentences on the costs that the figures leave out."""
     said = [f"{visible_html(loop.name)}: {uncounted(loop)}"
             for loop in cost.unknown_loops]
     if cost.open_shapes:

@@ -17,7 +17,7 @@ _MOST_COLUMNS, _MOST_CIRCLES = 600, 200
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """What stands for values from `low` to `high`, from one place to another; by logarithms or evenly."""
+    """A scale of values from `low` to `high` between two places, logarithmic or linear."""
 
     low: float
     high: float

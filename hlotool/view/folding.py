@@ -64,7 +64,7 @@ class Fold:
                 yield item
 
     def count(self) -> int:
-        """How many instructions are inside."""
+        """The number of instructions inside."""
         return sum(1 for _ in self.instructions())
 
     def folds(self) -> Iterator[Fold]:
@@ -235,7 +235,7 @@ def _repeats(items: list[Item]) -> list[Item]:
 
 
 def _word(item: Item) -> Hashable:
-    """What two instructions of repeated stretches share."""
+    """Return a key that instructions of repeated stretches share."""
     return (item.opcode, item.shape.without_layout()) if isinstance(item, HloInstruction) else id(item)
 
 
@@ -251,7 +251,7 @@ def _likely_periods(words: list[Hashable]) -> list[int]:
 
 
 def _times(words: list[Hashable], period: int) -> list[int]:
-    """How often the stretch of that length at each place follows upon itself, itself included."""
+    """Return the number of repetitions in a row, the first included, of the stretch of that length at each place."""
     #: from each place on, the words that come again after a period
     again = [0] * (len(words) + 1)
     for at in range(len(words) - period - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""What is laid over a graph: findings, costs, shardings, values."""
+"""Overlays of a graph: findings, costs, shardings, values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_ELEMENTS = 1 << 26
 
 @dataclass
 class Values:
-    """What is known of values: arrays by the names that `run --trace` writes, and what `isolate` found."""
+    """Known values: arrays by the names that `run --trace` writes, and the findings of `isolate`."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
     blamed: list[Mapping[str, Any]] = field(default_factory=list)
@@ -165,7 +165,7 @@ def _blame(finding: Mapping[str, Any]) -> str:
 
 
 def _facts(array: Any) -> tuple[str, str]:
-    """What a person wants to know of an array, and its state."""
+    """Return a summary of an array for people, and its state."""
     shape = "x".join(map(str, array.shape)) or "scalar"
     if array.dtype.type is np.void or array.size > _MOST_ELEMENTS:
         return f"{shape}, not looked at", "finite"

@@ -88,7 +88,7 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
 
 
 def match_record(left: ViewedModule, right: ViewedModule, found: Diff) -> dict[str, Any]:
-    """Which instruction of the right module stands for each of the left, and what differs."""
+    """Return the record of a pairing: the partner of each instruction on the left, and the differences."""
     pairs = found.pairs()
     partners = [right.numbers.get(pairs[i], -1) if i in pairs else -1 for i in left.instructions]
     gone, new = (_inside(module, changes) for module, changes in (
@@ -167,7 +167,7 @@ def _cleaned(rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def step_counts(found: Diff | None) -> Mapping[str, int]:
-    """How much a pass changed."""
+    """Return the amount of change that a pass made."""
     if found is None:
         return {}
     return {"changed": found.count("changed"),

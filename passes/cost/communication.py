@@ -1,4 +1,4 @@
-"""What devices send each other: bytes on the wire of each collective, by rings, as often as it runs."""
+"""Counts the bytes that devices send each other in each collective, by rings, as often as it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a heap is that holds buffers while they live, and how pieces of memory are laid behind each other.
+"""Computes the size of a heap that holds buffers while they live, and packs pieces of memory.
 
 Source: XLA, GlobalDecreasingSizeBestFitHeap and BufferAssignment::CombineTempAllocations.
 """
@@ -31,7 +31,7 @@ class Interval:
         return self.spans[-1][1]
 
     def meets(self, other: Interval) -> bool:
-        """Whether both are needed at one time."""
+        """Return True if both are needed at one time."""
         if other.start > self.end or other.end < self.start:
             return False
         return any(a <= d and c <= b for a, b in self.spans for c, d in other.spans)

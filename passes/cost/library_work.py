@@ -8,7 +8,7 @@ from hlotool.passes.edit import alone
 
 
 def is_marker(call: HloInstruction) -> bool:
-    """Whether a custom call only marks a value, and costs nothing."""
+    """Return True if a custom call only marks a value, and costs nothing."""
     return call.attributes.get("custom_call_target") in TARGETS
 
 

@@ -1,4 +1,4 @@
-"""How much memory a module needs at once: live ranges of its values, in the order in which it runs.
+"""Computes the memory that a module needs at once: live ranges of its values, in the order in which it runs.
 
 Arguments and results have memory from beginning to end, as PJRT holds them; results that take an argument's place
 (donation) count once. Between them, each value lives from the instruction that makes it to the last that reads it.
@@ -60,7 +60,7 @@ class LiveBuffer:
 
 @dataclass(frozen=True, slots=True)
 class PeakMemory:
-    """What a module needs at once, in bytes."""
+    """The memory that a module needs at once, in bytes."""
 
     arguments: int
     outputs: int
@@ -121,7 +121,7 @@ def _tables(shape: Shape) -> int:
 
 
 class _Layout:
-    """Where the values of a timeline lie. `donated` pairs results with arguments in whose memory they lie."""
+    """The places of a timeline's values in memory. `donated` pairs results with arguments whose memory they take."""
 
     def __init__(self, timeline: Timeline, computation: HloComputation, donated: Iterable[_Alias], *,
                  is_scheduled: bool) -> None:
@@ -189,13 +189,13 @@ class _Layout:
         return True
 
     def _may_follow(self, before: Span, after: Span) -> bool:
-        """Whether a value may lie where another lay: that is over, or is read for the last time to make it."""
+        """Return True if a value may lie where another lay: that is over, or is read for the last time to make it."""
         if before.end == after.start:
             return self._shares(after, before.buffer)
         return before.end < after.start
 
     def _shares(self, result: Span, operand: Buffer) -> bool:
-        """Whether a result may be written over an operand that is read there for the last time."""
+        """Return True if a result may be written over an operand that is read there for the last time."""
         if result.buffer.size != operand.size:
             return False
         instruction = self.timeline.order[result.start]
@@ -243,7 +243,7 @@ class _Layout:
         return most, at, when
 
     def _pieces(self, at_once: int) -> list[Piece]:
-        """What the compiler asks for: the largest first, then the heap, then what single threads need.
+        """Return the allocations of the compiler: the largest first, then the heap, then those of single threads.
 
         A table of addresses never shares its memory with anything; arrays that are left share the heap.
         """

@@ -1,4 +1,4 @@
-"""What a module costs: each instruction's own cost, times how often it runs."""
+"""Counts the cost of a module: each instruction's own cost, times its number of executions."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class ModuleCost:
         return self._taken_apart(self.rows)
 
     def parts(self, row: CostRow) -> Iterator[CostRow]:
-        """What a row of a fusion is made of: its traffic, and what it fuses, also inside of others; else the row.
+        """Yield the parts of a fusion's row, its traffic and the instructions fused at any depth; else the row itself.
 
         Rows of what is fused count how often all of them run.
         """
@@ -176,7 +176,7 @@ class _Costs:
         return found
 
     def once(self, instruction: HloInstruction) -> Cost:
-        """What one execution costs; nothing where the instruction is not valid, which the verifier reports."""
+        """Return the cost of one execution; nothing where the instruction is not valid, which the verifier reports."""
         if instruction.opcode == "custom-call":
             return FREE if is_marker(instruction) else traffic(instruction) + self._work_of_call(instruction)
         record = OPS.get(instruction.opcode)
@@ -186,7 +186,7 @@ class _Costs:
             return FREE
 
     def is_opaque(self, call: HloInstruction) -> bool:
-        """Whether nobody knows what a custom call computes."""
+        """Return True if nobody knows what a custom call computes."""
         return not is_marker(call) and self._standing_for(call) is None
 
     def _work_of_call(self, call: HloInstruction) -> Cost:
@@ -234,7 +234,7 @@ OPEN_SHAPES = "sizes that are open (?) count as 1: it costs more, and needs more
 
 
 def uncounted(loop: HloInstruction) -> str:
-    """What there is to say of one of ModuleCost.unknown_loops."""
+    """Return the reason why a loop of ModuleCost.unknown_loops counts once."""
     if loop.opcode == "while":
         return "nobody can tell how often it runs; it counts once"
     return "nobody can tell how often its loops run; they count once"
@@ -255,7 +255,7 @@ def _line(module: HloModule, row: CostRow) -> str:
 
 
 def name_of_row(module: HloModule, row: CostRow, grouping: str) -> str:
-    """What a row belongs to. Raises KeyError for a grouping that is not in GROUPINGS."""
+    """Return the group of a row. Raises KeyError for a grouping that is not in GROUPINGS."""
     return _GROUPINGS[grouping](module, row)
 
 

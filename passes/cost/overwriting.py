@@ -67,7 +67,7 @@ def _behind_bitcasts(instruction: HloInstruction) -> HloInstruction:
 
 
 def _is_alike(one: Shape, other: Shape) -> bool:
-    """Whether elements of both are of one type and lie in one order."""
+    """Return True if elements of both are of one type and lie in one order."""
     return one is other or (one.element_type == other.element_type and one.dims == other.dims
                             and one.minor_to_major == other.minor_to_major)
 

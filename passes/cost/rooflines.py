@@ -1,4 +1,4 @@
-"""How long a module takes at least on a device: arithmetic at its peak, or traffic at its peak, whichever is slower."""
+"""Computes the least time of a module on a device: arithmetic or traffic at its peak, whichever is slower."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Device:
     source: str
 
     def matrix_flops(self, element_type: str) -> float:
-        """Of an element type, or of the one that stands for it: the f32 peak where nothing better is known."""
+        """Return the peak of an element type, or of the one that stands for it; f32's where nothing better is known."""
         return self.flops.get(element_type) or self.flops.get(_STANDS_FOR.get(element_type, ""), self.vector_flops)
 
 
@@ -93,6 +93,6 @@ def roofline(cost: ModuleCost, device: Device) -> Roofline:
 
 
 def _compute_seconds(cost: Cost, products: list[tuple[str, int]], device: Device) -> float:
-    """Of an instruction that holds products of these element types and flops."""
+    """Return the time of an instruction that holds products of these element types and flops."""
     rest = max(cost.flops - sum(flops for _, flops in products), 0) + cost.transcendentals
     return sum(flops / device.matrix_flops(kind) for kind, flops in products) + rest / device.vector_flops

@@ -56,7 +56,7 @@ class Buffer:
     within: Buffer | Place | None = None
 
     def spans(self) -> list[tuple[int, int]]:
-        """When the value is needed: first and last times, in order."""
+        """Return the times at which the value is needed: first and last ones, in order."""
         if not self.gaps:
             return [(self.start, self.last_use)]
         bounds = [self.start, *(time for gap in sorted(self.gaps) for time in gap), self.last_use]
@@ -379,7 +379,7 @@ class Timeline:
 
 
 def call_sites(module: HloModule) -> Counter[HloComputation]:
-    """How many instructions run each computation as a whole."""
+    """Return the number of instructions that run each computation as a whole."""
     return Counter(called for instruction in module.instructions() if instruction.opcode in RUNS
                    for called in instruction.called_computations())
 

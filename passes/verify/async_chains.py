@@ -1,4 +1,4 @@
-"""Where values in flight come from: through tuples, loops, branches and calls, back to what started them."""
+"""Traces values in flight through tuples, loops, branches and calls, back to the operation that started them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Chains:
             yield operands[0], path
 
     def _given(self, parameter: HloInstruction, path: Path) -> Iterator[tuple[HloInstruction, Path]]:
-        """What callers pass for a parameter; a loop passes its start and what its body gives."""
+        """Return the values that callers pass for a parameter; a loop passes its start and its body's result."""
         computation, number = self._home[parameter], parameter.parameter_number
         for caller in self._callers.get(computation, ()):
             if caller.opcode == "while" and caller.operands:

@@ -45,7 +45,7 @@ def step_of(opcode: str) -> tuple[str, str]:
 
 
 def verify_async(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """What is wrong with asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
+    """Report faults of asynchronous chains. Source: XLA, hlo_verifier.cc, VerifyAsynchronousInstructionPairs."""
     if not any(o.endswith(ASYNC_STEPS) for o in contents.opcodes):
         return
     carried: list[HloInstruction] = []
@@ -63,7 +63,7 @@ def verify_async(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
 
 
 def _is_carried(link: HloInstruction) -> bool:
-    """Whether what a link goes on with came to it through a tuple, a loop, a branch or a call."""
+    """Return True if what a link goes on with came to it through a tuple, a loop, a branch or a call."""
     return step_of(link.opcode)[1] in ("update", "done") and bool(link.operands) and _carries(link.operands[0])
 
 
@@ -85,7 +85,7 @@ def _one_start(module: HloModule, link: HloInstruction, chains: Chains) -> Itera
 
 
 def _runs(start: HloInstruction) -> object:
-    """What tells the operation that a start runs: its computation, else its opcode."""
+    """Return a key of the operation that a start runs: its computation, else its opcode."""
     calls = start.attributes.get("calls")
     return calls if isinstance(calls, HloComputation) else start.opcode
 
@@ -149,7 +149,7 @@ def _in_flight(module: HloModule, computation: HloComputation, instruction: HloI
 
 
 def _ends_here(module: HloModule, computation: HloComputation, instruction: HloInstruction) -> bool:
-    """Whether nobody can await what has no user: a root is handed to the caller, which a module's entry has not."""
+    """Return True if nobody can await an unused value: a root goes to the caller, which the entry has not."""
     return instruction is not computation.root or computation is module.entry
 
 
@@ -239,7 +239,7 @@ def _too_many(module: HloModule, update: HloInstruction) -> Iterator[Diagnostic]
 
 
 def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
-    """What an async-done gives is what the computation at the start of its chain gives."""
+    """Compare the result of an async-done with that of the computation at the start of its chain."""
     calls = _started_by(done)
     if calls is None or calls.root is None:
         return

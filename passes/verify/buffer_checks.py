@@ -21,7 +21,7 @@ _HANDING_ON = frozenset({"tuple", "get-tuple-element", "opt-barrier"})
 
 
 def verify_buffers(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """What is wrong with buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
+    """Report faults of buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
     held = set(filter(_holds, contents.shapes()))
     calling = set() if held else set(contents.of(("custom-call",)))
     if not held and not calling:
@@ -108,7 +108,7 @@ def _aliased(instruction: HloInstruction) -> str:
 
 
 def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
-    """Of each buffer that something gives, at most one user may write; tuples only hand it on."""
+    """Report buffers that more than one user may write; tuples only forward them."""
     users = computation.users()
     for instruction in computation.instructions:
         if instruction.opcode in _HANDING_ON or not _holds(instruction.shape):

@@ -38,7 +38,7 @@ def started_threads(contents: Contents) -> Threads:
 
 
 def verify_calls(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """What is wrong with calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
+    """Report faults of calls, apart from shapes. Source: XLA, hlo_verifier.cc, InstructionVerifier."""
     fused: dict[HloComputation, HloInstruction] = {}
     started = started_threads(contents)
     for instruction in contents.of(("custom-call",)):

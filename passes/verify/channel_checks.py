@@ -20,7 +20,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def verify_channels(module: HloModule, contents: Contents, scheduled: bool) -> Iterator[Diagnostic]:
-    """What is wrong with sends and recvs. Source: XLA, hlo_verifier.cc, VerifyChannels."""
+    """Report faults of sends and recvs. Source: XLA, hlo_verifier.cc, VerifyChannels."""
     if contents.opcodes.isdisjoint(_OPENING | _CLOSING):
         return
     async_bodies = {c for i in contents.of(("async-start",)) for c in i.called_computations()}
@@ -86,7 +86,7 @@ def _host(module: HloModule, instruction: HloInstruction,
 
 
 def pairs_of(instruction: HloInstruction) -> Pairs | None:
-    """Who sends to whom, where a frontend attribute says it."""
+    """Return the pairs of source and target, where a frontend attribute names them."""
     entries = instruction.attributes.get("frontend_attributes")
     text = entries.get(_PAIRS) if isinstance(entries, FrontendAttributes) else None
     return None if text is None else tuple((int(a), int(b)) for a, b in re.findall(r"(\d+)\s*,\s*(\d+)", text))

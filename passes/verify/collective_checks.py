@@ -17,7 +17,7 @@ _WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permu
 
 
 def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """What is wrong with the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
+    """Report faults of the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
     if "replica_groups" not in contents.attributes and contents.opcodes.isdisjoint(_WITHOUT_GROUPS):
         return
     replicas = int(module.attributes.get("replica_count", 1))
@@ -39,7 +39,7 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
 
 @functools.lru_cache(maxsize=4096)
 def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
-    """What is wrong with the groups alone; how many devices; whether all are of one size; whether one is empty."""
+    """Return the fault of the groups, the number of devices, True if all are of one size, True if one is empty."""
     iota = groups.iota
     if iota is not None and len(iota.dims) == 2 and math.prod(iota.dims) == math.prod(iota.reshape_dims):
         count, size = iota.dims  # a permutation of 0 to n - 1, which needs no look at each
@@ -67,7 +67,7 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
 
 
 def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
-    """What is wrong with the groups of an instruction, or ""."""
+    """Return the fault of an instruction's groups, or ""."""
     if instruction.opcode == "collective-broadcast":
         return _some_devices(groups, instruction, replicas, partitions)
     message, n, is_even, has_empty = _listed(groups)
@@ -90,7 +90,7 @@ def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas:
 
 
 def _some_devices(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
-    """What is wrong with groups that need not name every device: those in no group get zeros.
+    """Return the fault of groups that need not name every device: those in no group get zeros.
 
     Source: XLA Operation Semantics (2025), CollectiveBroadcast.
     """

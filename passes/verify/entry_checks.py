@@ -39,7 +39,7 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
 
 
 def _layouts_of_entry(module: HloModule, layout: EntryLayout) -> Iterator[Diagnostic]:
-    """What parameters and the result are laid out as is what the entry's layout says; tiles and memory may differ."""
+    """Compare the layouts of parameters and result with the entry's layout; tiles and memory may differ."""
     if module.entry is None:
         return
     for parameter in module.entry.parameters():

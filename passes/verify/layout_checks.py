@@ -39,7 +39,7 @@ _PASSES = frozenset({"opt-barrier", "copy-done", "domain", "add-dependency"})
 
 
 def verify_layouts(module: HloModule, profile: str) -> Iterator[Diagnostic]:
-    """What the profiles after layout assignment find; at most one finding for an instruction."""
+    """Report the findings of the profiles after layout assignment; at most one for an instruction."""
     fused = {c for i in module.instructions() if i.opcode == "fusion" for c in i.called_computations()}
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -140,7 +140,7 @@ def _backend(i: HloInstruction, is_fused: bool, profile: str) -> Iterator[tuple[
 
 
 def _is_view(a: Shape, b: Shape) -> bool:
-    """Whether a reshape leaves every element where it is: both sides read in memory order factor alike."""
+    """Return True if a reshape leaves every element where it is: both sides read in memory order factor alike."""
     if not (a.is_array and b.is_array) or 0 in a.dims:
         return True
 

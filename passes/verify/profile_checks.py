@@ -51,7 +51,7 @@ _QUOTED_MODULE = re.compile(r'"((?:[^"\\]|\\.)*?\bENTRY\b(?:[^"\\]|\\.)*)"')
 
 
 def _recovery(module: HloModule) -> Iterator[Diagnostic]:
-    """What cannot be read in the modules, quoted in the header, that recover values of before a pass."""
+    """Report unreadable modules among those that the header quotes, which recover values of before a pass."""
     table, source = module.attributes.get("origin_recovery_table"), module.source
     if not isinstance(table, Raw) or source is None:
         return
@@ -88,7 +88,7 @@ def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]
 
 
 def fits_origin(text: str, shape: Shape) -> bool:
-    """Whether a tree of origins `{({"a"}, {"b"})}` has the leaves of the shape; trees in another form fit any."""
+    """Return True if a tree of origins `{({"a"}, {"b"})}` has the shape's leaves; trees in another form fit any."""
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
     if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
         return True
@@ -164,7 +164,7 @@ def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
 
 
 def _mixed_floats(instruction: HloInstruction) -> str:
-    """What is wrong with the precisions of the operands, and of the result of rng, which has no rule about them."""
+    """Report faults of the operands' precisions, and of those of rng's result, which has no rule about them."""
     values = [(f"operand {n}", o.shape) for n, o in enumerate(instruction.operands)]
     if instruction.opcode == "rng":
         values.append(("the result", instruction.shape))

@@ -16,7 +16,7 @@ from hlotool.passes.verify.verifier import Checker, Wrong
 
 
 class InstructionChecks:
-    """What is wrong with instructions, by computation; `recheck` brings it up to date.
+    """The findings about instructions, by computation; `recheck` brings them up to date.
 
     The module is one that was read from a text without errors: operands stand in front of their users.
     """

@@ -13,7 +13,7 @@ from hlotool.passes.instruction_findings import Finding
 
 @functools.lru_cache(maxsize=65536)
 def verify_shape(shape: Shape) -> tuple[Finding, ...]:
-    """What is wrong with a shape. Source: XLA, ShapeUtil::ValidateShape and LayoutUtil::ValidateLayoutForShape."""
+    """Return the faults of a shape. Source: XLA, ShapeUtil::ValidateShape and LayoutUtil::ValidateLayoutForShape."""
     return tuple(_shape_findings(shape))
 
 
@@ -63,7 +63,7 @@ def _split_messages(shape: Shape, layout: Layout) -> Iterator[str]:
 
 
 def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Finding]:
-    """What is wrong with an instruction's sharding. Source: XLA, HloSharding::Validate."""
+    """Report faults of an instruction's sharding. Source: XLA, HloSharding::Validate."""
     sharding = instruction.attributes.get("sharding")
     # An outfeed's sharding describes what it sends, not its token.
     if isinstance(sharding, Sharding) and instruction.shape is not None and instruction.opcode != "outfeed":
@@ -127,7 +127,7 @@ def _device_messages(devices: tuple[int, ...], count: int, partitions: int) -> I
 
 
 def flags_differ(written: Shape, inferred: Shape) -> bool:
-    """Whether a dimension is marked dynamic on one side only."""
+    """Return True if a dimension is marked dynamic on one side only."""
     if written is inferred or len(written.elements) != len(inferred.elements):
         return False
     if written.is_array:
@@ -137,7 +137,7 @@ def flags_differ(written: Shape, inferred: Shape) -> bool:
 
 
 def is_narrowed(written: Shape, inferred: Shape) -> bool:
-    """Whether an operation on f32 gives bf16 where a backend that tiles its layouts has let it, or the other way.
+    """Return True if a tiling backend has let an operation on f32 give bf16, or one on bf16 give f32.
 
     TPU's compiler keeps what bf16 propagation found in the operations themselves, without converts around them, and
     XLA verifies its modules so. Source: XLA, bfloat16_propagation.cc; HloVerifierOpts, allow_mixed_precision.

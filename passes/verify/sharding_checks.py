@@ -13,7 +13,7 @@ from hlotool.passes.instruction_findings import report
 
 
 def verify_shardings(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """What is wrong with named shardings, and with those of loops and branches."""
+    """Report faults of named shardings, and of those of loops and branches."""
     for instruction in contents.having("sharding"):
         sharding = instruction.attributes["sharding"]
         if isinstance(sharding, Sharding) and sharding.kind in ("named", "tuple"):
@@ -30,7 +30,7 @@ def verify_shardings(module: HloModule, contents: Contents) -> Iterator[Diagnost
 
 
 def axes_message(sharding: Sharding) -> str:
-    """What is wrong with the axes of a named sharding, or "". Source: XLA, named_sharding.cc, VerifyNamedSharding."""
+    """Return the fault of a named sharding's axes, or "". Source: XLA, named_sharding.cc, VerifyNamedSharding."""
     if sharding.kind != "named" or sharding.mesh is None:
         return ""
     sizes = dict(sharding.mesh.axes)

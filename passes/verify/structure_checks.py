@@ -42,13 +42,13 @@ Entry = TypeVar("Entry")
 
 
 def verify_objects(module: HloModule) -> list[Diagnostic]:
-    """What is wrong with how a module's objects hang together; where anything is, that is all there is to say."""
+    """Report objects of a module that do not fit together; where any does not, nothing else is checked."""
     return [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
 
 
 def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: list[HloComputation]
                   ) -> list[Diagnostic]:
-    """What is wrong with a module apart from its instructions' own rules; `is_whole` is what `is_sound` says of it.
+    """Report faults of a module apart from its instructions' own rules; `is_whole` is the answer of `is_sound`.
 
     Its computations are put into `order`, callees before callers.
     """

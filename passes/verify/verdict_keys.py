@@ -1,4 +1,4 @@
-"""What the rule of an operation can see of an instruction, as keys: equal keys, equal verdicts.
+"""Builds keys from the facts about an instruction that its operation's rule can see: equal keys, equal verdicts.
 
     sum.1 { ... add(a, b) }    x = f32[8] all-reduce(p), channel_id=1, to_apply=sum.1
     sum.2 { ... add(c, d) }    y = f32[8] all-reduce(q), channel_id=2, to_apply=sum.2     -> one key
@@ -37,7 +37,7 @@ class Signatures:
                 *[o.shape for o in instruction.operands])
 
     def computation(self, computation: HloComputation) -> int | None:
-        """What is one number for computations of one structure; None for a large one, which is told by identity."""
+        """Return a number that computations of one structure share; None for a large one, which is told by identity."""
         return self._of_computation(computation) if len(computation.instructions) <= _LARGE else None
 
     def _of_attributes(self, attributes: Attributes) -> Hashable:

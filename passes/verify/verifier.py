@@ -125,7 +125,7 @@ def _verify(module: HloModule, profile: str, is_whole: bool | None, broken: Iter
 
 def _inside(module: HloModule, contents: Contents, profile: str, is_whole: bool, computations: list[HloComputation]
             ) -> list[Diagnostic]:
-    """What is wrong with the instructions of computations that are given callees before callers."""
+    """Return the findings about the instructions of computations, which are given callees before callers."""
     found: list[Diagnostic] = []
     checker = Checker(module)
     for computation in computations:
@@ -139,7 +139,7 @@ def _inside(module: HloModule, contents: Contents, profile: str, is_whole: bool,
 
 
 def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> Iterator[Diagnostic]:
-    """What the checks of whole modules find, a group each."""
+    """Yield the findings of the checks of whole modules, a group each."""
     is_laid_out = profile in LAYOUT_SENSITIVE
     yield from verify_calls(module, contents)
     yield from verify_async(module, contents)
@@ -174,7 +174,7 @@ class Checker:
         self._faulty: set[int] = set()
 
     def computation(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Wrong]:
-        """What is wrong with its instructions, given in an order where operands stand before their users."""
+        """Return the findings about its instructions, given in an order where operands are before their users."""
         failed, known = self._failed, self._known
         for instruction in order:
             # Attributes are shared and stay alive with the module, so their identity stands for their value.
@@ -232,7 +232,7 @@ class Checker:
 
     @property
     def has_failed(self) -> bool:
-        """Whether any instruction is wrong, or follows from a wrong one."""
+        """True if any instruction is wrong, or follows from a wrong one."""
         return bool(self._failed)
 
     def failed_lines(self) -> set[int]:
@@ -320,7 +320,7 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
 
 
 def _agrees_in_f32(record: Op, instruction: HloInstruction) -> bool:
-    """Whether an instruction of a tiled module would be right if its bf16 operands were f32; see is_narrowed."""
+    """Return True if an instruction of a tiled module would be right if its bf16 operands were f32; see is_narrowed."""
     shape = instruction.shape
     kinds = {o.shape.element_type for o in instruction.operands if o.shape is not None and o.shape.is_array}
     is_tiled = shape is not None and shape.is_array and shape.layout is not None and bool(shape.layout.tiles)

@@ -28,7 +28,7 @@ def style() -> str:
 
 @cache
 def head() -> str:
-    """What all pages begin with, up to the title."""
+    """Return the beginning of every page, up to the title."""
     return resources.files("hlotool.diagnostics.pages").joinpath("head.html").read_text("utf-8").rstrip("\n")
 
 

@@ -54,7 +54,7 @@ def _conditional(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _is_in_range(index: HloInstruction, count: int) -> bool:
-    """Whether an index is clamped to the branches already, as JAX writes it."""
+    """Return True if an index is clamped to the branches already, as JAX writes it."""
     if index.opcode != "clamp":
         return False
     low, high = constant_below(index.operands[0]), constant_below(index.operands[2])

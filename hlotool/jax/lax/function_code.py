@@ -36,7 +36,7 @@ def refuses(reason: str, *opcodes: str) -> None:
 
 
 class Context(Protocol):
-    """What a function knows of the code around it."""
+    """The code around a function, as far as the function needs it."""
 
     def function(self, computation: HloComputation) -> str:
         """The name of the function that a computation is."""
@@ -132,7 +132,7 @@ class FunctionCode:
         return values
 
     def _written(self, instruction: HloInstruction) -> Value:
-        """What stands for an instruction from now on: a name, after a line that gives its value, or an expression."""
+        """Return the code of an instruction: a name, after a line that assigns its value, or an expression."""
         try:
             value = _writer(instruction)(self, instruction)
         except NotWritable as error:

@@ -21,7 +21,7 @@ _LIMIT = 300.0
 
 
 def lowered_code(text: str, parameters: Sequence[Shape]) -> HloModule:
-    """What JAX makes of `main`, called with arrays of these shapes, before it optimises. Raises HloError (J102).
+    """Return the module that JAX makes of `main`, called with arrays of these shapes. Raises HloError (J102).
 
     Arrays of tuples are arguments of their own, as in StableHLO, which has no tuples there.
     """

@@ -98,6 +98,6 @@ def _float(value: Any, dtype: DType) -> str:
 
 
 def _is_usual_nan(value: Any, dtype: DType) -> bool:
-    """Whether `jnp.nan` of this type has the same bits."""
+    """Return True if `jnp.nan` of this type has the same bits."""
     usual = dtype.numpy.type(float("nan"))
     return bool(usual.tobytes() == value.tobytes())

@@ -43,7 +43,7 @@ def identifier(text: str) -> str:
 
 
 def wished_name(instruction: HloInstruction) -> str:
-    """What a reader would call a value: the last scope of its op_name, else its operation."""
+    """Return a readable name of a value: the last scope of its op_name, else its operation."""
     name = instruction.metadata.op_name if instruction.metadata is not None else ""
     if instruction.opcode == "parameter":
         return name if name and "/" not in name else _without_number(instruction.name)
@@ -60,7 +60,7 @@ def spoken_name(instruction: HloInstruction) -> str:
 
 
 def function_names(module: HloModule) -> dict[HloComputation, str]:
-    """What a reader would call each computation: what its caller has it for, else its name without the number."""
+    """Return readable names of computations: their part in the caller, else the name without its number."""
     found = {c: _without_number(c.name) for c in module.computations}
     for instruction in module.instructions():
         found.update(_roles(instruction))

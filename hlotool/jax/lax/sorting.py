@@ -39,7 +39,7 @@ def _top_k(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _keys(root: HloInstruction) -> int:
-    """How many of the arrays, from the first on, a comparison sorts by, if it is the one that lax.sort makes; or 0.
+    """Return the number of arrays, from the first on, by which lax.sort's own comparison sorts; 0 for another one.
 
     That is a < b of one key, or a1 < b1 | (a1 == b1 & (a2 < b2 ...)); floats in total order, after every zero was made
     +0 and every NaN the same.
@@ -57,7 +57,7 @@ def _keys(root: HloInstruction) -> int:
 
 
 def _is_order(compare: HloInstruction, direction: str, key: int) -> bool:
-    """Whether an instruction compares the two values of a key as lax.sort does."""
+    """Return True if an instruction compares the two values of a key as lax.sort does."""
     if compare.opcode != "compare" or compare.attributes["direction"] != direction:
         return False
     left, right = compare.operands
@@ -73,7 +73,7 @@ def _is_parameter(value: HloInstruction, number: int) -> bool:
 
 
 def _is_made_equal(value: HloInstruction, number: int) -> bool:
-    """Whether a value is a parameter of which zeros have lost their sign and NaNs their bits."""
+    """Return True if a value is a parameter of which zeros have lost their sign and NaNs their bits."""
     return _is_replaced(value, "NE", number, lambda inner: _is_replaced(
         inner, "EQ", number, lambda last: _is_parameter(last, number)))
 

@@ -40,7 +40,7 @@ def _select_and_scatter(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _direction(computation: HloComputation) -> str:
-    """How a computation compares its parameters; empty where it does anything else."""
+    """Return the direction in which a computation compares its parameters; empty where it does anything else."""
     root = computation.root
     in_order = [o.attributes.get("parameter_number") for o in root.operands] == [0, 1]
     return str(root.attributes["direction"]) if root.opcode == "compare" and in_order else ""

@@ -1,4 +1,4 @@
-"""What an editor asks about a place or a document, answered in the language server protocol's types.
+"""Answers an editor's requests about a place or a document, in the language server protocol's types.
 
 Places of the protocol count lines from 0 and columns in the units that the client chose; `Places` converts.
 """
@@ -76,7 +76,7 @@ def diagnostics(findings: Iterable[Diagnostic], places: Places) -> list[lsp.Diag
 # Hover
 
 def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
-    """What a name is and the shape that its operation's rule gives; of an opcode its documentation."""
+    """Return the definition of a name with its inferred shape, or the documentation of an opcode."""
     line, column = places.read(at)
     if (found := document.name_at(line, column)) is not None:
         part, occurrence = found
@@ -175,7 +175,7 @@ def documentation(record: Op) -> str:
 # Names
 
 def definition(document: Document, places: Places, at: lsp.Position) -> lsp.Location | None:
-    """Where the name at a place is defined."""
+    """Return the place where the name at a place is defined."""
     found = document.name_at(*places.read(at))
     target = found[0].names.definition(found[1]) if found else None
     return places.location(found[0], target) if found and target else None
@@ -266,7 +266,7 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
 
 
 def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:
-    """Where lines differ: first line, the line behind the last, and what takes their place."""
+    """Return the lines that differ: the first, the one after the last, and their replacement."""
     same = 0
     while same < min(len(before), len(after)) and before[same] == after[same]:
         same += 1
@@ -318,7 +318,7 @@ def _defined_at(before: str) -> int:
 
 
 def _values(document: Document, line: int, kind: Kind | None) -> list[str]:
-    """What may stand as an attribute's value, where that is a list: computations above, true and false."""
+    """Return the possible values of an attribute where they can be listed: computations above, true and false."""
     if kind is Kind.BOOL:
         return ["true", "false"]
     place = document.at(line, 1)

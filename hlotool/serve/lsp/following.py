@@ -20,7 +20,7 @@ from hlotool.text import Changed, moved
 
 
 class Following:
-    """What is known of one module, in step with its text."""
+    """The findings about one module, kept up to date with its text."""
 
     def __init__(self, part: Part, settings: Settings) -> None:
         self._part, self._settings = part, settings
@@ -92,7 +92,7 @@ class Following:
         return self._checks
 
     def _own(self, checks: InstructionChecks) -> list[Diagnostic]:
-        """What instructions' own rules say, under the settings and comments of the text."""
+        """Return the findings of rules about single instructions, under the settings and comments of the text."""
         return left(checks.findings(), self._part.module, self._settings)[0]
 
 

@@ -97,12 +97,12 @@ class Names:
 
 
 def text_at(text: str, at: int, name: str) -> bool:
-    """Whether a name stands there, whole."""
+    """Return True if a name stands there, whole."""
     return text.startswith(name, at) and _OF_NAME.match(text, at + len(name)) is None
 
 
 def name_start(text: str, instruction: HloInstruction) -> int:
-    """Where the name of an instruction stands in its statement; -1 for one written in place of an operand."""
+    """Return the place of an instruction's name in its statement; -1 for one written in place of an operand."""
     start = instruction.offset
     if text_at(text, start, instruction.name):
         return start
@@ -111,7 +111,7 @@ def name_start(text: str, instruction: HloInstruction) -> int:
 
 
 def _end(text: str, computation: HloComputation, following: HloComputation | None) -> int:
-    """Where a computation's text ends: in front of the next one's first word."""
+    """Return the end of a computation's text: the place before the next one's first word."""
     if following is None:
         return len(text)
     return max(text.rfind("\n", 0, following.offset), text.rfind("}", 0, following.offset), computation.offset)
@@ -183,11 +183,11 @@ class _Body:
                     yield self._occurrence(start, token.end(), item, False)
 
     def _names(self, instruction: HloInstruction) -> bool:
-        """Whether a statement of the text begins with the instruction's name."""
+        """Return True if a statement of the text begins with the instruction's name."""
         return name_start(self.text, instruction) >= 0
 
     def _named(self, name: str, end: int) -> Item | None:
-        """What a name in the body or header stands for; None for opcodes, types, attributes and their words."""
+        """Return the definition of a name in the body or header; None for opcodes, types and words of attributes."""
         sign = _AFTER.match(self.text, end)
         after = sign[1] if sign else ""
         if after == "=":

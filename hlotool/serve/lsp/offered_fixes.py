@@ -1,4 +1,4 @@
-"""Which fixes an editor offers: those after which the text has no errors that it had not, as `lint --fix` demands."""
+"""Chooses the fixes that an editor offers: those that bring no new errors, as for `lint --fix`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OfferedFixes:
         self._is_sound: dict[Fix, bool] = {}
 
     def is_sound(self, finding: Diagnostic, fix: Fix) -> bool:
-        """Whether the text is no worse after a fix, and keeps its comments."""
+        """Return True if the text is no worse after a fix, and keeps its comments."""
         if fix not in self._is_sound:
             self._is_sound[fix] = bool(self._trials.sound(self._text, compatible(self._text, [(finding, fix)])))
         return self._is_sound[fix]

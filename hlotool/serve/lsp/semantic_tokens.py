@@ -104,7 +104,7 @@ def _is_in(kind: _TokenType, group: _TokenType) -> bool:
 
 
 def _named(document: Document, row: int, column: int, text: str) -> Occurrence | None:
-    """What a word names, where the text was read."""
+    """Return the occurrence of a name at a place, where the text was read."""
     found = document.name_at(row + 1, column + 1 + text.startswith("%"))
     return found[1] if found else None
 

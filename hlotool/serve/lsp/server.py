@@ -242,7 +242,7 @@ class HloServer(LanguageServer):
             raise JsonRpcException("the text was changed meanwhile", lsp.LSPErrorCodes.ContentModified.value)
 
     def findings(self, uri: str) -> list[Diagnostic]:
-        """What was found in the newest version that was looked at."""
+        """Return the findings in the newest version that was checked."""
         return self._findings.get(uri, [])
 
     async def quick_fixes(self, uri: str, document: Document, chosen: lsp.Range) -> list[lsp.CodeAction]:
@@ -263,7 +263,7 @@ class HloServer(LanguageServer):
 
 
 async def _tried(function: Callable[..., Answer], *given: Any) -> Answer | None:
-    """What a step of following a text gives; None where it fails, which reading all of the text mends."""
+    """Return the result of a step of following a text; None where it fails, so that all of the text is read anew."""
     try:
         return cast(Answer, await in_background(function, *given))
     except Exception:

@@ -119,7 +119,7 @@ async def serve(server: LanguageServer, reader: asyncio.StreamReader) -> None:
 
 
 async def in_background(work: Callable[..., Any], *given: Any) -> Any:
-    """What `work` gives, from a thread that does not keep the process from ending."""
+    """Return the result of `work`, done in a thread that does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
 

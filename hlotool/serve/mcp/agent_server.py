@@ -54,7 +54,7 @@ def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
 
 
 class Tools:
-    """What agents may ask."""
+    """The tools that agents may call."""
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
@@ -81,15 +81,15 @@ class Tools:
         return await self._ask("lint", [program], ["--format", "json", *([f"--select={select}"] if select else [])])
 
     async def explain(self, word: str) -> dict[str, Any]:
-        """What an operation (dot), a diagnostic's code (W103) or a constraint means, with an example."""
+        """Explain an operation (dot), a diagnostic's code (W103) or a constraint, with an example."""
         return await self._ask("explain", [], ["--format", "json", "--", word])
 
     async def diff(self, before: str, after: str, values: bool = False) -> dict[str, Any]:
-        """What differs between two programs by structure, or by the values that they compute."""
+        """List the differences between two programs by structure, or by the values that they compute."""
         return await self._ask("diff", [before, after], ["--format", "json", *(["--values"] if values else [])])
 
     async def compare(self, program: str, other: str = "", seconds: float = 10.0) -> dict[str, Any]:
-        """Whether a program computes the same on PJRT as on the reference, or the same as another program."""
+        """Compare the values of a program on PJRT with those on the reference, or with those of another program."""
         programs = [program, other] if other else [program]
         return await self._ask("compare", programs, ["--format", "json", "--time-budget", str(float(seconds))])
 
@@ -143,7 +143,7 @@ class Tools:
 
 
 def _answer(out: str, said: str, code: int) -> dict[str, Any]:
-    """What a command printed: its report, and what it said beside it."""
+    """Return the output of a command: its report, and its messages."""
     found: dict[str, Any] = {"exit_code": code}
     if said.strip() or code > 1:
         found["error" if code > 1 else "said"] = said.strip() or f"exit code {code}"

@@ -1,4 +1,4 @@
-"""What the playground asks of Python, which runs in the browser: texts in, JSON out, without jaxlib and NumPy."""
+"""Answers the playground from Python in the browser: texts in, JSON out, without jaxlib and NumPy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def drawn(text: str) -> str:
 
 
 def explained(word: str) -> str:
-    """What there is to say about a code or an operation: title, paragraphs, examples."""
+    """Return the documentation of a code or an operation: title, paragraphs, examples."""
     if (rule := RULES.get(word)) is not None:
         parts = [["", rule.what], ["Why", rule.why], ["Bad", rule.bad], ["Good", rule.good]]
         return json.dumps({"title": f"{rule.code} {rule.name}", "summary": rule.summary, "place": word,
