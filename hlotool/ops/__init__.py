@@ -39,7 +39,8 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.values import EvaluationError
-from hlotool.ops.choice import MIRRORED, comparison_type
+from hlotool.ops.choice import comparison_type, MIRRORED
+from hlotool.ops.collective import group_mode_of, GroupMode
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.lapack import lapack_targets
@@ -59,9 +60,9 @@ from hlotool.ops.table import OPS
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Domain", "Draw", "Drawn", "Effect",
-    "Effects", "Elements", "EvaluationError", "Flow", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
+    "Effects", "Elements", "EvaluationError", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
     "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
-    "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets", "limits",
-    "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic", "turning_points", "value_of",
+    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets",
+    "limits", "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic", "turning_points", "value_of",
     "with_flag",
 ]

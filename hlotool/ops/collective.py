@@ -15,15 +15,11 @@ a thread of its own with its own World. An evaluate function that names `world` 
 `exchange` pairs the n-th meeting of a set of devices on each of them, so control flow may differ between devices
 outside of the set; a meeting that can never happen is an EvaluationError. `pairs` are (source, target) replica or
 partition numbers, empty where the program names none (a device then sends to itself).
-
-Group modes (source: XLA, xla/hlo/ir/collective_op_group_mode.cc): ids in replica_groups are replicas in every
-partition by itself (cross-replica, no channel_id); partitions in every replica by itself (cross-partition: channel_id,
-operations without use_global_device_ids); replicas with all their partitions (cross-replica-and-partition:
-channel_id, use_global_device_ids=false); devices (flattened-id: use_global_device_ids=true).
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -37,6 +33,7 @@ from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array
+from hlotool.ops.table import OPS
 from hlotool.ops.values import EvaluationError
 
 Ints = tuple[int, ...]
@@ -58,29 +55,64 @@ class World(Protocol):
     def outfeed(self, value: Any) -> None: ...
 
 
+class GroupMode(enum.Enum):
+    """The meaning of the ids in replica_groups. Source: XLA, xla/hlo/ir/collective_op_group_mode.cc."""
+
+    #: replicas, in every partition by itself: no channel
+    CROSS_REPLICA = "replica_count"
+    #: partitions, in every replica by itself: a channel, and an operation without use_global_device_ids
+    CROSS_PARTITION = "num_partitions"
+    #: replicas with all their partitions: a channel and use_global_device_ids=false
+    CROSS_REPLICA_AND_PARTITION = "replica_count (of replicas with all their partitions)"
+    #: devices: a channel and use_global_device_ids=true
+    FLATTENED_ID = "replica_count times num_partitions"
+
+    def ids(self, replicas: int, partitions: int) -> int:
+        """Return the number of ids that there are to name."""
+        return {GroupMode.CROSS_PARTITION: partitions, GroupMode.FLATTENED_ID: replicas * partitions}.get(
+            self, replicas)
+
+
+def group_mode(channel_id: int | None, use_global_device_ids: bool | None) -> GroupMode:
+    """Return the mode of those attributes; `use_global_device_ids` is None for operations that do not have it.
+
+    A channel that is not positive is none. Source: XLA, xla/hlo/ir/hlo_instruction.cc, CreateFromProto.
+    """
+    if channel_id is None or channel_id <= 0:
+        return GroupMode.CROSS_REPLICA
+    if use_global_device_ids is None:
+        return GroupMode.CROSS_PARTITION
+    return GroupMode.FLATTENED_ID if use_global_device_ids else GroupMode.CROSS_REPLICA_AND_PARTITION
+
+
+def group_mode_of(instruction: HloInstruction) -> GroupMode:
+    """Return the mode of a collective."""
+    attributes = instruction.attributes
+    has_global = any(a.name == "use_global_device_ids" for a in OPS[instruction.opcode].attributes)
+    return group_mode(attributes.get("channel_id"),
+                      bool(attributes.get("use_global_device_ids")) if has_global else None)
+
+
 def group_of(world: World, groups: ReplicaGroups | None, channel_id: int | None, use_global_device_ids: bool | None
              ) -> list[int] | None:
-    """The devices of this device's group, in order; None where no group names it.
+    """Return the devices of this device's group, in order; None where no group names it.
 
     `use_global_device_ids` is None for operations that do not have it.
     """
     parts, replica, partition = world.partitions, world.replica, world.partition
+    mode = group_mode(channel_id, use_global_device_ids)
+    own = {GroupMode.CROSS_PARTITION: partition, GroupMode.FLATTENED_ID: replica * parts + partition}.get(mode, replica)
     lists = groups.lists() if groups is not None else ()
-
-    def mine(own: int, count: int) -> Sequence[int] | None:
-        return next((g for g in lists if own in g), None) if lists else range(count)
-
-    if channel_id is None:
-        found = mine(replica, world.replicas)
-        return None if found is None else [r * parts + partition for r in found]
-    if use_global_device_ids is None:
-        found = mine(partition, parts)
-        return None if found is None else [replica * parts + p for p in found]
-    if use_global_device_ids:
-        found = mine(replica * parts + partition, world.replicas * parts)
-        return None if found is None else list(found)
-    found = mine(replica, world.replicas)
-    return None if found is None else [r * parts + p for r in found for p in range(parts)]
+    found = next((g for g in lists if own in g), None) if lists else range(mode.ids(world.replicas, parts))
+    if found is None:
+        return None
+    if mode is GroupMode.CROSS_REPLICA:
+        return [r * parts + partition for r in found]
+    if mode is GroupMode.CROSS_PARTITION:
+        return [replica * parts + p for p in found]
+    if mode is GroupMode.CROSS_REPLICA_AND_PARTITION:
+        return [r * parts + p for r in found for p in range(parts)]
+    return list(found)
 
 
 def device_of(world: World) -> int:
@@ -118,9 +150,13 @@ def require_global(opcode: str, number: int, channel_id: int | None, use_global:
                    groups: ReplicaGroups | None) -> None:
     """use_global_device_ids needs a channel and groups."""
     label = f"{opcode}-c{number}"
-    require(not use_global or channel_id is not None, label, "use_global_device_ids=true stands without channel_id",
+    if not use_global:
+        return
+    require(channel_id is not None, label, "use_global_device_ids=true stands without channel_id",
             attribute="use_global_device_ids")
-    require(not use_global or (groups is not None and groups.is_listed), label,
+    require((channel_id or 0) > 0, label, f"channel_id is {channel_id}; use_global_device_ids needs a positive "
+            "channel_id", attribute="channel_id")
+    require(groups is not None and groups.is_listed, label,
             "use_global_device_ids=true stands without replica_groups", attribute="use_global_device_ids")
 
 

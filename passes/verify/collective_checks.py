@@ -8,12 +8,15 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
+from hlotool.ops import GroupMode, group_mode_of
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
 
 #: collectives whose groups may be left out, or that have none
 _WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})
+#: collectives whose result is longer or shorter than the operand by the size of the groups
+_RESIZES = frozenset({"all-gather", "all-gather-start", "reduce-scatter"})
 
 
 def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
@@ -29,6 +32,7 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
         groups = attributes.get("replica_groups")
         if isinstance(groups, ReplicaGroups):
             message = groups_message(groups, instruction, replicas, partitions)
+            message = message or _shards_message(groups, instruction, replicas, partitions)
             if message:
                 yield report(module, instruction, GROUPS, message, part="replica_groups")
         if instruction.opcode.startswith("collective-permute") and "source_target_pairs" in attributes:
@@ -43,7 +47,7 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
     iota = groups.iota
     if iota is not None and len(iota.dims) == 2 and math.prod(iota.dims) == math.prod(iota.reshape_dims):
         count, size = iota.dims  # a permutation of 0 to n - 1, which needs no look at each
-        return "", count * size, True, count > 1 and not size
+        return "", count * size, True, bool(count) and not size
     if iota is not None and math.prod(iota.dims) != math.prod(iota.reshape_dims):
         return (f"{list(iota.dims)} are {math.prod(iota.dims)} devices, {list(iota.reshape_dims)} are "
                 f"{math.prod(iota.reshape_dims)}"), 0, True, False
@@ -52,7 +56,7 @@ def _listed(groups: ReplicaGroups) -> tuple[str, int, bool, bool]:
     except UnlistedDevicesError as error:
         return str(error), 0, True, False
     if not any(lists):
-        return "", 0, True, len(lists) > 1
+        return "", 0, True, bool(lists)
     devices = [d for group in lists for d in group]
     n, seen, message = len(devices), set[int](), ""
     for device in devices:
@@ -77,16 +81,36 @@ def groups_message(groups: ReplicaGroups, instruction: HloInstruction, replicas:
         return message
     if not is_even and not instruction.opcode.startswith("all-reduce"):
         return "the groups have different sizes"
-    attributes = instruction.attributes
-    if not attributes.get("channel_id"):
-        count, what = replicas, "replica_count"
-    elif attributes.get("use_global_device_ids"):
-        count, what = replicas * partitions, "replica_count times num_partitions"
-    elif instruction.opcode.startswith(("all-reduce", "all-gather", "reduce-scatter")):
-        count, what = replicas, "replica_count"
-    else:
-        count, what = partitions, "num_partitions"
-    return f"{n} devices are listed, {what} is {count}" if count > 1 and count != n else ""
+    mode = group_mode_of(instruction)
+    count = mode.ids(replicas, partitions)
+    return f"{n} devices are listed, {mode.value} is {count}" if count > 1 and count != n else ""
+
+
+def _shards_message(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
+    """Say how the size of the groups contradicts the shapes of an all-gather or reduce-scatter, or return "".
+
+    Source: XLA, hlo_verifier.cc, CheckCommonAllGatherInvariants and HandleReduceScatter.
+    """
+    dims = instruction.attributes.get("dimensions")
+    if instruction.opcode not in _RESIZES or not instruction.operands or not dims:
+        return ""
+    result = instruction.shape.elements[1] if instruction.opcode.endswith("-start") else instruction.shape
+    while result.is_tuple and result.elements:
+        result = result.elements[0]
+    shapes = (instruction.operands[0].shape, result)
+    if not all(s.is_array and dims[0] < s.rank and s.dims[dims[0]] > 0 for s in shapes):
+        return ""
+    small, large = sorted(s.dims[dims[0]] for s in shapes)
+    mode = group_mode_of(instruction)
+    try:
+        size = next(map(len, groups.lists()), mode.ids(replicas, partitions))
+    except UnlistedDevicesError:
+        return ""
+    size *= partitions if mode is GroupMode.CROSS_REPLICA_AND_PARTITION else 1
+    if size in (1, large // small):
+        return ""
+    return (f"dimension {dims[0]} has {small} and {large} elements, a ratio of {large // small}; a group has {size} "
+            "devices")
 
 
 def _some_devices(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:
@@ -95,17 +119,17 @@ def _some_devices(groups: ReplicaGroups, instruction: HloInstruction, replicas: 
     Source: XLA Operation Semantics (2025), CollectiveBroadcast.
     """
     lists = groups.lists()
-    if len(lists) > 1 and not all(lists):
+    if not all(lists):
         return "a group is empty"
     devices = [d for group in lists for d in group]
-    count, what = (partitions, "num_partitions") if instruction.attributes.get("channel_id") else (
-        replicas, "replica_count")
+    mode = group_mode_of(instruction)
+    count = mode.ids(replicas, partitions)
     seen: set[int] = set()
     for device in devices:
         if device in seen:
             return f"device {device} is listed twice"
         if device < 0 or (count > 1 and device >= count):
-            return f"device {device} is not in [0, {count}): {what} is {count}"
+            return f"device {device} is not in [0, {count}): {mode.value} is {count}"
         seen.add(device)
     return ""
 
