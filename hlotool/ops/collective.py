@@ -86,9 +86,10 @@ def group_mode(channel_id: int | None, use_global_device_ids: bool | None) -> Gr
 
 
 def group_mode_of(instruction: HloInstruction) -> GroupMode:
-    """Return the mode of a collective."""
-    attributes = instruction.attributes
-    has_global = any(a.name == "use_global_device_ids" for a in OPS[instruction.opcode].attributes)
+    """Return the mode of a collective; one of an unknown opcode has use_global_device_ids where it stands."""
+    attributes, record = instruction.attributes, OPS.get(instruction.opcode)
+    has_global = "use_global_device_ids" in attributes or (
+        record is not None and any(a.name == "use_global_device_ids" for a in record.attributes))
     return group_mode(attributes.get("channel_id"),
                       bool(attributes.get("use_global_device_ids")) if has_global else None)
 

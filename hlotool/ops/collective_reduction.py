@@ -32,6 +32,7 @@ from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed
 from hlotool.ops.values import Callee, apply
+from hlotool.text import is_paired_start
 
 
 def _require_reduction(opcode: str, number: int, operands: Sequence[Shape], to_apply: HloComputation) -> None:
@@ -131,9 +132,11 @@ def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups
 def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_id: int | None = None,
                            use_global_device_ids: bool = False,
                            replica_groups: ReplicaGroups | None = None, declared: Shape | None = None) -> Shape:
-    """Constraints 1 to 4 of all-reduce-start."""
-    return _all_reduce("all-reduce-start", operands, to_apply, channel_id, use_global_device_ids, replica_groups,
-                       declared)
+    """Constraints 1 to 4 of all-reduce-start; the pair of 2020 is accepted as it is declared."""
+    pair = declared if declared is not None and is_paired_start(operands, declared) else None
+    found = _all_reduce("all-reduce-start", operands, to_apply, channel_id, use_global_device_ids, replica_groups,
+                        declared if pair is None else None)
+    return found if pair is None else pair
 
 
 @op(all_reduce_start_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
@@ -153,9 +156,10 @@ def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: Replica
                                use_global_device_ids=use_global_device_ids, world=world)
 
 
-def all_reduce_done_shape(start: Shape) -> Shape:
-    """The operand's shape."""
-    return start
+def all_reduce_done_shape(start: Shape, *, declared: Shape | None = None) -> Shape:
+    """The operand's shape; of the pair of 2020 the second element."""
+    pairs = start.is_tuple and len(start.elements) == 2 and declared is not None and not declared.compatible(start)
+    return start.elements[1] if pairs and start.elements[0].compatible(start.elements[1]) else start
 
 
 def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

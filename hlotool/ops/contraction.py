@@ -86,8 +86,11 @@ def free_dims(rank: int, *taken: Ints) -> list[int]:
 
 
 def dot_shape(lhs: Shape, rhs: Shape, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
-              lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), declared: Shape | None = None) -> Shape:
-    """Constraints 1 to 7 of dot."""
+              lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), algorithm: str = "",
+              declared: Shape | None = None) -> Shape:
+    """Constraints 1 to 8 of dot."""
+    require(not algorithm or algorithm.lower() in ALGORITHMS, "dot-c8",
+            f"algorithm is {algorithm}; it is one of {', '.join(ALGORITHMS)}", attribute="algorithm")
     require_dot("dot", lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims))
     dims, flags = dims_of(((lhs, lhs_batch_dims), (lhs, free_dims(lhs.rank, lhs_contracting_dims, lhs_batch_dims)),
                            (rhs, free_dims(rhs.rank, rhs_contracting_dims, rhs_batch_dims))))
@@ -167,7 +170,7 @@ def algorithm_name(found: Mapping[str, Any]) -> str | None:
 def _emit_dot(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes = instruction.attributes
     written = {"dot_dimension_numbers": dot_dimensions(attributes), "precision_config": precision_config(attributes)}
-    algorithm = attributes.get("algorithm", "dot_unset")
+    algorithm = attributes.get("algorithm", "").lower()
     if algorithm in ALGORITHMS:
         written["algorithm"] = algorithm_text(algorithm, *(o.shape for o in instruction.operands[:2]))
     return e.op("stablehlo.dot_general", operands, instruction.shape, written)
@@ -270,6 +273,7 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     C5  Contracting dimensions pair up with equal sizes.
     C6  Both sides have as many batch dimensions.
     C7  Batch dimensions pair up with equal sizes.
+    C8  algorithm is one of those of xla_data.proto, PrecisionConfig::Algorithm.
     """
     return contract(lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
                     shape.dtype.numpy)

@@ -14,7 +14,7 @@ same module.
 
 from hlotool.text.comments import comment_spans, comments_in
 from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
-from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES
+from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, is_paired_start
 from hlotool.text.notebook import as_html
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import parse_phrase
@@ -33,6 +33,7 @@ __all__ = [
     "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Changed", "Cut", "CutError", "PhraseError",
     "PrintOptions", "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans",
     "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode",
-    "is_table_row", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_instruction",
-    "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "unquote",
+    "is_paired_start", "is_table_row", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering",
+    "print_instruction", "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread",
+    "skip_blank", "unquote",
 ]

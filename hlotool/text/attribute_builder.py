@@ -22,7 +22,7 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.text.phrase_errors import BAD_ATTRIBUTE, WHOLE, PhraseError
-from hlotool.text.phrase_reading import PhraseReader, place_of
+from hlotool.text.phrase_reading import PhraseReader, check_escapes, place_of
 from hlotool.text.quoting import unquote
 
 
@@ -200,7 +200,14 @@ class AttributeBuilder:
         return FrontendAttributes(tuple(e for e in entries if e is not None))
 
     def frontend(self, key: str, value: str) -> tuple[str, str]:
+        if value[:1] in ("'", '"'):
+            check_escapes(value, place_of(value)[0])
         return key[:-1], str(value)
+
+    def origin(self, *parts: Any) -> None:
+        """Nothing: the text is kept as it stands, the rule is there for its errors."""
+
+    origin_tree = original_array = origin_recovery = origin_recovery_table = origin
 
     def statistics(self, *parts: Any) -> Statistics:
         if parts[0] is None:

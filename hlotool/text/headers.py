@@ -16,7 +16,7 @@ from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
 from hlotool.text.reports import Reports
 from hlotool.text.scan import cut_shape, split_commas
-from hlotool.text.syntax_errors import BAD_NAME, SYNTAX, CutError
+from hlotool.text.syntax_errors import SYNTAX, CutError
 from hlotool.text.tokens import skip_blank
 
 BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
@@ -40,7 +40,7 @@ class HeaderReader:
     def check_name(self, name: str, start: int) -> None:
         """Report a module's or computation's name that is a word of the language; behind a sign it is none."""
         if name in RESERVED and not self._text.startswith("%", start - 1):
-            self._report_word(name, start)
+            self._reports.reserved_name(name, start)
 
     def check_parameters(self, start: int, end: int) -> None:
         """Report what is wrong between the parentheses of a header."""
@@ -75,7 +75,7 @@ class HeaderReader:
             self._report_other("expected a parameter `name: shape`", start, end)
             return
         if named[0] in RESERVED:
-            self._report_word(named[0], start)
+            self._reports.reserved_name(named[0], start)
         name, at = named[0].strip("%:"), skip_blank(text, named.end())
         stop = min(cut_shape(text, at), end)
         if stop <= at:
@@ -93,10 +93,6 @@ class HeaderReader:
         said = f"{expected}, found '{found[0]}'" if found else expected
         self._reports.report(BAD_HEADER, said, start, found.end() if found else start + 1,
                              help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
-
-    def _report_word(self, name: str, start: int) -> None:
-        self._reports.report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start,
-                             start + len(name), help=f"rename it to {name}_")
 
 
 __all__ = ["HeaderReader"]

@@ -6,12 +6,12 @@ Source: the history of XLA's printer and parser (2017 to 2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Severity, define
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir import HloInstruction, HloModule, Shape
 
 GENERATION = define("P090", "other-generation", "a form of another time than today's printer: read as what it was",
                     "xla/hlo/parser and its history")
@@ -34,6 +34,7 @@ OLD_OPCODES: dict[str, Old] = {
     **{f"logical-{name}": Old("early 2017", name) for name in ("and", "or", "not")},
     "cross-replica-sum": Old("2017 to 2018", "all-reduce with an adding computation"),
     "generate-token": Old("mid-2018", "after-all"),
+    "all-reduce-scatter": Old("2021", "reduce-scatter"),
     "tuple-select": Old("2018 to 2022", "a select for each element, or conditional"),
     "trace": Old("2017 to 2022", "nothing: it gives no value"),
 }
@@ -64,7 +65,7 @@ _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput
 
 
 #: opcodes whose forms changed without a change of name
-_CHANGED = frozenset({"sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
+_CHANGED = frozenset({"all-reduce-start", "sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
 #: opcodes that have or had a form of another time
 SUSPECTS = _CHANGED.union(OLD_OPCODES, (opcode for opcode, _ in OLD_ATTRIBUTES if opcode))
 #: attributes that are of another time wherever they stand
@@ -83,10 +84,23 @@ def notes_of(module: HloModule, suspects: Iterable[HloInstruction]) -> list[Diag
     for instruction in suspects:
         for key, message in _forms(instruction):
             if key not in found:
-                at = module.position(instruction)
+                at, width = module.position(instruction), len(instruction.name)
+                if key in OLD_OPCODES and module.source and (start := module.source.text.find(
+                        f" {key}", max(0, instruction.offset))) >= 0:
+                    at, width = module.source.position(start + 1), len(key)
                 found[key] = Diagnostic(GENERATION, message, Severity.INFO, at.line, at.column, at.line,
-                                        at.column + len(instruction.name), filename, help=LEGALIZE)
+                                        at.column + width, filename, help=LEGALIZE)
     return list(found.values())
+
+
+def is_paired_start(operands: Sequence[Shape], shape: Shape) -> bool:
+    """Return True for (operands, results), which all-reduce-start gave in 2020.
+
+    Two operands of one shape give a pair of that shape today, and then it is today's form.
+    """
+    whole = operands[0] if len(operands) == 1 else Shape.tuple(*operands)
+    return (shape.is_tuple and len(shape.elements) == 2 and not shape.compatible(whole)
+            and all(e.compatible(whole) for e in shape.elements))
 
 
 def _forms(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
@@ -99,6 +113,10 @@ def _forms(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
             form = OLD_ATTRIBUTES.get((opcode, name)) or OLD_ATTRIBUTES.get(("", name))
             if form is not None:
                 yield f"{opcode} {name}", f"{name} of {opcode} is an old name ({form.era}); today: {form.instead}"
+    operands = instruction.operands
+    if opcode == "all-reduce-start" and instruction.shape is not None and all(o.shape is not None for o in operands) \
+            and is_paired_start([o.shape for o in operands], instruction.shape):
+        yield opcode, "all-reduce-start gives its operands beside the results (2020)"
     if opcode in _CHANGED:
         yield from _changed_forms(opcode, attributes, instruction.operands)
 

@@ -46,6 +46,7 @@ def _pred_of(token: str, number: int) -> bool:
     if token in ("true", "false"):
         return token == "true"
     if INTEGER.fullmatch(token):
+        _check_word_size(token, number)
         return int(token) != 0
     _blame(number, BAD_LITERAL, f"a pred is true or false, 1 or 0, not {token}")
 
@@ -89,6 +90,9 @@ def check_floats(dtype: DType, pieces: list[str]) -> None:
         values = [_float_of(dtype, p.strip(), n) for n, p in enumerate(pieces)]
     highest, lowest, ties = _float_limits(dtype.name)
     top, bottom = max(values, default=0.0), min(values, default=0.0)
+    if not (bottom > -(2.0**63) and top < 2.0**63):
+        for number, piece in enumerate(pieces):
+            _check_word_size(piece.strip(), number)
     if lowest < bottom and top < highest:  # false where a nan stands
         return
     for number, value in enumerate(values):
@@ -98,6 +102,12 @@ def check_floats(dtype: DType, pieces: list[str]) -> None:
             low, high = float(dtype.component.least), float(dtype.component.largest)
             _blame(number, OUT_OF_RANGE, f"{pieces[number].strip()} does not fit {dtype}, whose finite values are "
                    f"{low:.8g} to {high:.8g}")
+
+
+def _check_word_size(token: str, number: int) -> None:
+    """A whole number without a point is one of 64 bits, whatever the type. Source: XLA, hlo_lexer.cc, LexNumber."""
+    if INTEGER.fullmatch(token) and not -(2**63) <= int(token) < 2**64:
+        _blame(number, OUT_OF_RANGE, f"{token} does not fit 64 bits, as a number without a point must; write {token}.0")
 
 
 def _payload_of(token: str) -> int | None:

@@ -21,9 +21,9 @@ TILE_SHAPE = define("P157", "legacy-tile-shape", "A shape in front of a sharding
 UNREDUCED_KIND = define("P158", "newer-unreduced-kind",
                         "Unreduced axes with a reduction: from 2026 on, not read by earlier parsers.")
 OLD_METADATA = define("P159", "legacy-metadata-field", "A field of metadata that compilers have dropped.")
-BARE_ALIAS = define("P160", "bare-alias", "An alias entry without a parameter index: no parser reads it.")
 BARE_WINDOW = define("P161", "legacy-bare-window", "A window without braces: early 2017.")
 PROTO_PADDING = define("P162", "legacy-proto-padding", "Padding as protobuf text: early 2017.")
+BARE_ALIAS = define("P160", "bare-alias", "An alias entry without a parameter index: no parser reads it.")
 DOCUMENT_SHAPE = define("P164", "document-shape",
                         "A shape in the notation of the operation documents: S64[5,2] or f32[2x3].")
 NEW_METADATA = define("P163", "newer-metadata-field", "A field of metadata that earlier parsers do not know.")

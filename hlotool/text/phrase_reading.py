@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool.grammars import FLAGS, Child, Form, forms, terminal
-from hlotool.text.phrase_errors import PhraseError
+from hlotool.text.phrase_errors import BAD_ATTRIBUTE, PhraseError
 
 _COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
 
@@ -27,6 +27,22 @@ def blank_comments(text: str) -> str:
 def place_of(token: str) -> tuple[int, int]:
     """Return the place of a token in its phrase; only Lark's tokens have one, and Lark reads refused phrases again."""
     return getattr(token, "start_pos", 0) or 0, getattr(token, "end_pos", 0) or len(token)
+
+
+#: an escape that is none, or one whose value is no byte or no character. Source: absl/strings/escaping.cc, CUnescape
+_BAD_ESCAPE = re.compile(
+    r"\\(?:[0-7]{1,2}(?![0-7])|[0-3][0-7]{2}|[xX]0*+[0-9a-fA-F]{1,2}(?![0-9a-fA-F])|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|"
+    r"U000(?!0[dD][89a-fA-F])[0-9a-fA-F]{5}|U0010[0-9a-fA-F]{4}|[abfnrtv\\?'\"])|(\\[0-7]{1,3}|\\[xX][0-9a-fA-F]*+|\\[\s\S])")
+
+
+def check_escapes(string: str, offset: int) -> None:
+    """Raise PhraseError for an escape of a string that XLA's lexer refuses; the string begins at `offset`."""
+    if "\\" not in string:
+        return
+    for found in _BAD_ESCAPE.finditer(string):
+        if found[1] is not None:
+            raise PhraseError(BAD_ATTRIBUTE, f"{found[1]} is no escape of a string", offset + found.start(1),
+                              offset + found.end(1), "write a backslash as \\\\")
 
 
 class NoMatch(Exception):

@@ -6,11 +6,15 @@ from collections.abc import Collection
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, shortened
 from hlotool.ir import Position, Source
+from hlotool.text.keywords import LATER_WORDS
 from hlotool.text.legacy import GENERATION
 from hlotool.text.mistakes import similar_names, typographic_advice
-from hlotool.text.phrase_generations import SPLAT
+from hlotool.text.phrase_generations import BARE_ALIAS, SPLAT
 from hlotool.text.phrases import PhraseError
-from hlotool.text.syntax_errors import CutError
+from hlotool.text.syntax_errors import BAD_NAME, CutError
+
+#: what surely misleads, and what no parser of any time reads; the rest is of another generation
+_SEVERITIES = {SPLAT: Severity.WARNING, BARE_ALIAS: Severity.ERROR}
 
 
 class Reports:
@@ -50,12 +54,20 @@ class Reports:
         self.report(error.code, error.message, offset + error.start, offset + max(error.end, error.start + 1),
                     help=error.help)
 
+    def reserved_name(self, name: str, start: int) -> None:
+        """Add an error for a name that is a word of the language, a note where it became one later."""
+        if name in LATER_WORDS:
+            self.note("", f"{name} has become a word of the language: today's parsers refuse it as a name", start,
+                      start + len(name))
+        else:
+            self.report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, start + len(name),
+                        help=f"rename it to {name}_")
+
     def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
-        """An info-level diagnostic: a form of another generation was read (a warning where it surely misleads)."""
+        """Add a finding about a form that is read although today's XLA does not; `_SEVERITIES` grades it."""
         first, last = self.source.position(start), self.source.position(end)
         message = shortened(f"{message} ({era})" if era else message)
-        severity = Severity.WARNING if code == SPLAT else Severity.INFO
-        self.notes.append(Diagnostic(code, message, severity, first.line,
+        self.notes.append(Diagnostic(code, message, _SEVERITIES.get(code, Severity.INFO), first.line,
                                      first.column, last.line, last.column, self.source.filename))
 
     def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:

@@ -104,8 +104,7 @@ class StatementReader:
         has_percent = self._text[start:start + 1] == "%"
         end += has_percent
         if name and (name in TYPE_WORDS or (name in KEYWORDS and not has_percent)):
-            report(BAD_NAME, f"{name} is a word of the language and cannot be a name", start, end,
-                   help=f"rename it to {name}_")
+            self._reports.reserved_name(name, start + has_percent)
         elif name and _NAME.fullmatch(name) is None:
             report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'" if name.isascii() else
                    f"{name} is not a name: its letters and digits must be ASCII's", start, end,
@@ -178,7 +177,7 @@ class StatementReader:
 def _named_instructions(text: str, offset: int, body: Body) -> tuple[HloInstruction, ...]:
     """The instructions of a body that a list names."""
     found, begin = [], 0
-    for name in read_names(text):
+    for name in read_names(text, "some_names"):
         begin = max(begin, text.find(name, begin))
         at = offset + begin
         begin += len(name)

@@ -26,7 +26,7 @@ from hlotool.text.phrase_errors import (
     closest,
     too_long,
 )
-from hlotool.text.phrase_reading import PhraseReader, blank_comments
+from hlotool.text.phrase_reading import PhraseReader, blank_comments, check_escapes
 from hlotool.text.shapes_text import SHAPES, limit_nesting, read_shape
 from hlotool.text.shardings_text import SHARDINGS
 from hlotool.text.tokens import NAME
@@ -55,8 +55,18 @@ _STRING_FIELDS = tuple(re.findall(r"[a-z_]{3,}", terminal("attribute", "STRING_F
 _NUMBER_FIELDS = tuple(re.findall(r"[a-z_]{3,}", terminal("attribute", "NUMBER_FIELD")))
 _OTHER_FIELDS = ("profile_type", "preserve_layout")
 
+#: fields of metadata that compilers print, in their order
+_PRINTED_FIELDS = ("op_type", "op_name", "source_file", "source_line", "source_end_line", "source_column",
+                   "source_end_column", "deduplicated_name", "stack_frame_id", "scheduling_name")
+_QUICK_STRING, _QUICK_NUMBER = r'"[^"\\]*+"', r"-?\d{1,9}+(?!\w)"
+#: metadata as compilers print it: every field once, no escapes; all other forms go to `validate_metadata`
+METADATA = re.compile(r"\{" + "".join(
+    rf"(?:\s*+(?:,\s*+)?+{name}={_QUICK_STRING if name in _STRING_FIELDS else _QUICK_NUMBER})?+"
+    for name in _PRINTED_FIELDS) + r"\s*+\}", re.ASCII)
 #: metadata in braces, its fields in any order, commas allowed
-METADATA = re.compile(plain("attribute", "metadata"))
+_METADATA = re.compile(plain("attribute", "metadata"))
+#: fields of 32 bits: XLA's others are of 64
+_LONG_FIELDS = ("size_of_generated_code_in_bytes", "size_of_memory_working_set_in_bytes", "logical_creation_pass_id")
 
 
 def read_value(kind: Kind, text: str, name: str = "", *, again: bool = True) -> Any:
@@ -87,6 +97,8 @@ _LONG = 200
 
 def _read(kind: Kind, text: str, name: str) -> Any:
     plain_text = blank_comments(text)
+    if "\\" in plain_text and kind not in (Kind.LITERAL, Kind.METADATA):
+        _check_escapes(kind, plain_text)
     if kind is not Kind.LITERAL and not plain_text.isprintable():
         _refuse_controls(plain_text, name or kind.value)
         plain_text = _spelled(plain_text, is_json=kind is Kind.BACKEND_CONFIG and plain_text.lstrip()[:1] == "{")
@@ -110,6 +122,14 @@ _read_again = functools.lru_cache(16384)(_read)
 _IN_STRINGS = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 #: a control character that is neither white space nor inside of a string
 _CONTROL = re.compile(rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
+
+
+def _check_escapes(kind: Kind, text: str) -> None:
+    """Raise PhraseError for an escape in a string that is none; JSON in braces has escapes of its own."""
+    if kind is Kind.FRONTEND_ATTRIBUTES or (kind is Kind.BACKEND_CONFIG and text.lstrip()[:1] == "{"):
+        return  # the builder knows which values of frontend attributes are strings
+    for found in re.finditer(_STRING, text):
+        check_escapes(found[0], found.start())
 
 
 def _refuse_controls(text: str, what: str) -> None:
@@ -216,7 +236,13 @@ def _top_level(text: str) -> list[str]:
 
 
 def _raw(text: str, name: str) -> Raw:
+    if name in _KEPT_BY_RULE:
+        ATTRIBUTES.read(name, text, code=BAD_ATTRIBUTE, what=name)  # for its errors
     return Raw(text.strip())
+
+
+#: attributes that are kept as text, and have a rule of their name
+_KEPT_BY_RULE = ("origin", "origin_recovery_table")
 
 
 def _replica_groups(text: str, name: str) -> Any:
@@ -244,38 +270,46 @@ def _frontend_attributes(text: str, name: str) -> FrontendAttributes:
 
 _PLACEHOLDER = re.compile(r"\s*\{\s*([A-Z][A-Z_]+)\s*\}\s*")
 
-def read_names(text: str) -> tuple[str, ...]:
-    """The names of `{a, %b}` or of one name, without `%`."""
-    names: tuple[str, ...] = ATTRIBUTES.read("names", blank_comments(text), code=BAD_ATTRIBUTE, what="a list of names")
+def read_names(text: str, rule: str = "names") -> tuple[str, ...]:
+    """Return the names of `{a, %b}` or of one name, without `%`; `some_names` are those of a list, at least one."""
+    names: tuple[str, ...] = ATTRIBUTES.read(rule, blank_comments(text), code=BAD_ATTRIBUTE, what="a list of names")
     return names
 
 
 def validate_metadata(text: str) -> None:
-    """Raise PhraseError unless the text is a record of metadata with known fields."""
+    """Raise PhraseError unless the text is a record of metadata with known fields, each once."""
     if METADATA.fullmatch(text) is None:
-        _explain_metadata(text)
+        _check_metadata(text)
 
 
-def _explain_metadata(text: str) -> None:
+def _check_metadata(text: str) -> None:
     known = (*_STRING_FIELDS, *_NUMBER_FIELDS, *_OTHER_FIELDS)
     if text[:1] != "{" or text[-1:] != "}":
         raise PhraseError(BAD_METADATA, "metadata stands in braces: {op_name=\"...\"}", 0, len(text))
     field = re.compile(rf"[\s,]*({NAME})=({_STRING}|\{{[^{{}}]*\}}|[^\s,{{}}]*)", re.S)
-    at = 1
+    at, seen = 1, set[str]()
     while (match := field.match(text, at)) is not None:
         key, value = match[1], match[2]
         if key not in known:
             raise PhraseError(BAD_METADATA, f"metadata has no field {key}{closest(key, known)}", *match.span(1))
+        if key in seen:
+            raise PhraseError(BAD_METADATA, f"metadata has the field {key} twice", *match.span(1))
+        seen.add(key)
         if key in _STRING_FIELDS and value[:1] not in ("'", '"'):
             raise PhraseError(BAD_METADATA, f"{key} must be a string, not {value}", *match.span(2))
         if key in _NUMBER_FIELDS and not re.fullmatch(terminal("attribute", "WHOLE"), value):
             raise PhraseError(BAD_METADATA, f"{key} must be a whole number, not {value}", *match.span(2))
         if key in _OTHER_FIELDS and not re.fullmatch(r"true|false|\{[\d,\s]*\}", value):
             raise PhraseError(BAD_METADATA, f"{value} is not a value of {key}", *match.span(2))
+        if key in _STRING_FIELDS:
+            check_escapes(value, match.start(2))
+        elif key in _NUMBER_FIELDS and not -(limit := 2**63 if key in _LONG_FIELDS else 2**31) <= int(value) < limit:
+            raise PhraseError(BAD_METADATA, f"{key} does not fit {limit.bit_length()} bits: {value}", *match.span(2))
         at = match.end()
-    rest = text[at:-1]
-    raise PhraseError(BAD_METADATA, f"expected name=value in metadata, found {rest.strip()[:20] or 'nothing'}", at,
-                      len(text))
+    if _METADATA.fullmatch(text) is None:
+        rest = text[at:-1]
+        raise PhraseError(BAD_METADATA, f"expected name=value in metadata, found {rest.strip()[:20] or 'nothing'}", at,
+                          len(text))
 
 
 def _ints(text: str, name: str) -> Any:
@@ -290,7 +324,7 @@ _HOW: dict[Kind, Callable[[str, str], Any] | tuple[PhraseReader, str, str]] = {
         Kind.BOOLS: "bools", Kind.WORDS: "words", Kind.SLICE: "slice", Kind.WINDOW: "window",
         Kind.DIM_LABELS: "dim_labels", Kind.PADDING: "padding", Kind.PAIRS: "pairs", Kind.STATISTICS: "statistics",
         Kind.ALIASING: "aliasing", Kind.DONORS: "donors", Kind.COMPUTATION: "names", Kind.COMPUTATIONS: "names",
-        Kind.INSTRUCTIONS: "names", Kind.SPARSITY: "sparsity_config", Kind.RESULT_ACCURACY: "result_accuracy",
+        Kind.INSTRUCTIONS: "some_names", Kind.SPARSITY: "sparsity_config", Kind.RESULT_ACCURACY: "result_accuracy",
         Kind.BACKEND_CONFIG: "backend_config"}.items()},
     Kind.SHAPES: (SHAPES, "shapes", BAD_SHAPE), Kind.ENTRY_LAYOUT: (SHAPES, "entry_layout", BAD_SHAPE),
     Kind.SHARDING: (SHARDINGS, "start", BAD_SHARDING), Kind.DOMAIN: (SHARDINGS, "domain", BAD_SHARDING),

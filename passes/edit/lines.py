@@ -48,9 +48,9 @@ class ComputationEditor:
         """Drop the lines that were added after a mark."""
         del self._lines[mark:]
 
-    def take_back(self, instruction: HloInstruction) -> bool:
-        """Drop the instruction where it is the line that was added last."""
-        if not self._lines or self._lines[-1] is not instruction:
+    def take_back(self, instruction: HloInstruction, mark: int) -> bool:
+        """Drop the instruction if it is the line that was added last, after the mark; return True if it was."""
+        if len(self._lines) <= mark or self._lines[-1] is not instruction:
             return False
         self._lines.pop()
         return True

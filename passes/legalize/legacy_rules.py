@@ -27,6 +27,7 @@ from hlotool.ir import (
 from hlotool.ir.arrays import np
 from hlotool.passes.edit import PRED, ComputationEditor
 from hlotool.passes.instruction_findings import report
+from hlotool.text import is_paired_start
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 
@@ -124,7 +125,8 @@ def _expect(holds: bool, message: str) -> None:
 
 _DIRECTIONS = {"equal-to": "EQ", "not-equal-to": "NE", "greater-than": "GT", "greater-than-or-equal-to": "GE",
                "less-than": "LT", "less-than-or-equal-to": "LE"}
-_NAMES = {"logical-and": "and", "logical-or": "or", "logical-not": "not", "generate-token": "after-all"}
+_NAMES = {"logical-and": "and", "logical-or": "or", "logical-not": "not", "generate-token": "after-all",
+          "all-reduce-scatter": "reduce-scatter"}
 
 
 @on_opcode(*_DIRECTIONS)
@@ -136,8 +138,17 @@ def comparison(edit: ComputationEditor, instruction: HloInstruction) -> None:
 
 @on_opcode(*_NAMES)
 def renamed_opcode(edit: ComputationEditor, instruction: HloInstruction) -> None:
-    """Early 2017 had logical opcodes beside the bitwise ones; mid-2018 made tokens with generate-token."""
+    """Opcodes that meant what another one means today.
+
+    Early 2017 had logical opcodes beside the bitwise ones, mid-2018 generate-token, early 2021 all-reduce-scatter.
+    """
     instruction.opcode = _NAMES[instruction.opcode]
+
+
+@on_opcode("all-reduce-start", when=lambda i: is_paired_start([o.shape for o in i.operands], i.shape))
+def paired_all_reduce(edit: ComputationEditor, instruction: HloInstruction) -> None:
+    """In 2020 an all-reduce-start gave its operands beside the results."""
+    instruction.shape = instruction.shape.elements[1]
 
 
 @on_opcode("trace")

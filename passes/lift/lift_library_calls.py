@@ -151,7 +151,7 @@ def _lift_call(edit: ComputationEditor, instruction: HloInstruction, target: str
     mark = edit.mark()
     try:
         values = RULES[target](Call(edit, instruction))
-        _replace(edit, instruction, values)
+        _replace(edit, instruction, values, mark)
     except Unclear as error:
         edit.rewind(mark)
         return str(error)
@@ -162,8 +162,8 @@ def _lift_call(edit: ComputationEditor, instruction: HloInstruction, target: str
 
 
 def _replace(edit: ComputationEditor, instruction: HloInstruction,
-             values: HloInstruction | tuple[HloInstruction, ...]) -> None:
-    """Let the call be what computes its value."""
+             values: HloInstruction | tuple[HloInstruction, ...], mark: int) -> None:
+    """Let the call be what computes its value; `mark` is where the lines of its rewriting begin."""
     parts = values if isinstance(values, tuple) else (values,)
     shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
     is_whole = not isinstance(values, tuple) and instruction.shape.is_tuple
@@ -174,7 +174,7 @@ def _replace(edit: ComputationEditor, instruction: HloInstruction,
     order = {n: v for n, v in instruction.attributes.items() if n == "control-predecessors"}
     if instruction.shape.is_tuple and not is_whole:
         edit.become(instruction, "tuple", parts, order)
-    elif edit.take_back(parts[0]):
+    elif edit.take_back(parts[0], mark):
         edit.become(instruction, parts[0].opcode, parts[0].operands, {**parts[0].attributes, **order})
     else:
         edit.become(instruction, "copy", parts, order)

@@ -196,6 +196,9 @@ class Checker:
             if finding.code in WARNINGS:
                 yield instruction, finding, Severity.WARNING
                 continue
+            if instruction.opcode in OLD_OPCODES and finding.code == UNKNOWN_OPCODE:
+                yield instruction, finding, Severity.INFO  # it can be read, and legalize rewrites it
+                continue
             callees = instruction.called_computations()
             follows = any(o in failed for o in instruction.operands) or any(id(c) in self._faulty for c in callees)
             failed[instruction] = None
@@ -277,7 +280,8 @@ def unknown_opcode(opcode: str) -> Finding:
     old = OLD_OPCODES.get(opcode)
     if old is not None:
         name = old.instead if old.instead in OPS else ""
-        return Finding(UNKNOWN_OPCODE, message, part, f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
+        return Finding(UNKNOWN_OPCODE, f"{opcode} is an opcode of another time ({old.era})", part,
+                       f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
     near = nearest(opcode, OPS)
     return Finding(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
 

@@ -10,7 +10,8 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, Severity
+from hlotool.ir import HloInstruction, Shape
 from hlotool.passes.lift import lift_library_calls_recovering, load_library_calls
 from hlotool.passes.lift.library_calls import PROOFS, RULES
 from hlotool.passes.lift.lift_library_calls import known_targets
@@ -31,6 +32,26 @@ def test_a_lifted_call_computes_what_its_proof_says(target: str, executor: str) 
     names = {n: a.astype(np.float64) for n, a in zip(proof.operands, arguments, strict=True)}
     wanted = eval(proof.wanted, {**vars(np), "math": math}, names)  # our own table
     np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("target", sorted(PROOFS))
+def test_operands_of_a_lifted_call_live_on(target: str) -> None:
+    """The operands are used elsewhere, too: as what they were, whatever line the rule ended with."""
+    module = hlotool.parse(PROOFS[target].text)
+    entry = module.entry
+    call = entry.root
+    kept = tuple(HloInstruction(f"n{i}", "negate", o.shape, (o,)) for i, o in enumerate(call.operands)
+                 if o.shape.is_array)
+    entry.instructions.extend(kept)
+    entry.root = HloInstruction("t", "tuple", Shape.tuple(call.shape, *(k.shape for k in kept)), (call, *kept))
+    entry.instructions.append(entry.root)
+    arguments = [abs(np.random.default_rng(7).normal(size=p.shape.dims)).astype(np.float32)
+                 for p in entry.parameters()]
+    (lifted,) = lift_library_calls_recovering(module)
+    assert lifted.reason == "" and not [d for d in hlotool.verify(module) if d.severity is Severity.ERROR]
+    found = hlotool.execute(module, arguments, executor="reference")
+    for kept_one, value in zip(kept, found[len(found) - len(kept):], strict=True):
+        np.testing.assert_array_equal(value, -arguments[kept_one.operands[0].attributes["parameter_number"]])
 
 
 @pytest.mark.parametrize("target, operands, config, why", [

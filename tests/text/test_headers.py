@@ -77,7 +77,7 @@ def test_what_is_wrong_in_a_header_hides_nothing_below() -> None:
     assert [(d.code, d.line) for d in caught.value.diagnostics] == [("P025", 3), ("P025", 3), ("P102", 3), ("P011", 6)]
 
 
-@pytest.mark.parametrize("name", ["f32", "token", "ROOT", "true", "inf", "maximal"])
+@pytest.mark.parametrize("name", ["f32", "u8", "ROOT", "true", "inf", "maximal"])
 @pytest.mark.parametrize("at", ["HloModule {}\n\nc {{", "HloModule m\n\n{} {{", "HloModule m\n\nENTRY {} {{"])
 def test_words_of_the_language_are_names_behind_a_sign_alone(name: str, at: str) -> None:
     body = "\n  ROOT a = f32[] parameter(0)\n}\n"
@@ -87,6 +87,17 @@ def test_words_of_the_language_are_names_behind_a_sign_alone(name: str, at: str)
     with pytest.raises(HloError) as caught:
         hlotool.parse(bare)
     assert [d.code for d in caught.value.diagnostics] == ["P013"] and name in caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize("name", ["token", "unknown", "s1", "u1", "s2", "f8e4m3fn", "manual", "shard_as"])
+@pytest.mark.parametrize("at", ["HloModule {}\n\nc {{\n  ROOT a", "HloModule m\n\n{} {{\n  ROOT a",
+                                "HloModule m\n\nENTRY {} {{\n  ROOT a", "HloModule m\n\nc {{\n  ROOT {}"])
+def test_words_that_were_names_once_are_noted(name: str, at: str) -> None:
+    text = at.format(name) + " = f32[] parameter(0)\n}\n"
+    assert not is_read_by_xla(text)
+    module = hlotool.parse(text)
+    assert [(d.code, str(d.severity)) for d in module.notes] == [("P090", "info")] and name in module.notes[0].message
+    assert hlotool.parse(str(module)).entry.root.opcode == "parameter"
 
 
 @pytest.mark.parametrize("before", ["% c {", "%/*x*/c {", "ENTRY % c {"])
