@@ -145,6 +145,12 @@ DTYPES: dict[str, DType] = {row[0]: DType(*row) for row in _ROWS}
 BARE_TYPES = frozenset({"token", "opaque"})
 
 
+#: words for types that were names of instructions until they became words
+LATER_TYPE_WORDS = frozenset({*DTYPES, *BARE_TYPES} - {
+    "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "tuple",
+    "opaque"})
+
+
 def is_type_word(word: str) -> bool:
     """Return True if a word stands for a type wherever a name could stand too: no instruction can be called by it."""
     return word in DTYPES or word in BARE_TYPES

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
 from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, ReadMetadata
-from hlotool.ir.dtypes import BARE_TYPES, DTYPES
+from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Layout, Shape
@@ -58,7 +58,7 @@ def _spelled() -> _Spelled:
 
 
 #: words that instructions cannot be called: as operands they would be types
-_TYPES = frozenset({*DTYPES, *BARE_TYPES})
+_TYPES = frozenset({*DTYPES, *BARE_TYPES}) - LATER_TYPE_WORDS  # which old texts have as names
 #: attributes whose values are floats, and up to where each whole number is one
 _FLOATS = frozenset(name for name, kind in KINDS.items() if kind is Kind.FLOAT)
 _LARGEST_WHOLE = 2**53

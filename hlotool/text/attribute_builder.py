@@ -204,10 +204,10 @@ class AttributeBuilder:
             check_escapes(value, place_of(value)[0])
         return key[:-1], str(value)
 
-    def origin(self, *parts: Any) -> None:
+    def origin_recovery_table(self, *parts: Any) -> None:
         """Nothing: the text is kept as it stands, the rule is there for its errors."""
 
-    origin_tree = original_array = origin_recovery = origin_recovery_table = origin
+    original_array = origin_recovery = origin_recovery_table
 
     def statistics(self, *parts: Any) -> Statistics:
         if parts[0] is None:

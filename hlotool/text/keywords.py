@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlotool.ir import BARE_TYPES, DTYPES
+from hlotool.ir import BARE_TYPES, DTYPES, LATER_TYPE_WORDS
 from hlotool.text.tokens import MODULE_WORD, TABLES
 
 #: refused as names everywhere
@@ -11,12 +11,8 @@ TYPE_WORDS = frozenset({*DTYPES, *BARE_TYPES})
 KEYWORDS = frozenset([
     "true", "false", "inf", "nan", MODULE_WORD, "ENTRY", "ROOT", *TABLES, "maximal", "replicated", "manual", "unknown",
     "unreduced", "shard_as", "shard_like", "last_tile_dim_replicate"])
-#: element types that the first parsers knew
-_FIRST_TYPES = frozenset([
-    "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "tuple",
-    "opaque"])
 #: words that were names until they became words of the language
-LATER_WORDS = TYPE_WORDS - _FIRST_TYPES | {"unknown", "manual", "unreduced", "shard_as", "shard_like",
-                                           "last_tile_dim_replicate"}
+LATER_WORDS = LATER_TYPE_WORDS | {"unknown", "manual", "unreduced", "shard_as", "shard_like",
+                                  "last_tile_dim_replicate"}
 #: what is no name where it stands alone, as a computation's does
 RESERVED = TYPE_WORDS | KEYWORDS

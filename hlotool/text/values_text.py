@@ -236,13 +236,9 @@ def _top_level(text: str) -> list[str]:
 
 
 def _raw(text: str, name: str) -> Raw:
-    if name in _KEPT_BY_RULE:
+    if name == "origin_recovery_table":
         ATTRIBUTES.read(name, text, code=BAD_ATTRIBUTE, what=name)  # for its errors
     return Raw(text.strip())
-
-
-#: attributes that are kept as text, and have a rule of their name
-_KEPT_BY_RULE = ("origin", "origin_recovery_table")
 
 
 def _replica_groups(text: str, name: str) -> Any:

@@ -20,7 +20,6 @@ _TEST = "XLA's own verifier refuses it, and its test says so; the compiler was a
 JUDGED: dict[str, tuple[tuple[str, ...], str]] = {
     "service/hlo_verifier_test.cc#3": (("V201",), f"a call to another execution thread; {_TEST}"),
     "service/hlo_verifier_test.cc#15": (("V201",), f"a conditional with a branch of another thread; {_TEST}"),
-    "service/hlo_verifier_test.cc#88": (("V103",), f"an all-reduce-start that gives a pair; {_TEST}"),
     "service/hlo_verifier_test.cc#115": (("V222",), f"constrain_layout of all-reduces differs; {_TEST}"),
     "service/hlo_verifier_test.cc#126": (
         ("collective-permute-start-c4",), f"a start whose result is the operand's shape; {_TEST}"),
@@ -30,10 +29,7 @@ JUDGED: dict[str, tuple[tuple[str, ...], str]] = {
     "service/hlo_verifier_test.cc#132": (("compare-c5",), f"predicates compared as signed; {_TEST}"),
     "service/hlo_verifier_test.cc#148": (("V201",), f"a while whose condition runs on another thread; {_TEST}"),
     "service/hlo_verifier_test.cc#154": (("V251",), f"a while and its body's root sharded differently; {_TEST}"),
-    "service/hlo_verifier_test.cc#155": (("V251",), f"a conditional and a branch sharded differently; {_TEST}"),
     "service/hlo_verifier_test.cc#162": (("V110",), f"must-alias between memory spaces; {_TEST}"),
-    "backends/gpu/transforms/explicit_stream_annotation_async_wrapper_test.cc#7": (
-        ("V103",), "an all-reduce-start that gives a pair, which XLA's verifier refuses; the test does not verify"),
 }
 
 

@@ -87,8 +87,6 @@ EXTRA = {
     "string": [r'"\a\"b"', r"'\a\'b'", r'"\a"', r"'\a'", r'"a\"b"', r"'a\'b'"],
     "metadata": ['{preserve_layout=trueop_name="x"}', '{source_line=3op_name="x"}', '{preserve_layout=true}',
                  "{size_of_generated_code_in_bytes=1}", "{size_of_memory_working_set_in_bytes=1}"],
-    "origin": ["{}", "{[synthetic_call]}", '{{"a"}{"b" {0}}}', '{({"a"}, ({}, {"c" {1,2}}))}', "{()}"],
-    "origin_tree": ["()", '({"a"})', "{}", "({{}})"],
     "original_array": ["{}", '{"a"}', '{"a" {}}', "{{0}}"],
     "origin_recovery_table": ["{}", '{{"a"}:{"b"}}', '{{"a"}:{"b"},"c"{}:{}}'],
     "flags": ["{replicatedmanual}", "{maximal device=0}", "{shard_as1}", "{replicated manual}"],
