@@ -27,8 +27,7 @@ from hlotool.ir.attributes import (
     WindowDimension,
     kind_of,
 )
-from hlotool.ir.dtypes import BARE_TYPES, DType, dtype_of_numpy, DTYPES, is_type_word, LATER_TYPE_WORDS
-from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
+from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
@@ -63,8 +62,8 @@ __all__ = [
     "HloModule", "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding",
     "PaddingDimension", "Position", "Raw", "ReadMetadata", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding",
     "SliceDimension", "Source", "Span", "Sparsity", "SplitConfig", "Statistics", "UnlistedDevicesError", "Window",
-    "WindowDimension", "called_by", "callees_before_callers", "callees_first", "clone_computation", "clone_module",
-    "cycles", "dtype_of_numpy", "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts",
-    "mapped_attributes", "may_be_elided", "mesh_problem", "moved_starts", "no_collection", "post_order", "reachable",
-    "recursions", "sanitized_name", "set_html_printer", "set_printer", "unique_name",
+    "WindowDimension", "called_by", "callees_before_callers", "callees_first", "cycles", "dtype_of_numpy", "flaws",
+    "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts", "may_be_elided", "mesh_problem",
+    "moved_starts", "no_collection", "post_order", "reachable", "recursions", "sanitized_name", "set_html_printer",
+    "set_printer", "unique_name",
 ]

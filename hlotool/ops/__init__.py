@@ -39,8 +39,8 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.values import EvaluationError
-from hlotool.ops.choice import comparison_type, MIRRORED
-from hlotool.ops.collective import group_mode_of, GroupMode
+from hlotool.ops.choice import MIRRORED, comparison_type
+from hlotool.ops.collective import GroupMode, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.lapack import lapack_targets

@@ -22,9 +22,4 @@ stays, and is reported.
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import Attributes, EntryLayout, HloModule, Shape, is_type_word, unique_name
-from hlotool.passes.edit import ComputationEditor, Editing, clone_module
