@@ -196,6 +196,41 @@ def test_the_product_leans_on_none_of_xlas_readers():
     assert not wrong, "\n".join(wrong)
 
 
+def classes() -> dict[tuple[str, str], tuple[ast.ClassDef, list[tuple[str, str]]]]:
+    """(room, name) -> a class of the product, and its bases as (room, name)."""
+    found = {}
+    for room, path in FILES:
+        tree = ast.parse(path.read_text("utf-8"))
+        homes = {alias.asname or alias.name: (room_of(node.module or ""), alias.name) for node in ast.walk(tree)
+                 if isinstance(node, ast.ImportFrom) for alias in node.names}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases = [b.value if isinstance(b, ast.Subscript) else b for b in node.bases]
+                names = [b.id for b in bases if isinstance(b, ast.Name)]
+                found[room, node.name] = node, [homes.get(name, (room, name)) for name in names]
+    return found
+
+
+def test_no_room_overrides_what_is_private_in_another():
+    """A class gives other classes of its room, and no others, a method `_name` to override."""
+    known = classes()
+
+    def methods(place: tuple[str, str]) -> set[str]:
+        body = known[place][0].body
+        return {n.name for n in body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+                and n.name.startswith("_") and not n.name.startswith("__")}
+
+    wrong = []
+    for place in known:
+        above = [b for b in known[place][1] if b in known]
+        for base in above:
+            above += [b for b in known[base][1] if b in known and b not in above]
+            if base[0] != place[0]:
+                wrong += [f"{place[0]}.{place[1]}.{name} overrides that of {base[0]}.{base[1]}"
+                          for name in methods(place) & methods(base)]
+    assert not wrong, "\n".join(wrong)
+
+
 def loaded_by(code: str) -> set[str]:
     """The top-level modules that a fresh interpreter has loaded after running some code."""
     script = f"import sys\n{code}\nprint(' '.join(sorted({{m.partition('.')[0] for m in sys.modules}})))"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hlotool.bisection.canonical_form import CanonicalForm, Reassociated
+from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisection.partitioned import Partition, partition_between
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
@@ -26,7 +26,7 @@ from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, who_is_right
 from hlotool.ops import OPS
-from hlotool.passes.equality import NotComparable
+from hlotool.passes.equality import REASSOCIATING, NotComparable, Numbering
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
 from hlotool.process import note_progress, work_time
 from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
@@ -158,15 +158,14 @@ class _Work:
     def _stage(self, module: HloModule) -> Stage:
         program = Program(module)
         size = sum(len(c.instructions) for c in module.computations)
-        before, self.form.used = self.form.used, set()
         try:
             numbers, why = self.form.results(program), ""
         except NotComparable as error:
             numbers, why = None, str(error)
         except RecursionError:
             numbers, why = None, "its calls are nested too deeply"
-        used = frozenset(self.form.used)
-        self.form.used |= before
+        used = frozenset(self.form.numbering.used)
+        self.form.numbering.used.clear()
         return Stage(program, numbers, why, size, used)
 
     def _whole(self) -> PassVerdict | None:
@@ -360,9 +359,9 @@ class _Work:
     def _is_reassociated(self, verdict: PassVerdict) -> bool:
         """Whether a pass takes sums or products in another order, and does nothing else."""
         if verdict.is_reassociated is None:
-            form = Reassociated()
+            form = Numbering(REASSOCIATING, layouts_of_calls=True)
             try:
-                one, other = (form.results(self.stages[d].program) for d in (verdict.before, verdict.after))
+                one, other = (form.module(self.stages[d].program.module) for d in (verdict.before, verdict.after))
                 verdict.is_reassociated = one == other
             except (NotComparable, RecursionError):
                 verdict.is_reassociated = False

@@ -83,7 +83,7 @@ class MatchedValues:
                 number = stack.pop()
                 if number not in found:
                     found.add(number)
-                    stack.extend(self.form.nodes[number].operands)
+                    stack.extend(self.form.numbering.nodes[number].operands)
             self._closures[results] = found
         return found
 
@@ -92,7 +92,8 @@ class _Matching:
     """One pair of modules at work."""
 
     def __init__(self, whole: MatchedValues, left: set[int], right: set[int]) -> None:
-        self.whole, self.form, self.values = whole, whole.form, whole.values
+        self.whole, self.form, self.values = whole, whole.form.numbering, whole.values
+        self.recipes = whole.form.recipes
         self.left, self.right = left, right
         #: new numbers of the second module -> numbers of the first
         self.partner: dict[int, int] = {}
@@ -117,11 +118,11 @@ class _Matching:
         """Find the partner of a new number, by congruence or by value."""
         node = self.form.nodes[number]
         operands = tuple(self.partner.get(o, o) for o in node.operands)
-        same = self.form.number_of(node.own, operands) if operands != node.operands else None
+        same = self.form.known(node.with_operands(*operands)) if operands != node.operands else None
         if same is not None and same in self.left:
             self._join(number, same)
             return
-        if number in self.whole._refused or number not in self.form.recipes:
+        if number in self.whole._refused or number not in self.recipes:
             return
         try:
             value = self.values.one(number)
@@ -229,7 +230,7 @@ class _Matching:
             if here in seen:
                 continue
             seen.add(here)
-            recipe = self.form.recipes.get(here)
+            recipe = self.recipes.get(here)
             if (here in stops and here != number) or recipe is None:
                 ends.add(here)
                 continue

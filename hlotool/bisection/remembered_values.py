@@ -80,7 +80,7 @@ class RememberedValues:
     def _given(self, program: Program, way: Way) -> dict[int, Any]:
         found = {}
         for number, (array, shape) in enumerate(zip(self.arguments, program.parameters, strict=True)):
-            place = self.form.parameter(number, shape)
+            place = self.form.numbering.parameter(number, shape)
             if way == "own":
                 found[place] = array
             elif way == "shadow":

@@ -289,16 +289,16 @@ def _plain_text(code: bytes) -> str:
 
 def _first_difference(one: HloModule, other: HloModule) -> tuple[Node | None, Node | None] | None:
     """Where two modules differ first: a pair of operations, or of nothing where one has more results or effects."""
-    from hlotool.passes.equality import Expressions
+    from hlotool.passes.equality import Numbering
 
-    expressions = Expressions()
-    left, right = expressions.module(one), expressions.module(other)
+    numbering = Numbering()
+    left, right = numbering.module(one), numbering.module(other)
     if left == right:
         return None
     pairs = [(a, b) for a, b in zip(left, right, strict=False) if a != b]
     if not pairs:
         return None, None
-    return tuple(map(expressions.placed, expressions.first_difference(*pairs[0])))  # type: ignore[return-value]
+    return tuple(map(numbering.placed, numbering.first_difference(*pairs[0])))  # type: ignore[return-value]
 
 
 def _structure_changed(module: HloModule, left: Node | None, right: Node | None) -> Diagnostic:

@@ -3,23 +3,20 @@
 from hlotool.passes.equality.differences import Change, Diff, diff
 from hlotool.passes.equality.fingerprints import fingerprint, size_blind_fingerprint
 from hlotool.passes.equality.matching import Matching
-from hlotool.passes.equality.movements import common_parts, merged, split
-from hlotool.passes.equality.normal_form import (
-    NOT_COMPARED,
-    Expressions,
-    Node,
-    NotComparable,
-    Value,
-    gone,
-    leaf_numbers,
+from hlotool.passes.equality.numbering import NOT_COMPARED, Node, NotComparable, Numbering, Value, gone, leaf_numbers
+from hlotool.passes.equality.numbering_rules import (
+    ALONG_PASSES,
+    CONVERSIONS,
+    EXACT,
+    REASSOCIATING,
+    SIMPLIFICATIONS,
+    same_up_to,
 )
 from hlotool.passes.equality.op_name_matching import FATES, Became, became, is_optimised
-from hlotool.passes.equality.simplified import CONVERSIONS, SIMPLIFICATIONS, Simplified, same_up_to
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
-    "CONVERSIONS", "FATES", "NOT_COMPARED", "SIMPLIFICATIONS", "Aspects", "Became", "Change", "Diff", "Expressions",
-    "Matching", "Node", "NotComparable", "Simplified", "Structure", "Value", "became", "common_parts", "diff",
-    "fingerprint", "gone", "is_optimised", "leaf_numbers", "merged", "same_up_to",
-    "size_blind_fingerprint", "split",
+    "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "Aspects",
+    "Became", "Change", "Diff", "Matching", "Node", "NotComparable", "Numbering", "Structure", "Value", "became",
+    "diff", "fingerprint", "gone", "is_optimised", "leaf_numbers", "same_up_to", "size_blind_fingerprint",
 ]

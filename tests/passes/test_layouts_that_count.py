@@ -4,7 +4,7 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.passes.equality import Expressions, diff, same_up_to
+from hlotool.passes.equality import Numbering, diff, same_up_to
 from hlotool.passes.read import parse
 from hlotool.stablehlo import from_stablehlo, to_stablehlo
 
@@ -24,8 +24,8 @@ def call(config, quoted=True):
 
 
 def is_one_expression(*modules):
-    expressions = Expressions()
-    one, other = map(expressions.module, modules)
+    numbering = Numbering()
+    one, other = map(numbering.module, modules)
     return one == other
 
 

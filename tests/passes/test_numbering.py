@@ -4,16 +4,16 @@ import pytest
 
 import hlotool
 from hlotool.cli.main import main
-from hlotool.passes.equality import Expressions, NotComparable, gone
+from hlotool.passes.equality import NotComparable, Numbering, gone
 
 
 def first_difference(one, other):
-    expressions = Expressions()
-    left, right = (expressions.module(hlotool.parse(t)) for t in (one, other))
+    numbering = Numbering()
+    left, right = (numbering.module(hlotool.parse(t)) for t in (one, other))
     if left == right:
         return None
     pair = next((a, b) for a, b in zip(left, right, strict=True) if a != b)
-    return [expressions.placed(n).instruction.name for n in expressions.first_difference(*pair)]
+    return [numbering.placed(n).instruction.name for n in numbering.first_difference(*pair)]
 
 
 PLAIN = "ENTRY e { x = f32[2] parameter(0)  d = f32[2] add(x, x)  ROOT y = f32[2] negate(d) }"
@@ -84,8 +84,8 @@ def test_random_numbers_are_drawn_as_often_as_written():
     one = """ENTRY e { z = f32[] constant(0)  o = f32[] constant(1)  a = f32[2] rng(z, o), distribution=rng_uniform
               b = f32[2] rng(z, o), distribution=rng_uniform  ROOT s = f32[2] add(a, b) }"""
     assert first_difference(one, one) is None
-    expressions = Expressions()
-    assert expressions.module(hlotool.parse(one)) != expressions.module(
+    numbering = Numbering()
+    assert numbering.module(hlotool.parse(one)) != numbering.module(
         hlotool.parse(one.replace("add(a, b)", "add(a, a)")))
 
 
@@ -97,7 +97,7 @@ def test_operations_that_are_gone():
 
 
 def test_calls_without_end_are_not_written_out(monkeypatch):
-    monkeypatch.setattr("hlotool.passes.equality.normal_form._LARGEST", 20_000)  # a hundredth of what it is, for time
+    monkeypatch.setattr("hlotool.passes.equality.numbering._LARGEST", 20_000)  # a hundredth of what it is, for time
     rows = ["c0 { a = f32[] parameter(0)  ROOT b = f32[] negate(a) }"]
     for n in range(1, 40):
         rows.append(f"c{n} {{ a = f32[] parameter(0)  b = f32[] call(a), to_apply=c{n - 1}\n"
@@ -105,7 +105,7 @@ def test_calls_without_end_are_not_written_out(monkeypatch):
     rows.append("ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=c39 }")
     module = hlotool.parse("\n".join(rows))
     with pytest.raises(NotComparable):
-        Expressions().module(module)
+        Numbering().module(module)
 
 
 def test_round_trip_of_stablehlo(tmp_path, capsys):

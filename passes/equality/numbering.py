@@ -1,0 +1,484 @@
+"""Numbers the values that modules compute, so that equal numbers mean equal values, in whatever module they are.
+
+    fused { a = f32[2] parameter(0)  ROOT b = f32[2] add(a, a) }
+    ENTRY e {
+      x = f32[2] parameter(0)                        the result is add(parameter 0, parameter 0)
+      t = (f32[2]) tuple(x)                    ->
+      c = f32[2] copy(x)
+      ROOT y = f32[2] fusion(c), kind=kLoop, calls=fused
+    }
+
+Each result is one expression. NOT_COMPARED lists what leaves no trace in it. A numbering takes rules, each of which
+replaces one expression by another one (numbering_rules.py); without rules it is the form in which a round trip is
+compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from hlotool.ir import BackendConfig, HloComputation, HloInstruction, HloModule, ReplicaGroups, Shape, post_order
+from hlotool.ir.arrays import Array, np
+from hlotool.ops import OPS
+from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
+from hlotool.passes.equality.structure import Aspects, bits_of, has_effect, literal_key, memory_of
+
+#: a number for each leaf, nested as the shape is
+Value: TypeAlias = "int | tuple[Value, ...]"
+
+#: differences that a round trip through StableHLO may make, by name
+NOT_COMPARED = {
+    "names": "names of computations and instructions, their order in the text, metadata",
+    "layouts": "layouts, and copies, domains and bitcasts that change nothing else; a bitcast that moves elements is "
+               "the transposes and reshapes that its layouts mean",
+    "tuples": "tuples that values pass through, and how parameters and results are nested",
+    "fusions": "which operations are fused, or called, or stand where they are used",
+    "asynchronous": "whether an operation is split into a start and its end",
+    "loop-state": "what loops and branches take along without changing it, and the order of what a loop changes",
+    "splats": "whether a constant of one value is written out or broadcast",
+    "repetitions": "repetitions of a pure instruction, dead instructions, computations that nothing calls",
+    "compilation": "schedules, control dependencies, the header, and backend configurations but those of custom calls",
+}
+
+#: attributes that do not count
+_IGNORED = frozenset({"backend_config", "async_execution_thread", "output_to_operand_aliasing", "parameter_replication",
+                      "is_composite"})
+_ASPECTS = Aspects(ignored=_IGNORED)
+#: attributes that tell a compiler something about one instruction; rules would lose them with the instruction
+_DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
+#: operations that forward their operand
+_COPIES = frozenset({"copy", "domain"})
+#: values of replica_groups that mean all devices
+_EVERYTHING: tuple[Hashable, ...] = (ReplicaGroups(), ())
+#: strings in the text of an MLIR dictionary
+_STRINGS = re.compile(r'("(?:[^"\\]|\\.)*")')
+#: instructions of a module, calls written out, above which it is too large
+_LARGEST = 2_000_000
+
+
+class NotComparable(Exception):
+    """A module that cannot be numbered; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation of an expression, and the instruction at which it was first met.
+
+    `shapes` are those of its leaves, without layouts; `attributes` are pairs of name and value that count.
+    """
+
+    opcode: str
+    shapes: tuple[Shape, ...]
+    attributes: tuple[tuple[str, Hashable], ...] = ()
+    operands: tuple[int, ...] = ()
+    instruction: HloInstruction | None = None
+    computation: HloComputation | None = None
+
+    @property
+    def own(self) -> tuple[Hashable, ...]:
+        """What the operation is without its operands."""
+        return self.opcode, self.shapes, self.attributes
+
+    def given(self, name: str, default: Any = None) -> Any:
+        """Return the value of an attribute."""
+        return next((value for key, value in self.attributes if key == name), default)
+
+    def with_operands(self, *operands: int) -> Node:
+        """Return the same operation on other operands."""
+        return replace(self, operands=operands)
+
+    def instead(self, opcode: str, shape: Shape, operands: tuple[int, ...] = (), **attributes: Hashable) -> Node:
+        """Return another operation that takes this one's place."""
+        given = tuple([(name, value) for name, value in attributes.items() if value != ()])
+        return Node(opcode, (shape.without_layout(),), given, operands, self.instruction, self.computation)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberingRule:
+    """A rule that replaces an expression by another one, or by the number of one; None: it does not apply."""
+
+    #: the name of the simplification; "" for a rule that only chooses one of several ways to write the same
+    name: str
+    opcodes: tuple[str, ...]
+    #: what is equal before and after: "bits", "values" (but signs of zeros and last digits), or the same bits if the
+    #: products of "dots" or all "sums" are taken in another order
+    keeps: str
+    apply: Callable[[Numbering, Node], Node | int | None]
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A computation that is being numbered, `depth` loops and folds deep."""
+
+    computation: HloComputation
+    arguments: Sequence[Value]
+    depth: int
+    #: numbers of operations with effects, in order, and how often each occurs
+    effects: list[int] = field(default_factory=list)
+    drawn: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """The start of an asynchronous operation, and the values of its operands."""
+
+    instruction: HloInstruction
+    operands: tuple[Value, ...]
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Numbered expressions of any number of modules."""
+
+    rules: Sequence[NumberingRule] = ()
+    #: True if the layouts of a library call's operands and results count
+    layouts_of_calls: bool = False
+    #: called with each instruction, the values of its operands, and its value
+    observe: Callable[[HloInstruction, tuple[Value, ...], Value], None] | None = None
+    nodes: list[Node] = field(default_factory=list)
+    #: the names of the rules that were applied
+    used: set[str] = field(default_factory=set)
+    #: constants that were computed by functions whose last digits depend on the executor
+    rounded: set[int] = field(default_factory=set)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _by_opcode: dict[str, list[NumberingRule]] = field(default_factory=dict)
+    _arrays: dict[int, Array | None] = field(default_factory=dict)
+    _starts: dict[int, _Start] = field(default_factory=dict)
+    _steps: int = 0
+
+    def __post_init__(self) -> None:
+        for each in self.rules:
+            for opcode in dict.fromkeys(each.opcodes):
+                self._by_opcode.setdefault(opcode, []).append(each)
+
+    def module(self, module: HloModule) -> tuple[int, ...]:
+        """Return the numbers of a module's results, leaf by leaf, and of its effects in order. Raises NotComparable."""
+        self._steps = 0
+        leaves = [s for p in module.entry.parameters() for _, s in p.shape.leaves()]
+        numbers = iter([self.parameter(n, s) for n, s in enumerate(leaves)])
+        arguments = [_nested(p.shape, numbers) for p in module.entry.parameters()]
+        found, effects = self._computation(module.entry, arguments, 0)
+        return (*leaf_numbers(found), *effects)
+
+    def parameter(self, number: int, shape: Shape) -> int:
+        """Return the number of a leaf of the entry's parameters."""
+        return self.add(Node("parameter", (_plain(shape),), (("number", number),)))
+
+    def add(self, node: Node) -> int:
+        """Return the number of an expression as it is, without rules."""
+        key = (node.opcode, node.shapes, node.attributes, node.operands)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.nodes)
+            self.nodes.append(node)
+        return number
+
+    def number(self, node: Node) -> int:
+        """Return the number of an expression after the rules."""
+        for each in self._by_opcode.get(node.opcode, ()):
+            found = each.apply(self, node)
+            if found is not None:
+                self.used.update([each.name] if each.name else ())
+                return found if isinstance(found, int) else self.number(found)
+        return self.add(node)
+
+    def known(self, node: Node) -> int | None:
+        """Return the number of an expression that has been met; None: it has not."""
+        return self._numbers.get((node.opcode, node.shapes, node.attributes, node.operands))
+
+    # Questions and steps of rules
+
+    def made(self, number: int, opcode: str) -> Node | None:
+        """Return the expression of a number, if it is of that opcode and no directives to compilers are on it."""
+        node = self.nodes[number]
+        is_plain = node.opcode == opcode and not any(name in _DIRECTIVES for name, _ in node.attributes)
+        return node if is_plain else None
+
+    def shape(self, number: int) -> Shape | None:
+        """Return the shape of an expression; None if that is no array of static size."""
+        shapes = self.nodes[number].shapes
+        return shapes[0] if len(shapes) == 1 and shapes[0].is_array and shapes[0].is_static else None
+
+    def array(self, number: int) -> Array | None:
+        """Return the array of a constant; None for other expressions, and where its elements are not known."""
+        if number not in self._arrays:
+            self._arrays[number] = _array(self.nodes[number])
+        return self._arrays[number]
+
+    def constant(self, array: Array, shape: Shape, near: Node) -> int:
+        """Return the number of a constant of those elements in that shape."""
+        bits = bits_of(np.reshape(array, shape.dims))
+        return self.add(near.instead("constant", shape, literal=bits))
+
+    def reshaped(self, number: int, shape: Shape, near: Node) -> int:
+        """Return the number of a value in other dimensions."""
+        if self.shape(number) is _plain(shape):
+            return number
+        return self.number(near.instead("reshape", shape, (number,)))
+
+    def transposed(self, number: int, order: tuple[int, ...], near: Node) -> int:
+        """Return the number of a value whose dimension k is dimension order[k] of another one."""
+        if order == tuple(range(len(order))):
+            return number
+        source = self.shape(number)
+        if source is None or source.rank != len(order):
+            raise NotComparable("its layouts and shapes contradict each other")
+        shape = Shape(source.element_type, tuple(source.dims[d] for d in order))
+        return self.number(near.instead("transpose", shape, (number,), dimensions=order))
+
+    def spread(self, number: int, shape: Shape, dimensions: tuple[int, ...], near: Node) -> int:
+        """Return the number of a value broadcast to a shape."""
+        return self.number(near.instead("broadcast", shape, (number,), dimensions=dimensions))
+
+    # Differences
+
+    def first_difference(self, left: int, right: int) -> tuple[Node, Node]:
+        """Return the innermost expressions, operands first, that differ by themselves or in the arguments they take."""
+        while True:
+            one, other = self.nodes[left], self.nodes[right]
+            if one.own != other.own or len(one.operands) != len(other.operands):
+                return one, other
+            left, right = next((a, b) for a, b in zip(one.operands, other.operands, strict=True) if a != b)
+            if one.instruction is not None and not all(self.nodes[n].instruction for n in (left, right)):
+                return one, other
+
+    def placed(self, node: Node) -> Node:
+        """Return the expression itself, or the first of its operands that comes from an instruction."""
+        seen, waiting = set[int](), list(node.operands)
+        while node.instruction is None and waiting:
+            number = waiting.pop(0)
+            if number not in seen:
+                seen.add(number)
+                node = self.nodes[number]
+                waiting.extend(node.operands)
+        return node
+
+    # Instructions
+
+    def _computation(self, computation: HloComputation, arguments: Sequence[Value], depth: int
+                     ) -> tuple[Value, tuple[int, ...]]:
+        """Return the value of a computation, and its effects."""
+        self._steps += len(computation.instructions)
+        if self._steps > _LARGEST:
+            raise NotComparable("its calls, written out, are too many")
+        frame, values = _Frame(computation, arguments, depth), dict[HloInstruction, Value]()
+        for instruction in post_order(computation):
+            operands = tuple([values[o] for o in instruction.operands])
+            value = values[instruction] = self._value(instruction, operands, frame)
+            if self.observe is not None:
+                self.observe(instruction, operands, value)
+        return values[computation.root], tuple(frame.effects)
+
+    def _value(self, i: HloInstruction, operands: tuple[Value, ...], frame: _Frame) -> Value:
+        if i.opcode == "parameter":
+            return frame.arguments[i.parameter_number]
+        if i.opcode == "tuple":
+            return operands
+        if i.opcode == "get-tuple-element" and isinstance(operands[0], tuple):
+            return operands[0][i.attributes["index"]]
+        if forwards(i):
+            return operands[0]
+        near = Node(i.opcode, tuple([_plain(s) for _, s in i.shape.leaves()]), (), (), i, frame.computation)
+        if i.opcode == "bitcast" and isinstance(operands[0], int):
+            return self._bitcast(near, i.operands[0].shape, i.shape, operands[0])
+        if i.opcode in ("call", "fusion") and len(called := i.called_computations()) == 1:
+            return self._called(called[0], operands, frame)
+        if (value := self._asynchronous(i, operands, frame, near)) is not None:
+            return value
+        if i.opcode == "while":
+            return self._loop(i, operands[0], frame, near)
+        if i.opcode == "constant" and not i.shape.is_tuple:
+            is_known = i.literal.shape.is_array and not i.literal.is_elided
+            key = bits_of(i.literal.array) if is_known else literal_key(i.literal)
+            return self.add(near.instead("constant", i.shape, literal=key))
+        if i.opcode == "broadcast" and isinstance(operands[0], int) and i.operands[0].shape.is_scalar and (
+                scalar := self.made(operands[0], "constant")) is not None:
+            return self.add(near.instead("constant", i.shape, literal=scalar.given("literal")))
+        return self._operation(i, near, operands, frame)
+
+    def _called(self, computation: HloComputation, operands: Sequence[Value], frame: _Frame) -> Value:
+        found, effects = self._computation(computation, operands, frame.depth)
+        frame.effects.extend(effects)
+        return found
+
+    def _bitcast(self, near: Node, source: Shape, target: Shape, number: int) -> int:
+        """Return a bitcast as its layouts' transposes and reshapes; other types and tiles leave it a bitcast."""
+        first, last = major_to_minor(source), major_to_minor(target)
+        if first is None or last is None or source.element_type != target.element_type or source.size != target.size:
+            assert near.instruction is not None
+            return self.add(near.instead("bitcast", target, (number,), moves=bitcast_key(near.instruction)))
+        stored = self.transposed(number, first, near)
+        moved = Shape(target.element_type, tuple(target.dims[d] for d in last))
+        return self.transposed(self.reshaped(stored, moved, near), inverse(last), near)
+
+    def _operation(self, i: HloInstruction, near: Node, operands: tuple[Value, ...], frame: _Frame) -> Value:
+        attributes, inner = self._attributes(i, operands, frame.depth)
+        own = operands[:1] if i.opcode == "conditional" else operands
+        node = replace(near, attributes=attributes, operands=(*(n for o in own for n in leaf_numbers(o)), *inner))
+        number = self.add(node) if _DIRECTIVES.intersection(i.attributes) else self.number(node)
+        if has_effect(i):
+            frame.drawn[number] += 1
+            if frame.drawn[number] > 1:
+                again = (("times", frame.drawn[number]), ("depth", frame.depth))
+                number = self.add(replace(near, opcode="again", attributes=again, operands=(number,)))
+            frame.effects.append(number)
+        return _nested(near.instruction.shape if near.instruction is not None else i.shape, self._results(number, near))
+
+    def _results(self, number: int, near: Node) -> Iterator[int]:
+        if len(near.shapes) == 1:
+            return iter([number])
+        return iter([self.add(near.instead("result", shape, (number,), index=n))
+                     for n, shape in enumerate(near.shapes)])
+
+    def _attributes(self, i: HloInstruction, operands: tuple[Value, ...], depth: int
+                    ) -> tuple[tuple[tuple[str, Hashable], ...], tuple[int, ...]]:
+        """Return the attributes that count; and the values of called computations, on parameters of their own."""
+        called = i.called_computations() if i.attributes else ()
+        is_conditional, inner = i.opcode == "conditional", list[int]()
+        for n, callee in enumerate(called):
+            found, effects = self._computation(callee, operands[n + 1:n + 2], depth) if is_conditional \
+                else self._lambda(callee, depth + 1)
+            inner.extend((*leaf_numbers(found), *effects))
+        if is_conditional:
+            return (("branches", len(called)), ("values", len(inner))), tuple(inner)
+        kept = [(k, v) for k, v in _ASPECTS.attributes(i, lambda c: 0) if v not in _EVERYTHING]
+        if inner:
+            kept.append(("values", len(inner)))
+        if i.opcode == "custom-call":
+            if config := config_key(i.attributes.get("backend_config")):
+                kept.append(("backend_config", config))
+            if self.layouts_of_calls and (layouts := memory_of(i)):
+                kept.append(("layouts", layouts))
+        return tuple(kept), tuple(inner)
+
+    def _lambda(self, computation: HloComputation, depth: int) -> tuple[Value, tuple[int, ...]]:
+        leaves = [_plain(s) for p in computation.parameters() for _, s in p.shape.leaves()]
+        numbers = iter([self._argument(depth, n, shape) for n, shape in enumerate(leaves)])
+        return self._computation(computation, [_nested(p.shape, numbers) for p in computation.parameters()], depth)
+
+    def _argument(self, depth: int, number: int, shape: Shape) -> int:
+        return self.add(Node("argument", (shape,), (("depth", depth), ("number", number))))
+
+    def _loop(self, i: HloInstruction, init: Value, frame: _Frame, near: Node) -> Value:
+        """Return the value of a while: what its body gives back unchanged is a value from outside, not its state."""
+        start, depth, shapes = leaf_numbers(init), frame.depth + 1, near.shapes
+        changing = sorted(range(len(start)), key=lambda n: (str(shapes[n]), start[n]))
+        while True:
+            places = {n: self._argument(depth, k, shapes[n]) for k, n in enumerate(changing)}
+            state = [places.get(n, value) for n, value in enumerate(start)]
+            found, effects = self._computation(i.attributes["body"], [_nested(i.shape, iter(state))], depth)
+            after = leaf_numbers(found)
+            rest = [n for n in changing if after[n] != state[n]]
+            if len(rest) == len(changing):
+                break
+            changing = rest
+        if changing != sorted(changing):
+            self.used.add("loop-order")
+        condition, also = self._computation(i.attributes["condition"], [_nested(i.shape, iter(state))], depth)
+        inner = (*leaf_numbers(condition), *(after[n] for n in changing), *effects, *also)
+        number = self.add(replace(near, shapes=tuple(shapes[n] for n in changing), attributes=(("values", len(inner)),),
+                                  operands=(*(start[n] for n in changing), *inner)))
+        results = {n: self.add(near.instead("result", shapes[n], (number,), index=k)) for k, n in enumerate(changing)}
+        return _nested(i.shape, iter([results.get(n, value) for n, value in enumerate(start)]))
+
+    def _asynchronous(self, i: HloInstruction, operands: tuple[Value, ...], frame: _Frame, near: Node) -> Value | None:
+        """Let starts wait for their ends, which have the value of the operation; return None for other operations."""
+        base, _, step = i.opcode.rpartition("-")
+        record = OPS.get(i.opcode)
+        if record is None or record.flow.step is None or base in ("send", "recv", "copy") or (
+                step not in ("start", "update", "done")):
+            return None
+        if step == "start":
+            number = self.add(replace(near, opcode="start", shapes=(), attributes=(("number", len(self._starts)),)))
+            self._starts[number] = _Start(i, operands)
+            return number
+        start = self._starts.get(operands[0]) if isinstance(operands[0], int) else None
+        if start is None:
+            return None
+        if step == "update":
+            return operands[0] if len(operands) == 1 else None
+        if base in ("async", "call", "fusion") and (called := start.instruction.called_computations()):
+            return self._called(called[0], start.operands, frame)
+        return self._operation(start.instruction, replace(near, opcode=base), start.operands, frame)
+
+
+def _plain(shape: Shape) -> Shape:
+    return shape.without_layout()
+
+
+def _array(node: Node) -> Array | None:
+    """Return the array of a constant; one of equal elements takes the memory of one."""
+    data = node.given("literal") if node.opcode == "constant" else None
+    shape = node.shapes[0] if node.shapes else None
+    if shape is None or not isinstance(data, bytes) or not shape.is_array or shape.dtype.numpy is None:
+        return None
+    dtype = np.dtype(shape.dtype.numpy)
+    if len(data) == dtype.itemsize and shape.size:
+        return np.broadcast_to(np.frombuffer(data, dtype)[0], shape.dims)
+    return np.frombuffer(data, dtype).reshape(shape.dims) if len(data) == dtype.itemsize * shape.size else None
+
+
+def leaf_numbers(value: Value) -> list[int]:
+    """Return the numbers of a value's leaves, in order."""
+    if isinstance(value, int):
+        return [value]
+    return [n for part in value for n in leaf_numbers(part)]
+
+
+def _nested(shape: Shape, numbers: Iterator[int]) -> Value:
+    if shape.is_tuple:
+        return tuple([_nested(e, numbers) for e in shape.elements])
+    number = next(numbers, None)
+    if number is None:
+        raise NotComparable("a loop carries what is under way")
+    return number
+
+
+def forwards(instruction: HloInstruction) -> bool:
+    """Return True for copies, domains and bitcasts that change nothing but layouts."""
+    if instruction.opcode == "bitcast":
+        return is_idle_bitcast(instruction)
+    return instruction.opcode in _COPIES and _plain(instruction.shape) is _plain(instruction.operands[0].shape)
+
+
+def config_key(config: BackendConfig | None) -> str:
+    """Return a text that is equal for equal configurations: a dictionary of MLIR is one in any order of entries."""
+    if config is None or config.text in ("", "{}"):
+        return ""
+    if config.quoted or not config.text.startswith("{"):
+        return config.text
+    # Strings stay whole; between them no space counts.
+    parts = [p if p.startswith('"') else re.sub(r"\s+", "", p) for p in _STRINGS.split(config.text.strip()[1:-1])]
+    entries, depth = [""], 0
+    for part in parts:
+        for piece in [part] if part.startswith('"') else part:
+            depth += {"{": 1, "[": 1, "<": 1, "}": -1, "]": -1, ">": -1}.get(piece, 0)
+            if piece == "," and depth == 0:
+                entries.append("")
+            else:
+                entries[-1] += piece
+    return "{" + ",".join(sorted(entries)) + "}"
+
+
+def gone(before: HloModule, after: HloModule) -> list[str]:
+    """Return the operations of a module that StableHLO lacks, and that another has nowhere: opcodes, call targets."""
+    left = {_operation_name(i) for i in after.instructions()}
+    return sorted({_operation_name(i) for i in before.instructions() if not _has_stablehlo(i)} - left)
+
+
+def _has_stablehlo(instruction: HloInstruction) -> bool:
+    """Return True if StableHLO has the operation itself, or it leaves no trace in an expression."""
+    record = OPS.get(instruction.opcode)
+    if record is None or instruction.opcode in ("parameter", "fusion", "call") or forwards(instruction):
+        return True
+    return instruction.opcode != "custom-call" and record.flow.step is None and any(
+        name.startswith("stablehlo.") and "@" not in name for name in record.lowering.names)
+
+
+def _operation_name(instruction: HloInstruction) -> str:
+    target = instruction.attributes.get("custom_call_target")
+    return f"{instruction.opcode} {target}" if target else instruction.opcode
