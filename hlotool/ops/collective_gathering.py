@@ -123,7 +123,7 @@ def _draw_all_gather(d: Draw) -> None:
     d.add("all-gather-done", d.add("all-gather-start", operand, **groups, dimensions=(at,), shape=both))
 
 
-@op(all_gather_shape, flags=("collective", "uniform", "combinable"), source=SPECIFICATION,
+@op(all_gather_shape, flags=("collective", "uniform", "combinable", "mixed"), source=SPECIFICATION,
     lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
                       GROUPED), draw=_draw_all_gather, cost=communicates, flow=EXCHANGES)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,

@@ -156,7 +156,7 @@ def _draw_collective_permute(d: Draw) -> None:
         d.add("collective-permute-done", d.add("collective-permute-start", operand, **numbers))
 
 
-@op(collective_permute_shape, flags=("collective",), source=SPECIFICATION, lowering=Lowering(
+@op(collective_permute_shape, flags=("collective", "mixed"), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
     draw=_draw_collective_permute, cost=communicates, flow=EXCHANGES)
 def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,

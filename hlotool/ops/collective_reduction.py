@@ -110,7 +110,7 @@ def _draw_all_reduce(d: Draw) -> None:
         d.add("all-reduce-done", d.add("all-reduce-start", operand, **groups, to_apply=d.fold()))
 
 
-@op(all_reduce_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
+@op(all_reduce_shape, flags=("collective", "uniform", "combinable", "mixed"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
                       GROUPED), draw=_draw_all_reduce, cost=communicates,
     flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))

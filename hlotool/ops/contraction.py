@@ -257,7 +257,7 @@ def cost_of_dot(instruction: HloInstruction) -> int:
 
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
-    flags=("sums",), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides, cost=cost_of_dot)
+    flags=("sums", "relayouts"), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides, cost=cost_of_dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:

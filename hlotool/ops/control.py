@@ -84,7 +84,7 @@ def _draw_call(d: Draw) -> None:
 
 @op(call_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_call, _lift_either_call, ("func.call", "stablehlo.composite"), ("to_apply",)),
-    draw=_draw_call, cost=runs, flow=Flow(calls=Calls.INLINE))
+    draw=_draw_call, cost=runs, flow=Flow(calls=Calls.INLINE), flags=("relayouts",))
 def call(*operands: Any, to_apply: Callee, is_composite: bool = False, output_to_operand_aliasing: Any = None) -> Any:
     """The result of a computation.
 
@@ -282,8 +282,9 @@ def _cost_of_conditional(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 @op(conditional_shape, source=SPECIFICATION,
-    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")), draw=_draw_conditional,
-    boundaries=of_conditional, cost=_cost_of_conditional, flow=Flow(calls=Calls.BRANCHES))
+    lowering=Lowering(_emit_conditional, _lift_conditional, ("stablehlo.if", "stablehlo.case")),
+    draw=_draw_conditional,
+    boundaries=of_conditional, cost=_cost_of_conditional, flow=Flow(calls=Calls.BRANCHES), flags=("relayouts",))
 def conditional(selector: Array, *branch_operands: Any, true_computation: Callee | None = None,
                 false_computation: Callee | None = None, branch_computations: Any = None) -> Any:
     """The result of one branch: true is the first and false the second, a number counts from 0.
@@ -352,7 +353,7 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
 
 @op(fusion_shape, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)),
     source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion,
-    flow=Flow(calls=Calls.FUSED))
+    flow=Flow(calls=Calls.FUSED), flags=("relayouts",))
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:
     """The result of a computation that a backend compiles as one kernel.
 

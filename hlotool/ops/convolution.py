@@ -385,7 +385,7 @@ def _met(size: int, places: int, row: WindowDimension) -> int:
     return found
 
 
-@op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums",), source=SPECIFICATION,
+@op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums", "relayouts"), source=SPECIFICATION,
     lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",),
                       ("feature_group_count", "batch_group_count"),
                       {"window": _is_kernels, "dim_labels": _are_all_known}), draw=_draw_convolution,

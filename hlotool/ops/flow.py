@@ -5,6 +5,7 @@
     effect     what an operation reads or does besides its operands and its result
     step       the part of an asynchronous operation that it is
     is_free    the value has a place already when the program runs
+    updates    the operands in whose place the result may be
 
 `flow_of(instruction)` answers for one instruction, `opcodes(question)` names all operations of which something holds,
 `has_effect(instruction)` tells whether more than its users may notice an instruction.
@@ -38,6 +39,10 @@ class Elements(enum.Enum):
     ASSEMBLED = "assembled"
     #: the operand's numbers in another type or at another precision
     CONVERTED = "converted"
+    #: the operands, in one tuple
+    PACKED = "packed"
+    #: one of the values in the operand
+    UNPACKED = "unpacked"
     #: from no operand: parameters, constants, what is read from outside
     GIVEN = "given"
 
@@ -107,7 +112,11 @@ class Flow:
     calls: Calls = Calls.NONE
     effect: Effect = Effect.NONE
     step: Step | None = None
+    #: True if the value has a place already when the program runs
     is_free: bool = False
+    #: the operands over which the result may be written though other elements stay: the first, and the one behind the
+    #: last
+    updates: tuple[int, int | None] | None = None
 
     @property
     def forwards(self) -> bool:
@@ -128,6 +137,11 @@ class Flow:
     def moves(self) -> bool:
         """True if every element of the result is an element of an operand, bit by bit."""
         return self.elements in _MOVING and self.step is None
+
+    @property
+    def packs(self) -> bool:
+        """True if it puts values into a tuple, or takes one out."""
+        return self.elements in _PACKING
 
     @property
     def keeps(self) -> bool:
@@ -182,7 +196,8 @@ class Flow:
 
 _REARRANGING = frozenset({Elements.FORWARDED, Elements.REARRANGED})
 _REPEATING = _REARRANGING | {Elements.REPEATED}
-_MOVING = _REPEATING | {Elements.PICKED, Elements.ASSEMBLED}
+_PACKING = frozenset({Elements.PACKED, Elements.UNPACKED})
+_MOVING = _REPEATING | _PACKING | {Elements.PICKED, Elements.ASSEMBLED}
 _KEEPING = _REPEATING | {Elements.CONVERTED}
 _ENTERING = frozenset({Calls.INLINE, Calls.FUSED, Calls.LOOP, Calls.BRANCHES})
 _IN_PLACE = frozenset({Calls.INLINE, Calls.FUSED})

@@ -243,7 +243,7 @@ def _draw_gather(d: Draw) -> None:
     lowering=Lowering(_emit_gather, _lift_gather, ("stablehlo.gather", "stablehlo.torch_index_select"),
                       (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather,
-    boundaries=of_gather, cost=reads_a_part, flow=PICKS)
+    boundaries=of_gather, cost=reads_a_part, flow=PICKS, flags=("relayouts",))
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -434,7 +434,7 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
     draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter,
-    flow=Flow(calls=Calls.UPDATER))
+    flow=Flow(calls=Calls.UPDATER, updates=(0, 1)))
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

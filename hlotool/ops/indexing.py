@@ -153,7 +153,7 @@ def _draw_dynamic_update_slice(d: Draw) -> None:
 @op(dynamic_update_slice_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)),
     draw=_draw_dynamic_update_slice, boundaries=of_dynamic_update_slice, cost=updates_a_part,
-    flow=Flow(Elements.ASSEMBLED, (0, 2)))
+    flow=Flow(Elements.ASSEMBLED, (0, 2), updates=(0, 1)))
 def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, shape: Shape) -> Array:
     """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
 

@@ -9,6 +9,7 @@ from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.curves import DEFINITE, POSITIVE
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.flow import Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
@@ -59,7 +60,7 @@ def _cost_of_cholesky(instruction: HloInstruction) -> int:
 
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
     element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_cholesky,
-    cost=_cost_of_cholesky, curve=DEFINITE)
+    cost=_cost_of_cholesky, curve=DEFINITE, flow=Flow(updates=(0, 1)))
 def cholesky(a: Array, *, lower: bool = False) -> Array:
     """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U.
 
@@ -144,7 +145,7 @@ def _cost_of_triangular_solve(instruction: HloInstruction) -> int:
 @op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",),
     source=SPECIFICATION, lowering=Lowering(
     _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve,
-    cost=_cost_of_triangular_solve, curve=POSITIVE)
+    cost=_cost_of_triangular_solve, curve=POSITIVE, flow=Flow(updates=(1, None)))
 def triangular_solve(a: Array, b: Array, *, left_side: bool = False, lower: bool = False, unit_diagonal: bool = False,
                      transpose_a: str) -> Array:
     """Solve op(a) * x = b (left_side) or x * op(a) = b for x, op being what transpose_a names.

@@ -115,7 +115,7 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
                       ("dimensions",)),
-    draw=_draw_broadcast, cost=moves, flow=REPEATS)
+    draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",))
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -158,7 +158,7 @@ def _draw_transpose(d: Draw) -> None:
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES)
+    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES, flags=("relayouts",))
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 

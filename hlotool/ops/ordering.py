@@ -133,7 +133,7 @@ def _lift_domain(r: Reader) -> HloInstruction:
 
 
 @op(domain_shape, lowering=Lowering(passed_through, _lift_domain, ("mhlo.domain",)), draw=_draw_domain, cost=is_free,
-    source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", flow=ORDERS)
+    source="XLA, xla/hlo/ir/hlo_instructions.h: HloDomainInstruction", flow=ORDERS, flags=("relayouts",))
 def domain(operand: Any, *, domain: Domain) -> Any:
     """The operand; marks where the sharding of values changes.
 

@@ -111,7 +111,8 @@ _cost_of_reduce = folds(_folded)
 
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
     ulps=4.0,
-    source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES)
+    source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES,
+    flags=("relayouts",))
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 

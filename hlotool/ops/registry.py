@@ -114,10 +114,11 @@ class Op:
     #: element families or names that the first operand may have; empty: any
     element_types: tuple[str, ...] = ()
     #: what it is: elementwise, commutative, collective, ...; of collectives `uniform` ones give every device of a group
-    #: the same, and several `combinable` ones may be one. Its place in the error model: of the elementwise ones `exact`
-    #: ones never round; results of `ieee` ones are defined to the last bit; `expanded` ones are computed in several
-    #: steps of the type; `sums` add up products in an order of their own; what is `backward` stable is as exact as if
-    #: its operands had been rounded
+    #: the same, and several `combinable` ones may be one; `relayouts` ones may lay their result out unlike their
+    #: operands, `mixed` ones take floats of several precisions. Its place in the error model: of the elementwise ones
+    #: `exact` ones never round; results of `ieee` ones are defined to the last bit; `expanded` ones are computed in
+    #: several steps of the type; `sums` add up products in an order of their own; what is `backward` stable is as
+    #: exact as if its operands had been rounded
     flags: frozenset[str] = frozenset()
     #: how values flow through it (see flow.py)
     flow: Flow = COMPUTES

@@ -55,7 +55,7 @@ def _draw_reshape(d: Draw) -> None:
 
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES)
+    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",))
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -120,7 +120,7 @@ def _draw_dynamic_reshape(d: Draw) -> None:
 
 @op(dynamic_reshape_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_dynamic_reshape, _lift_dynamic_reshape, ("stablehlo.dynamic_reshape",)),
-    draw=_draw_dynamic_reshape, cost=moves, flow=REARRANGES)
+    draw=_draw_dynamic_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",))
 def dynamic_reshape(operand: Array, *dim_sizes: Array) -> Array:
     """Reshape to sizes that are known when the program runs.
 
@@ -158,7 +158,7 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 @op(copy_shape, lowering=Lowering(_emit_copy, _lift_copy, ("tensor.cast", "mhlo.copy")),
-    flags=("elementwise", "exact"), source=SPECIFICATION, cost=moves, flow=FORWARDS)
+    flags=("elementwise", "exact", "relayouts"), source=SPECIFICATION, cost=moves, flow=FORWARDS)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 
@@ -240,7 +240,7 @@ def _draw_bitcast(d: Draw) -> None:
 
 
 @op(bitcast_shape, lowering=Lowering(_emit_bitcast, _lift_bitcast, ("mhlo.bitcast",)), source=SPECIFICATION,
-    draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True))
+    draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True), flags=("relayouts",))
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 

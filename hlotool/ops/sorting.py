@@ -96,7 +96,8 @@ _cost_of_sort = folds(_comparisons)
 
 @op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",), ("dimensions", "to_apply")),
     source=SPECIFICATION,
-    draw=_draw_sort, agreement=alike, cost=_cost_of_sort, flow=Flow(Elements.ASSEMBLED, calls=Calls.COMPARATOR))
+    draw=_draw_sort, agreement=alike, cost=_cost_of_sort,
+    flow=Flow(Elements.ASSEMBLED, calls=Calls.COMPARATOR, updates=(0, None)), flags=("mixed",))
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 

@@ -35,7 +35,7 @@ def _draw_tuple(d: Draw) -> None:
 
 
 @op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION,
-    draw=_draw_tuple, cost=is_free, flow=Flow(Elements.ASSEMBLED, is_free=True))
+    draw=_draw_tuple, cost=is_free, flow=Flow(Elements.PACKED, is_free=True))
 def tuple_(*elements: Any) -> Any:
     """The operands as one tuple; none give the empty tuple."""
     return elements
@@ -70,7 +70,7 @@ def _draw_get_tuple_element(d: Draw) -> None:
 @op(get_tuple_element_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",),
                       ("index",)),
-    draw=_draw_get_tuple_element, cost=is_free, flow=Flow(Elements.PICKED, (0, 1), is_free=True))
+    draw=_draw_get_tuple_element, cost=is_free, flow=Flow(Elements.UNPACKED, (0, 1), is_free=True))
 def get_tuple_element(operand: Any, *, index: int) -> Any:
     """One element of a tuple.
 

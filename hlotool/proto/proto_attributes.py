@@ -48,9 +48,14 @@ def _readers_of(opcode: str, present: tuple[str, ...]) -> list[tuple[str, Reader
 
 # Called computations
 
-_ROLES = {"while": ("body", "condition"), "select-and-scatter": ("select", "scatter")}
-_APPLYING = ("call", "map", "reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-scatter", "scatter",
-             "sort", "topk", "scan")
+
+def _roles(opcode: str) -> tuple[str, ...]:
+    """Return the attributes that name what an instruction calls, in the order of its message."""
+    if opcode == "while":
+        return "body", "condition"
+    if opcode == "select-and-scatter":
+        return "select", "scatter"
+    return ("calls" if opcode == "fusion" or opcode.startswith("async-") else "to_apply",)
 
 
 def _called(instruction: Instruction, called: tuple[HloComputation, ...]) -> dict[str, Any]:
@@ -64,7 +69,7 @@ def _called(instruction: Instruction, called: tuple[HloComputation, ...]) -> dic
         return {"branch_computations": called}
     if opcode == "custom-call":
         return {"called_computations": called}
-    roles = _ROLES.get(opcode, ("to_apply" if opcode in _APPLYING else "calls",))
+    roles = _roles(opcode)
     if len(roles) != len(called):
         raise ProtoError(INCONSISTENT, f"{opcode} calls {len(called)} computations, it has {len(roles)}")
     return dict(zip(roles, called, strict=True))

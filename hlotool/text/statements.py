@@ -41,13 +41,12 @@ TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computat
 _NAME = re.compile(NAME)
 #: kinds of attributes that name what an instruction calls or waits for
 _NAMING = (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS)
-_REDUCING = ("all-reduce", "all-reduce-start", "reduce-scatter")
 
 
-def lacks_channel(opcode: str, attributes: Mapping[str, Any]) -> bool:
+def lacks_channel(attributes: Mapping[str, Any]) -> bool:
     """Return True if use_global_device_ids lacks the channel_id that it needs, which reading refuses."""
-    return (opcode in _REDUCING and bool(attributes.get("use_global_device_ids")) and "channel_id" not in attributes
-            and "mode" not in attributes)
+    return ("to_apply" in attributes and bool(attributes.get("use_global_device_ids"))
+            and "channel_id" not in attributes and "mode" not in attributes)
 
 
 class StatementReader:
@@ -80,7 +79,7 @@ class StatementReader:
         values |= self.attributes(cut.attributes, body, instruction)
         instruction.metadata = values.pop("metadata", None)
         instruction.attributes = Attributes(values) if values else NO_ATTRIBUTES
-        if lacks_channel(cut.opcode, values):
+        if lacks_channel(values):
             self._reports.report(CHANNEL_NEEDED, f"{cut.opcode} has use_global_device_ids=true and no channel_id",
                                  cut.opcode_start, cut.opcode_start + len(cut.opcode), help="add channel_id=1")
         self._define(body, cut, instruction)

@@ -139,7 +139,7 @@ def broken_values(module: HloModule) -> Iterator[str]:
 
 def _lack_of_channel(instruction: HloInstruction) -> str:
     """Report attributes that reading refuses together."""
-    lacks = lacks_channel(instruction.opcode, instruction.attributes)
+    lacks = lacks_channel(instruction.attributes)
     return f"{instruction.name} has use_global_device_ids and no channel_id" if lacks else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
@@ -96,6 +97,20 @@ def _group_size(module: HloModule, instruction: HloInstruction, groups: object) 
     return partitions if instruction.attributes.get("channel_id") and partitions > 1 else replicas
 
 
+_Sent: TypeAlias = Callable[[HloInstruction, int], int]
+#: opcode -> bytes that each of n devices sends
+_SENT: dict[str, _Sent] = {}
+
+
+def _sends(*opcodes: str) -> Callable[[_Sent], _Sent]:
+    """Register the bytes that each device sends in a collective."""
+    def register(sent: _Sent) -> _Sent:
+        _SENT.update(dict.fromkeys(opcodes, sent))
+        return sent
+
+    return register
+
+
 def _operands(instruction: HloInstruction) -> int:
     return sum(o.shape.nbytes for o in instruction.operands)
 
@@ -104,17 +119,26 @@ def _share(size: int, devices: int, times: int = 1) -> int:
     return times * size * (devices - 1) // devices if devices > 1 else 0
 
 
+@_sends("all-reduce")
+def _reduced(instruction: HloInstruction, devices: int) -> int:
+    return _share(_operands(instruction), devices, 2)
+
+
+@_sends("all-gather")
+def _gathered(instruction: HloInstruction, devices: int) -> int:
+    return _operands(instruction) * (devices - 1) if devices > 1 else 0
+
+
+@_sends("reduce-scatter", "all-to-all")
+def _scattered(instruction: HloInstruction, devices: int) -> int:
+    return _share(_operands(instruction), devices)
+
+
+@_sends("ragged-all-to-all")
+def _ragged(instruction: HloInstruction, devices: int) -> int:
+    return instruction.operands[0].shape.nbytes if devices > 1 and instruction.operands else 0
+
+
+@_sends("collective-broadcast", "collective-permute")
 def _all(instruction: HloInstruction, devices: int) -> int:
     return _operands(instruction) if devices > 1 else 0
-
-
-#: opcode -> bytes that each of n devices sends
-_SENT: dict[str, Callable[[HloInstruction, int], int]] = {
-    "all-reduce": lambda i, n: _share(_operands(i), n, 2),
-    "all-gather": lambda i, n: _operands(i) * (n - 1) if n > 1 else 0,
-    "reduce-scatter": lambda i, n: _share(_operands(i), n),
-    "all-to-all": lambda i, n: _share(_operands(i), n),
-    "ragged-all-to-all": lambda i, n: i.operands[0].shape.nbytes if n > 1 and i.operands else 0,
-    "collective-broadcast": _all,
-    "collective-permute": _all,
-}

@@ -17,13 +17,10 @@ from hlotool.ir import (
     callees_first,
     no_collection,
 )
-from hlotool.ops import FREE, OPS, Cost, traffic
+from hlotool.ops import FREE, OPS, Cost, flow_of, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
 from hlotool.passes.origins import origin_of
 from hlotool.passes.trip_counts import trip_count
-
-#: instructions that run other computations, and cost what these do
-_CONTROL = frozenset(("call", "while", "conditional", "async-start"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ def module_cost(module: HloModule) -> ModuleCost:
                 conditionals.append(instruction)
             elif instruction.opcode == "custom-call" and costs.is_opaque(instruction):
                 opaque.append(instruction)
-            if instruction.opcode not in _CONTROL:
+            if not flow_of(instruction).branches_off:
                 rows.append(CostRow(instruction, computation, times, costs.once(instruction)))
     return ModuleCost(module, rows, costs.unknown, opaque, conditionals)
 
@@ -218,7 +215,7 @@ class _Costs:
 
     def runs_of(self, instruction: HloInstruction) -> list[tuple[HloComputation, int]]:
         """Computations that an instruction runs as a whole, and how often."""
-        if instruction.opcode not in _CONTROL:
+        if not flow_of(instruction).branches_off:
             return []
         called = instruction.called_computations()
         if instruction.opcode == "while" and len(called) == 2:

@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, Shape, post_order
-from hlotool.ops import OPS
+from hlotool.ops import OPS, flow_of, is_a
 
-#: operations whose result takes their first operand's place where nobody reads that later
+#: operations of which the result's place is their first operand's, but for what is updated
 _UPDATES = frozenset(("dynamic-update-slice", "scatter"))
-_IN_PLACE = _UPDATES | {"sort", "triangular-solve", "cholesky"}
 #: bitcasts in a row that are looked through
 _LONGEST_CHAIN = 1_000
 
 
 def overwritten(instruction: HloInstruction) -> Sequence[HloInstruction]:
     """Operands over which a result may be written."""
-    if instruction.opcode == "sort":
-        return instruction.operands
-    if instruction.opcode in _IN_PLACE:
-        return instruction.operands[:1] if instruction.opcode != "triangular-solve" else instruction.operands[1:]
-    record = OPS.get(instruction.opcode)
-    if record is not None and "elementwise" in record.flags and not record.flow.forwards:
+    flow = flow_of(instruction)
+    if flow.updates is not None:
+        return instruction.operands[slice(*flow.updates)]
+    if is_a(instruction, "elementwise") and not flow.forwards:
         return [o for o in instruction.operands if _is_alike(o.shape, instruction.shape)]
     if instruction.opcode != "fusion":
         return ()
@@ -84,7 +81,7 @@ def _passed_through(computation: HloComputation) -> set[HloInstruction]:
         for place, operand in enumerate(instruction.operands):
             keeps = is_plain and operand.shape.dims == instruction.shape.dims
             keeps = keeps or instruction.opcode == "bitcast"
-            keeps = keeps or (instruction.opcode in _IN_PLACE and place == 0)
+            keeps = keeps or (flow_of(instruction).updates is not None and place == 0)
             if instruction in elementwise and instruction not in other and keeps:
                 elementwise.add(operand)
             elif instruction is not computation.root or instruction.opcode != "tuple":

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from hlotool.ops import Cost
+from hlotool.ops import Cost, is_a
 from hlotool.passes.cost.module_costs import CostRow, ModuleCost
-
-#: operations whose arithmetic matrix units do
-_PRODUCTS = frozenset(("dot", "convolution", "ragged-dot", "scaled-dot"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def _row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
     """Each instruction's least times on a device."""
     for row in cost.rows:
         products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
-                    for p in cost.parts(row) if p.instruction.opcode in _PRODUCTS and row.executions]
+                    for p in cost.parts(row) if is_a(p.instruction, "sums") and row.executions]
         yield RowTime(row, _compute_seconds(row.once, products, device) * row.executions,
                       row.once.bytes / device.bandwidth * row.executions)
 

@@ -14,18 +14,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.ops import Step, flow_of, opcodes
 from hlotool.passes.cost.overwriting import updated_in_place
 
 #: a tuple's table holds an address for each member
 ADDRESS = 8
-#: results that are their operand under another name or in another form
-_VIEWS = frozenset(("bitcast", "opt-barrier", "add-dependency", "domain"))
-#: ends of asynchronous chains that give something else than a part of the state
-_TRANSFERS = frozenset(("send-done", "recv-done"))
-#: instructions that run computations which need memory of their own; others apply theirs element by element
-RUNS = frozenset(("call", "while", "conditional", "async-start"))
+#: operations that run computations which need memory of their own; others apply theirs element by element
+RUNS = opcodes(lambda flow: flow.branches_off)
 #: of these, those whose computations take their operands as they are
-_PASSES_ON = frozenset(("call", "while", "conditional"))
+_PASSES_ON = opcodes(lambda flow: flow.branches_off and flow.step is None)
 NEVER = 1 << 62
 
 
@@ -228,7 +225,9 @@ class Timeline:
         for tree in given if not is_loop else ():
             for buffer in buffers(tree, tables=True):
                 self._read(buffer, time)
-        if given and (opcode in _VIEWS or (opcode.endswith(("-done", "-update")) and opcode not in _TRANSFERS)):
+        flow = flow_of(instruction)
+        is_awaited = flow.step not in (None, Step.START) and not flow.acts
+        if given and (is_awaited or (flow.is_free and flow.rearranges)):
             return _view(given[0], instruction)
         return self._result(instruction, given, time)
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from hlotool.ir import Attributes, HloInstruction, Shape
 from hlotool.ir.arrays import np
+from hlotool.ops import Elements, opcodes
 from hlotool.passes.edit import ComputationEditor
 from hlotool.passes.legalize.legacy_rules import MISFIT, Inexact, on_opcode
 
-#: what gives zeros of zeros, and does nothing else
-_ZERO_KEEPING = frozenset({"bitcast", "broadcast", "convert", "copy", "opt-barrier", "reshape", "slice", "transpose"})
+#: operations that give zeros of zeros
+_ZERO_KEEPING = opcodes(lambda flow: flow.step is None and (flow.keeps or flow.elements is Elements.PICKED))
 
 
 def _has_token(instruction: HloInstruction) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, define
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, Sharding, called_by, callees_first
+from hlotool.ops import OPS, Effect, Step, opcodes
 from hlotool.passes.edit import PRED, ComputationEditor, Editing, clone_computation
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.legalize.legacy_rules import HISTORY, MISFIT
@@ -27,17 +28,18 @@ NO_WAY_FOR_TOKEN = define("L101", "no-way-for-token", "an operation without a to
                           "can hand none in or out", HISTORY)
 
 TOKEN = Shape.token()
-#: number of operands that each operation had without its token
-TOKEN_TAKERS = {"send": 1, "recv": 0, "infeed": 0, "outfeed": 1}
-_DONES = {"send-done": "send", "recv-done": "recv"}
-_CARRIERS = ("while", "call", "conditional")
+_HOST = opcodes(lambda flow: bool(flow.effect & Effect.HOST))
+_DONES = _HOST & opcodes(lambda flow: flow.step is Step.DONE)
+#: operations that take a token, the last of their operands
+TOKEN_TAKERS = _HOST - _DONES
+_CARRIERS = opcodes(lambda flow: flow.branches_off and flow.step is None)
 _BRANCHES = ("true_computation", "false_computation", "branch_computations")
 
 
 def lacks_token(instruction: HloInstruction) -> bool:
     """Whether the instruction takes a token today, and is in the form without a token."""
-    bare = TOKEN_TAKERS.get(instruction.opcode)
-    return bare is not None and len(instruction.operands) == bare
+    opcode = instruction.opcode
+    return opcode in TOKEN_TAKERS and len(instruction.operands) == len(OPS[opcode].operands) - 1
 
 
 def thread_tokens(editor: Editing) -> Iterator[Diagnostic]:
@@ -77,7 +79,7 @@ def _shape_problem(instruction: HloInstruction) -> str | None:
     """What is odd about an instruction without a token, or one that uses it."""
     opcode, shape = instruction.opcode, instruction.shape
     begun = [o for o in instruction.operands if o.opcode in ("send", "recv") and lacks_token(o)]
-    if begun and _DONES.get(opcode) != begun[0].opcode:
+    if begun and opcode != f"{begun[0].opcode}-done":
         return f"{opcode} uses a {begun[0].opcode}, which only its done may"
     if begun and opcode == "recv-done":
         value = begun[0].shape.elements[0] if begun[0].shape.elements else None

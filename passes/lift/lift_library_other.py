@@ -104,7 +104,8 @@ def softmax(call: Call) -> HloInstruction:
 
 def softmax_along(call: Call, value: HloInstruction, axis: int) -> HloInstruction:
     """The softmax of a value along one dimension."""
-    powers = call.add("exponential", [call.add("subtract", [value, folded(call, value, axis, "maximum")])])
+    centred = call.add("subtract", [value, folded(call, value, axis, "maximum")])
+    powers = call.add("exponential", [centred])
     return call.add("divide", [powers, folded(call, powers, axis, "add")])
 
 
@@ -132,7 +133,8 @@ def layer_norm(call: Call) -> HloInstruction:
     square = call.add("multiply", [centred, centred])
     variance = call.scaled(folded(call, square, axis, "add"), 1 / count)
     epsilon = call.splat(float_of(int(config["epsilon_typecast"])), variance.shape)
-    value = call.add("multiply", [centred, call.add("rsqrt", [call.add("add", [variance, epsilon])])])
+    shifted = call.add("add", [variance, epsilon])
+    value = call.add("multiply", [centred, call.add("rsqrt", [shifted])])
     for opcode, operand in zip(("multiply", "add") if words != "SHIFT" else ("add",), call.operands[1:], strict=False):
         vector = call.cast(operand, value.shape.element_type)
         value = call.add(opcode, [value, call.spread(vector, value.shape, (axis,))])

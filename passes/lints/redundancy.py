@@ -345,7 +345,7 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
 
 
 #: operations that compute nothing
-_MOVES = opcodes(lambda flow: flow.keeps or flow.elements is Elements.PICKED) | {"iota"}
+_MOVES = opcodes(lambda flow: flow.keeps or flow.packs or flow.elements is Elements.PICKED) | {"iota"}
 
 
 @rule("W107", "repeated-output", on=("tuple",), severity=Severity.INFO, default_on=False)

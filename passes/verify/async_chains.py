@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-
-#: what hands its first operand on, whole
-_PASSING = frozenset({"opt-barrier", "domain", "copy", "add-dependency", "custom-call", "async-update"})
+from hlotool.ops import Step, flow_of
 
 Path = tuple[int, ...]
 
@@ -50,7 +48,7 @@ class Chains:
             yield from ((c.root, path) for c in _bodies(value) if c.root is not None)
             if opcode == "while" and operands:
                 yield operands[0], path
-        elif (opcode in _PASSING or opcode.endswith("-update")) and operands:
+        elif (flow_of(value).forwards or flow_of(value).step is Step.UPDATE or opcode == "custom-call") and operands:
             yield operands[0], path
 
     def _given(self, parameter: HloInstruction, path: Path) -> Iterator[tuple[HloInstruction, Path]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import ASYNC_STEPS, OPS
+from hlotool.ops import ASYNC_STEPS, OPS, Step, opcodes
 from hlotool.passes.codes import (
     ASYNC_ALIASING,
     ASYNC_BODY,
@@ -23,11 +23,10 @@ from hlotool.passes.verify.call_checks import MAIN, thread_of
 from hlotool.passes.verify.shape_checks import agrees
 
 #: starts that have exactly one user, their own done
-_PAIRED = frozenset({"all-reduce-start", "all-gather-start", "copy-start", "collective-permute-start"})
-#: what may hand on a value in flight
-_CARRIERS = frozenset({
-    "tuple", "get-tuple-element", "while", "call", "conditional", "opt-barrier", "domain", "copy", "parameter",
-    "add-dependency"})
+_PAIRED = opcodes(lambda flow: flow.step is Step.START and not flow.acts and not flow.enters)
+#: operations that may forward a value in flight
+_CARRIERS = opcodes(lambda flow: flow.packs or flow.forwards or (flow.branches_off and flow.step is None)) | {
+    "parameter"}
 _CARRIER_TARGETS = frozenset({
     "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding",
     "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"})

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ops import opcodes
 from hlotool.passes.codes import BUFFER_ALIASING, BUFFER_PLACE, BUFFER_WRITERS, PIN
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.verify.async_checks import step_of
 
-#: what buffers pass through
-_CARRIERS = frozenset({
-    "tuple", "get-tuple-element", "custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion",
-    "parameter", "opt-barrier"})
-_WRITERS = frozenset({"custom-call", "dynamic-update-slice", "while", "conditional", "call", "fusion"})
-#: what gives the buffers of its operands as they are
-_HANDING_ON = frozenset({"tuple", "get-tuple-element", "opt-barrier"})
+#: operations that give the buffers of their operands as they are
+_FORWARDING = opcodes(lambda flow: flow.packs) | {"opt-barrier"}
+_WRITERS = opcodes(lambda flow: flow.enters and flow.step is None) | {"custom-call", "dynamic-update-slice"}
+#: operations that buffers pass through
+_CARRIERS = _FORWARDING | _WRITERS | {"parameter"}
 
 
 def verify_buffers(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
@@ -111,7 +110,7 @@ def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnos
     """Report buffers that more than one user may write; tuples only forward them."""
     users = computation.users()
     for instruction in computation.instructions:
-        if instruction.opcode in _HANDING_ON or not _holds(instruction.shape):
+        if instruction.opcode in _FORWARDING or not _holds(instruction.shape):
             continue
         for index, leaf in instruction.shape.leaves():
             writers = _writers_of(instruction, index, users) if leaf.is_buffer else []

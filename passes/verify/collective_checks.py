@@ -8,25 +8,25 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
-from hlotool.ops import GroupMode, group_mode_of
+from hlotool.ops import OPS, GroupMode, group_mode_of, opcodes, with_flag
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
 
-#: collectives whose groups may be left out, or that have none
-_WITHOUT_GROUPS = frozenset({"all-reduce", "all-reduce-start", "collective-permute", "collective-permute-start"})
+#: operations by which devices exchange data
+_EXCHANGES = opcodes(lambda flow: flow.exchanges)
 #: collectives whose result is longer or shorter than the operand by the size of the groups
-_RESIZES = frozenset({"all-gather", "all-gather-start", "reduce-scatter"})
+_RESIZES = frozenset(opcode for opcode in with_flag("combinable") if OPS[opcode].attribute("dimensions"))
 
 
 def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """Report faults of the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
-    if "replica_groups" not in contents.attributes and contents.opcodes.isdisjoint(_WITHOUT_GROUPS):
+    if "replica_groups" not in contents.attributes and contents.opcodes.isdisjoint(_EXCHANGES):
         return
     replicas = int(module.attributes.get("replica_count", 1))
     partitions = int(module.attributes.get("num_partitions", 1))
     constrained: dict[bool, HloInstruction] = {}
-    found = {*contents.having("replica_groups"), *contents.of(_WITHOUT_GROUPS)}
+    found = {*contents.having("replica_groups"), *contents.of(_EXCHANGES)}
     for instruction in sorted(found, key=lambda i: i.offset):
         attributes = instruction.attributes
         groups = attributes.get("replica_groups")

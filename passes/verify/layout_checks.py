@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
-from hlotool.ops import ASYNC_STEPS
+from hlotool.ops import flow_of, opcodes, with_flag
 from hlotool.passes.codes import (
     ELEMENT_SIZE,
     HOST_RESULT,
@@ -24,18 +24,9 @@ from hlotool.passes.instruction_findings import report
 FAST, HOST = 1, 5
 #: operations whose result may be laid out unlike their operands; all others keep the layout of every operand of the
 #: result's rank. Source: XLA, LayoutAssignment::InstructionCanChangeLayout
-_CHANGES = frozenset({
-    "after-all", "batch-norm-grad", "batch-norm-inference", "batch-norm-training", "bitcast", "broadcast",
-    "call", "collective-permute-done", "collective-permute-start", "conditional", "constant", "convolution",
-    "copy", "copy-done", "copy-start", "custom-call", "domain", "dot", "dynamic-reshape", "fusion", "gather",
-    "get-dimension-size", "get-tuple-element", "infeed", "iota", "outfeed", "parameter", "partition-id",
-    "ragged-dot", "recv", "recv-done", "reduce", "replica-id", "reshape", "rng", "rng-bit-generator",
-    "rng-get-and-update-state", "scaled-dot", "scan", "send", "send-done", "topk", "transpose", "tuple",
-})
-#: asynchronous operations that keep layouts; the others may change them
-_KEEPING_STARTS = frozenset({"all-reduce-start", "all-reduce-done", "all-gather-start", "all-gather-done"})
-#: operations that pass their operand on, layout and all: the first operand's, at a tuple index where there is one
-_PASSES = frozenset({"opt-barrier", "copy-done", "domain", "add-dependency"})
+_CHANGES = with_flag("relayouts")
+#: operations that forward their operand, layout and all
+_PASSES = opcodes(lambda flow: flow.forwards and flow.is_free) | {"copy-done"}
 
 
 def verify_layouts(module: HloModule, profile: str) -> Iterator[Diagnostic]:
@@ -61,7 +52,7 @@ def _space(shape: Shape) -> int:
 
 def _findings(i: HloInstruction, is_fused: bool, profile: str) -> Iterator[tuple[str, str]]:
     yield from _wrong_layout(i, is_fused)
-    if i.opcode in _KEEPING_STARTS or (i.opcode not in _CHANGES and not i.opcode.endswith(ASYNC_STEPS)):
+    if i.opcode not in _CHANGES:
         yield from _changed_layout(i)
     yield from _memory(i)
     name = i.metadata.fields.get("scheduling_name") if i.metadata is not None else None
@@ -82,7 +73,7 @@ def _wrong_layout(i: HloInstruction, is_fused: bool) -> Iterator[tuple[str, str]
     elif i.opcode in _PASSES | {"dynamic-update-slice"} and i.operands:
         expected = i.operands[0].shape.elements[0] if i.opcode == "copy-done" and i.operands[0].shape.elements else (
             i.operands[0].shape)
-    elif i.opcode in ("while", "call", "fusion", "conditional") and i.called_computations():
+    elif flow_of(i).enters and flow_of(i).step is None and i.called_computations():
         root = i.called_computations()[-1].root
         expected = root.shape if root is not None else None
     elif i.opcode == "copy" and i.operands and HOST in (_space(i.shape), _space(i.operands[0].shape)):

@@ -30,9 +30,12 @@ FAMILIES = {
         "reshape", "dynamic-reshape", "bitcast", "transpose", "reverse"}),
     "repeats": (lambda f: f.repeats and not f.rearranges, {"broadcast"}),
     "picks": (lambda f: f.elements is Elements.PICKED, {
-        "slice", "dynamic-slice", "gather", "set-dimension-size", "get-tuple-element"}),
+        "slice", "dynamic-slice", "gather", "set-dimension-size"}),
     "assembles": (lambda f: f.elements is Elements.ASSEMBLED and not f.exchanges, {
-        "concatenate", "pad", "dynamic-update-slice", "select", "sort", "tuple", "after-all"}),
+        "concatenate", "pad", "dynamic-update-slice", "select", "sort", "after-all"}),
+    "packs": (lambda f: f.packs, {"tuple", "get-tuple-element"}),
+    "updates": (lambda f: f.updates is not None, {
+        "dynamic-update-slice", "scatter", "sort", "cholesky", "triangular-solve"}),
     "converts": (lambda f: f.elements is Elements.CONVERTED, {
         "convert", "bitcast-convert", "reduce-precision", "stochastic-convert"}),
     "given": (lambda f: f.elements is Elements.GIVEN, {
