@@ -130,31 +130,25 @@ def test_rooms_are_entered_by_their_faces():
     assert not wrong, "\n".join(wrong)
 
 
-def typing_lines(tree: ast.AST) -> set[int]:
-    """The lines of imports that only type checkers see."""
-    guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    return {inner.lineno for node in guarded for inner in ast.walk(node)
-            if isinstance(inner, (ast.Import, ast.ImportFrom))}
-
-
 def test_no_circles_inside_rooms():
-    """Files of a room that import each other in a circle are one file, or one too many."""
+    """Files of a room that import each other in a circle, if only for types, are one file, or one too many."""
     modules = {module_name(path) for _, path in FILES}
     sorter: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
     for room, path in FILES:
         if path.name == "__init__.py":
             continue
-        unseen = typing_lines(ast.parse(path.read_text("utf-8")))
-        sorter.add(module_name(path), *(module for line, module in imports_of(path) if line not in unseen
-                                        and module in modules and room_of(module) == room
+        sorter.add(module_name(path), *(module for _, module in imports_of(path)
+                                        if module in modules and room_of(module) == room
                                         and module != module_name(path) and module.count(".") > 1
-                                        and module not in FACES))
+                                        and module not in FACES and (module_name(path), module) not in OPEN))
     try:
         sorter.prepare()
     except graphlib.CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+#: circles that are still to be opened
+OPEN = {("hlotool.ops.table", "hlotool.ops.registry")}
 FACES = {module_name(path) for _, path in FILES if path.name == "__init__.py"}
 
 
