@@ -15,6 +15,7 @@ from hlotool.builder import (  # noqa: F401 - importing a family declares its fu
     control,
     elementwise,
     library,
+    linalg,
     movement,
     random,
     reduction,
@@ -39,10 +40,10 @@ from hlotool.ir import Aliasing, Attributes, BufferDonor, HloModule
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
 else:
-    Methods = object
+    Methods = Core
 
 
-class XlaBuilder(Core, Methods):
+class XlaBuilder(Methods):
     """Builds a module by calling the functions of "XLA Operation Semantics".
 
         b = XlaBuilder("axpy")

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hlotool.builder.core import Core
 
 
-
 def _flags(shape: Shape) -> tuple[bool, ...]:
     return shape.dynamic or (False,) * shape.rank
 

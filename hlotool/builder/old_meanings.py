@@ -28,8 +28,8 @@ def conv(b: Core, lhs: Any, rhs: Any, window_strides: Any = None, padding: Any =
          batch_group_count: int | None = None) -> XlaOp:
     """Dilations stand in the call; the roles of the dimensions are fixed."""
     return b.today("ConvGeneralDilated", lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None,
-                 1 if feature_group_count is None else feature_group_count,
-                 1 if batch_group_count is None else batch_group_count)
+                   1 if feature_group_count is None else feature_group_count,
+                   1 if batch_group_count is None else batch_group_count)
 
 
 def dot(b: Core, lhs: Any, rhs: Any) -> XlaOp:
@@ -133,7 +133,7 @@ def scatter_of_2022(b: Core, operands: Any, scatter_indices: Any, updates: Any, 
     numbers = {"update_window_dims": update_window_dims, "inserted_window_dims": inserted_window_dims,
                "scatter_dims_to_operand_dims": scatter_dims_to_operand_dims, "index_vector_dim": index_vector_dim}
     return b.today("Scatter", operands, scatter_indices, updates, update_computation, numbers, indices_are_sorted,
-                 unique_indices)
+                   unique_indices)
 
 
 def operands_first(args: Sequence[Any]) -> list[Any]:
@@ -310,4 +310,4 @@ def scatter_of_2025(b: Core, operands: Any, scatter_indices: Any, updates: Any, 
            "Scatter takes dimension_numbers, or update_window_dims, inserted_window_dims, "
            "scatter_dims_to_operand_dims and index_vector_dim one by one")
     return b.today("Scatter", operands, scatter_indices, updates, update_computation, given,
-                 indices_are_sorted, unique_indices)
+                   indices_are_sorted, unique_indices)

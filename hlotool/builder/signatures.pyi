@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Unpack
 
 from hlotool.builder.argument_types import Applied, Common, Ints, Operand, ShapeLike, Unnamed
+from hlotool.builder.core import Core
 from hlotool.builder.handles import XlaOp
 
-class Methods:
+class Methods(Core):
     def Abs(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Magnitude. The least integer stays itself; complex gives the component type."""
     def Acos(self, operand: Operand, result_accuracy: typing.Any = None, *, shape: ShapeLike | None = None,

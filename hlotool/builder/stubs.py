@@ -25,9 +25,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Unpack
 
 from hlotool.builder.argument_types import Applied, Common, Ints, Operand, ShapeLike, Unnamed
+from hlotool.builder.core import Core
 from hlotool.builder.handles import XlaOp
 
-class Methods:
+class Methods(Core):
 '''
 _WIDTH = 120
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

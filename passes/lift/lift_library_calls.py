@@ -10,7 +10,7 @@
 
 A call whose configuration does not say enough stays, and why is among the module's notes. The rules are in
 the files lift_library_*.py beside this one, a family of calls each, which are passes of their own and found by their
-names; LAPACK's routines as loops are in hlotool.builder.linalg.
+names; LAPACK's routines as loops are in hlotool.builder.linalg.lapack.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GROUP = "hlotool.library_calls"
 
 #: modules that declare rules: the files of this folder whose names begin so. LAPACK's routines are written with the
 #: builder, which stands on this room: they are loaded as other packages' rules are, by name.
-_FAMILIES = (*(f"hlotool.passes.lift.{file}" for file in library_files()), "hlotool.builder.linalg")
+_FAMILIES = (*(f"hlotool.passes.lift.{file}" for file in library_files()), "hlotool.builder.linalg.lapack")
 
 #: what a rule may stumble over in a configuration that is not as compilers write it
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ConstraintError)

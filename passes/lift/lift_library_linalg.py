@@ -9,7 +9,7 @@
     }                                             }
 
 Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops:
-see hlotool.builder.linalg.
+see hlotool.builder.linalg.lapack.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRANSPOSE = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 def lift_library_linalg(module: HloModule) -> HloModule:
     """The same module, changed in place, without LAPACK calls that HLO has operations for, or that loops can do."""
-    return lift_targets(module, __name__, "hlotool.builder.linalg")
+    return lift_targets(module, __name__, "hlotool.builder.linalg.lapack")
 
 
 def _letter(call: Call, config: dict[str, Any], name: str) -> str:

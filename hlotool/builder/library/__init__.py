@@ -6,14 +6,11 @@ Each is a builder function like all: a method, `b.ArgMax(x, 0)`, and free, `ArgM
 
 import hlotool.builder.library.bit_generators
 import hlotool.builder.library.constants
-import hlotool.builder.library.decompositions
 import hlotool.builder.library.distributions
 import hlotool.builder.library.dynamic_shapes
 import hlotool.builder.library.einsum
 import hlotool.builder.library.gamma
-import hlotool.builder.library.householder
 import hlotool.builder.library.loops
-import hlotool.builder.library.matrices
 import hlotool.builder.library.networks
 import hlotool.builder.library.polynomials
 import hlotool.builder.library.pooling
@@ -22,5 +19,4 @@ import hlotool.builder.library.reducers
 import hlotool.builder.library.slicing
 import hlotool.builder.library.sorting
 import hlotool.builder.library.special
-import hlotool.builder.library.systems
 import hlotool.builder.library.top_elements

@@ -14,40 +14,40 @@ from hlotool.ir import DTYPES
 from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
-def _scalar(b: Core, element_type: Any, value: Any) -> XlaOp:
+def _scalar(b: Methods, element_type: Any, value: Any) -> XlaOp:
     name = element_type_of(element_type)
     return b.constant_of(np.asarray(value).astype(DTYPES[name].numpy)) if name != "pred" else b.constant_of(bool(value))
 
 
 @function()
-def zero(b: Core, element_type: Any) -> XlaOp:
+def zero(b: Methods, element_type: Any) -> XlaOp:
     """The scalar 0."""
     return _scalar(b, element_type, 0)
 
 
 @function()
-def one(b: Core, element_type: Any) -> XlaOp:
+def one(b: Methods, element_type: Any) -> XlaOp:
     """The scalar 1."""
     return _scalar(b, element_type, 1)
 
 
 @function()
-def zeros(b: Core, shape: Any) -> XlaOp:
+def zeros(b: Methods, shape: Any) -> XlaOp:
     """Zeros in a shape."""
-    return b.today("Full", shape, zero(b, shape_of(shape).element_type))
+    return b.Full(shape, zero(b, shape_of(shape).element_type))
 
 
 @function()
-def constant_r0_with_type(b: Core, element_type: Any, value: Any) -> XlaOp:
+def constant_r0_with_type(b: Methods, element_type: Any, value: Any) -> XlaOp:
     """A number as a scalar of an element type."""
     return _scalar(b, element_type_of(element_type), value)
 
 
 @function()
-def scalar_like(b: Core, prototype: Any, value: Any) -> XlaOp:
+def scalar_like(b: Methods, prototype: Any, value: Any) -> XlaOp:
     """A number as a scalar of an operand's element type."""
     return _scalar(b, b.operand(prototype).element_type, value)
 
@@ -59,7 +59,7 @@ def _float(element_type: Any) -> str:
 
 
 @function()
-def epsilon(b: Core, element_type: Any) -> XlaOp:
+def epsilon(b: Methods, element_type: Any) -> XlaOp:
     """The distance from 1 to the next float."""
     name = _float(element_type)
     return _scalar(b, name, 2.0 ** -DTYPES[name].mantissa_bits)
@@ -79,13 +79,13 @@ def limits_of(name: str) -> tuple[Any, Any]:
 
 
 @function()
-def min_finite_value(b: Core, element_type: Any) -> XlaOp:
+def min_finite_value(b: Methods, element_type: Any) -> XlaOp:
     """The least finite element."""
     return _scalar(b, element_type, limits_of(element_type_of(element_type))[0])
 
 
 @function()
-def min_positive_normal_value(b: Core, element_type: Any) -> XlaOp:
+def min_positive_normal_value(b: Methods, element_type: Any) -> XlaOp:
     """The least float above zero that has all its digits."""
     import ml_dtypes
 
@@ -95,26 +95,26 @@ def min_positive_normal_value(b: Core, element_type: Any) -> XlaOp:
 
 
 @function()
-def max_finite_value(b: Core, element_type: Any) -> XlaOp:
+def max_finite_value(b: Methods, element_type: Any) -> XlaOp:
     """The greatest finite element."""
     return _scalar(b, element_type, limits_of(element_type_of(element_type))[1])
 
 
 @function()
-def min_value(b: Core, element_type: Any) -> XlaOp:
+def min_value(b: Methods, element_type: Any) -> XlaOp:
     """What no element is below: minus infinity, or the least integer."""
     name = element_type_of(element_type)
     return _scalar(b, name, -math.inf) if DTYPES[name].is_floating else min_finite_value(b, name)
 
 
 @function()
-def max_value(b: Core, element_type: Any) -> XlaOp:
+def max_value(b: Methods, element_type: Any) -> XlaOp:
     """What no element is above: infinity, or the greatest integer."""
     name = element_type_of(element_type)
     return _scalar(b, name, math.inf) if DTYPES[name].is_floating else max_finite_value(b, name)
 
 
 @function()
-def nan_value(b: Core, element_type: Any) -> XlaOp:
+def nan_value(b: Methods, element_type: Any) -> XlaOp:
     """Not a number."""
     return _scalar(b, _float(element_type), math.nan)

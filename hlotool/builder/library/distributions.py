@@ -14,7 +14,7 @@ from hlotool.builder.python_values import shape_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 #: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -23,42 +23,42 @@ _PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _PHILOX_WEYL = (0x9E3779B9, 0xBB67AE85)
 
 
-def _rotated(b: Core, word: XlaOp, by: int) -> Any:
-    return b.today("ShiftLeft", word, by) | b.today("ShiftRightLogical", word, 32 - by)
+def _rotated(b: Methods, word: XlaOp, by: int) -> Any:
+    return b.ShiftLeft(word, by) | b.ShiftRightLogical(word, 32 - by)
 
 
-def _word(b: Core, value: Any) -> XlaOp:
+def _word(b: Methods, value: Any) -> XlaOp:
     made = b.operand(value, "u32")
     demand(made.element_type == "u32", ARGUMENTS, f"a word is u32, {made.shape.text(False)} is given")
     return made
 
 
 @function(name="ThreeFry2x32")
-def threefry_2x32(b: Core, key: Any, counter: Any) -> XlaOp:
+def threefry_2x32(b: Methods, key: Any, counter: Any) -> XlaOp:
     """Two random words of a key of two words and a counter of two: lists of u32; gives a tuple. Twenty rounds."""
     keys = [_word(b, k) for k in key]
     x, y = (_word(b, c) for c in counter)
     third = keys[0] ^ keys[1] ^ _PARITY
     schedule = [*keys, third]
-    x, y = b.today("Add", x, schedule[0]), b.today("Add", y, schedule[1])
+    x, y = b.Add(x, schedule[0]), b.Add(y, schedule[1])
     for turn in range(5):
         for by in _ROTATIONS[turn % 2]:
             x = x + y
             y = _rotated(b, y, by) ^ x
         x = x + schedule[(turn + 1) % 3]
         y = y + schedule[(turn + 2) % 3] + (turn + 1)
-    return b.today("Tuple", [x, y])
+    return b.Tuple([x, y])
 
 
-def _products(b: Core, word: XlaOp, multiplier: int) -> tuple[XlaOp, XlaOp]:
+def _products(b: Methods, word: XlaOp, multiplier: int) -> tuple[XlaOp, XlaOp]:
     """The high and the low word of a product."""
-    wide = b.today("ConvertElementType", word, "u64") * multiplier
-    high = b.today("ConvertElementType", b.today("ShiftRightLogical", wide, 32), "u32")
-    return high, b.today("ConvertElementType", wide, "u32")
+    wide = b.ConvertElementType(word, "u64") * multiplier
+    high = b.ConvertElementType(b.ShiftRightLogical(wide, 32), "u32")
+    return high, b.ConvertElementType(wide, "u32")
 
 
 @function()
-def philox_4x32(b: Core, key: Any, counter: Any) -> XlaOp:
+def philox_4x32(b: Methods, key: Any, counter: Any) -> XlaOp:
     """Four random words of a key of two words and a counter of four: lists of u32; gives a tuple. Ten rounds."""
     k = [_word(b, part) for part in key]
     c = [_word(b, part) for part in counter]
@@ -67,77 +67,77 @@ def philox_4x32(b: Core, key: Any, counter: Any) -> XlaOp:
                                         for w, m in zip((c[0], c[2]), _PHILOX_MULTIPLIERS, strict=True))
         c = [high1 ^ c[1] ^ k[0], low1, high0 ^ c[3] ^ k[1], low0]
         k = [word + weyl for word, weyl in zip(k, _PHILOX_WEYL, strict=True)]
-    return b.today("Tuple", c)
+    return b.Tuple(c)
 
 
-def _key_words(b: Core, key: Any) -> list[XlaOp]:
+def _key_words(b: Methods, key: Any) -> list[XlaOp]:
     """A key of u32[2], u64[] or a number as two words."""
     made = b.operand(key, "u64") if isinstance(key, int) else b.operand(key)
     if made.element_type == "u64":
-        return [b.today("ConvertElementType", b.today("ShiftRightLogical", made, 32), "u32"),
-                b.today("ConvertElementType", made, "u32")]
+        return [b.ConvertElementType(b.ShiftRightLogical(made, 32), "u32"),
+                b.ConvertElementType(made, "u32")]
     demand(made.shape.text(False) == "u32[2]", ARGUMENTS, f"a key is u32[2] or u64[]; it is {made.shape.text(False)}")
-    return [b.today("Reshape", b.today("Slice", made, [i], [i + 1]), ()) for i in range(2)]
+    return [b.Reshape(b.Slice(made, [i], [i + 1]), ()) for i in range(2)]
 
 
 @function()
-def random_bits(b: Core, key: Any, shape: Any) -> XlaOp:
+def random_bits(b: Methods, key: Any, shape: Any) -> XlaOp:
     """Random u32 or u64 in a shape, the same for the same key (u32[2], u64[] or a number)."""
     wanted = shape_of(shape)
     demand(wanted.element_type in ("u32", "u64"), ARGUMENTS, f"bits are u32 or u64, {wanted.text(False)} is asked for")
     size = wanted.size
     count = size if wanted.element_type == "u64" else (size + 1) // 2
     line = Shape.array("u32", (max(count, 1),))
-    numbers = b.today("Iota", line, 0)
-    words = [b.today("Full", line, k) for k in _key_words(b, key)]
-    pair = threefry_2x32(b, words, [numbers, b.today("ZerosLike", numbers)])
-    first, second = (b.today("GetTupleElement", pair, i) for i in range(2))
+    numbers = b.Iota(line, 0)
+    words = [b.Full(line, k) for k in _key_words(b, key)]
+    pair = threefry_2x32(b, words, [numbers, b.ZerosLike(numbers)])
+    first, second = (b.GetTupleElement(pair, i) for i in range(2))
     if wanted.element_type == "u64":
-        high = b.today("ShiftLeft", b.today("ConvertElementType", first, "u64"), 32)
-        found = high | b.today("ConvertElementType", second, "u64")
+        high = b.ShiftLeft(b.ConvertElementType(first, "u64"), 32)
+        found = high | b.ConvertElementType(second, "u64")
     else:
-        found = b.today("ConcatInDim", [first, second], dimension=0)
-    return b.today("Reshape", b.today("Slice", found, [0], [size]), wanted.dims)
+        found = b.ConcatInDim([first, second], dimension=0)
+    return b.Reshape(b.Slice(found, [0], [size]), wanted.dims)
 
 
 @function()
-def random_uniform(b: Core, key: Any, low: Any, high: Any, shape: Any) -> XlaOp:
+def random_uniform(b: Methods, key: Any, low: Any, high: Any, shape: Any) -> XlaOp:
     """Floats, uniform in [low, high), of a key."""
     wanted = shape_of(shape)
     is_double = wanted.element_type == "f64"
     bits, kept, one = (64, 52, 0x3FF0 << 48) if is_double else (32, 23, 0x7F << 23)
     words = random_bits(b, key, Shape.array(f"u{bits}", wanted.dims))
     # Random mantissas of numbers in [1, 2).
-    mantissas = b.today("ShiftRightLogical", words, bits - kept) | one
-    unit = b.today("BitcastConvertType", mantissas, "f64" if is_double else "f32") - 1.0
+    mantissas = b.ShiftRightLogical(words, bits - kept) | one
+    unit = b.BitcastConvertType(mantissas, "f64" if is_double else "f32") - 1.0
     start, end = b.operand(low, unit.element_type), b.operand(high, unit.element_type)
-    found = b.today("Max", b.today("Add", unit * (end - start), start), start)
-    return b.today("ConvertElementType", found, wanted.element_type)
+    found = b.Max(b.Add(unit * (end - start), start), start)
+    return b.ConvertElementType(found, wanted.element_type)
 
 
 @function()
-def random_normal(b: Core, key: Any, mu: Any, sigma: Any, shape: Any) -> XlaOp:
+def random_normal(b: Methods, key: Any, mu: Any, sigma: Any, shape: Any) -> XlaOp:
     """Floats, normal with mean mu and standard deviation sigma, of a key."""
     wanted = shape_of(shape)
     wide = Shape.array("f64" if wanted.element_type == "f64" else "f32", wanted.dims)
     low = math.nextafter(-1.0, 0.0) if wide.element_type == "f64" else -1.0 + 2.0**-24
     unit = erf_inv(b, random_uniform(b, key, low, 1.0, wide)) * math.sqrt(2.0)
     found = unit * b.operand(sigma, wide.element_type) + b.operand(mu, wide.element_type)
-    return b.today("ConvertElementType", found, wanted.element_type)
+    return b.ConvertElementType(found, wanted.element_type)
 
 
 @function()
-def random_integers(b: Core, key: Any, low: int, high: int, shape: Any) -> XlaOp:
+def random_integers(b: Methods, key: Any, low: int, high: int, shape: Any) -> XlaOp:
     """Integers in [low, high), of a key; uniform as far as the remainder of 64 bits is."""
     wanted = shape_of(shape)
     demand(low < high, ARGUMENTS, f"there is nothing in [{low}, {high})")
     words = random_bits(b, key, Shape.array("u64", wanted.dims))
-    inside = b.today("Rem", words, high - low)
-    return b.today("ConvertElementType", b.today("ConvertElementType", inside, "s64") + low, wanted.element_type)
+    inside = b.Rem(words, high - low)
+    return b.ConvertElementType(b.ConvertElementType(inside, "s64") + low, wanted.element_type)
 
 
 @function()
-def random_bernoulli(b: Core, key: Any, mean: Any, shape: Any) -> XlaOp:
+def random_bernoulli(b: Methods, key: Any, mean: Any, shape: Any) -> XlaOp:
     """pred in the dimensions of a shape, true with a probability, of a key."""
     unit = random_uniform(b, key, 0.0, 1.0, Shape.array("f32", shape_of(shape).dims))
-    return b.today("Lt", unit, b.operand(mean, "f32"))
+    return b.Lt(unit, b.operand(mean, "f32"))

@@ -13,22 +13,22 @@ from hlotool.builder.problems import demand
 from hlotool.ir import HloComputation, Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 @function()
-def set_dimension_size_with_rebound(b: Core, value: Any, dimension_size: Any, dimension: int) -> XlaOp:
+def set_dimension_size_with_rebound(b: Methods, value: Any, dimension_size: Any, dimension: int) -> XlaOp:
     """SetDimensionSize; a size that is a constant cuts the array down to it instead, and stays static."""
     made, size = b.operand(value), b.operand(dimension_size, "s32")
     literal = size.instruction.attributes.get("literal")
     if literal is None:
-        return b.today("SetDimensionSize", made, size, dimension)
+        return b.SetDimensionSize(made, size, dimension)
     bound = int(literal.array)
-    return made if bound >= made.dims[dimension] else b.today("SliceInDim", made, 0, bound, 1, dimension)
+    return made if bound >= made.dims[dimension] else b.SliceInDim(made, 0, bound, 1, dimension)
 
 
 @function()
-def set_all_dimension_sizes(b: Core, value: Any, sizes: Sequence[Any] | XlaOp) -> XlaOp:
+def set_all_dimension_sizes(b: Methods, value: Any, sizes: Sequence[Any] | XlaOp) -> XlaOp:
     """SetDimensionSize of every dimension, by a list of sizes or by an array that holds them."""
     made = b.operand(value)
     rows = _elements(b, sizes) if isinstance(sizes, XlaOp) else list(sizes)
@@ -38,15 +38,15 @@ def set_all_dimension_sizes(b: Core, value: Any, sizes: Sequence[Any] | XlaOp) -
     return made
 
 
-def _elements(b: Core, sizes: XlaOp) -> list[XlaOp]:
+def _elements(b: Methods, sizes: XlaOp) -> list[XlaOp]:
     """The elements of an array of one dimension, as s32[]."""
     demand(sizes.rank == 1, ARGUMENTS, f"the sizes are {sizes.shape.text(False)}; they take one dimension")
-    parts = [b.today("Reshape", b.today("Slice", sizes, [d], [d + 1]), ()) for d in range(sizes.dims[0])]
-    return [b.today("ConvertElementType", part, "s32") for part in parts]
+    parts = [b.Reshape(b.Slice(sizes, [d], [d + 1]), ()) for d in range(sizes.dims[0])]
+    return [b.ConvertElementType(part, "s32") for part in parts]
 
 
 @function()
-def dynamic_conditional(b: Core, predicate: Any, *rest: Any) -> XlaOp:
+def dynamic_conditional(b: Methods, predicate: Any, *rest: Any) -> XlaOp:
     """Conditional of branches whose results may have other sizes: they grow to the greatest, with sizes that are set.
 
     `DynamicConditional(predicate, true_operand, true_computation, false_operand, false_computation)`, or
@@ -69,8 +69,8 @@ def dynamic_conditional(b: Core, predicate: Any, *rest: Any) -> XlaOp:
         whole = _greatest(results)
         found = [_grown(b, branch, m.shape, whole) for branch, m in zip(branches, made, strict=True)]
     if len(rest) == 4:
-        return b.today("Conditional", predicate, made[0], found[0], made[1], found[1])
-    return b.today("Conditional", predicate, found, made)
+        return b.Conditional(predicate, made[0], found[0], made[1], found[1])
+    return b.Conditional(predicate, found, made)
 
 
 def _greatest(shapes: Sequence[Shape]) -> Shape:
@@ -85,26 +85,26 @@ def _greatest(shapes: Sequence[Shape]) -> Shape:
     return Shape.array(first.element_type, tuple(map(max, *(s.dims for s in shapes))))
 
 
-def _grown(b: Core, branch: HloComputation, operand: Shape, whole: Shape) -> XlaComputation:
+def _grown(b: Methods, branch: HloComputation, operand: Shape, whole: Shape) -> XlaComputation:
     """A computation that gives what a branch gives, with the bounds of `whole`."""
 
     def call(value: XlaOp) -> XlaOp:
-        return _filled(b, b.today("Call", XlaComputation(branch), value), whole)
+        return _filled(b, b.Call(XlaComputation(branch), value), whole)
 
     with b.building(f"{branch.name}_grown", is_users=False) as body:
-        body.root = call(b.today("Parameter", 0, operand, "value")).instruction
+        body.root = call(b.Parameter(0, operand, "value")).instruction
         return XlaComputation(b.finished(body))
 
 
-def _filled(b: Core, value: XlaOp, whole: Shape) -> XlaOp:
+def _filled(b: Methods, value: XlaOp, whole: Shape) -> XlaOp:
     """A value with zeros up to the sizes of `whole`; where those are greater, its own are set."""
     if whole.is_tuple:
-        parts = [_filled(b, b.today("GetTupleElement", value, i), part) for i, part in enumerate(whole.elements)]
-        return b.today("Tuple", parts)
+        parts = [_filled(b, b.GetTupleElement(value, i), part) for i, part in enumerate(whole.elements)]
+        return b.Tuple(parts)
     for d, size in enumerate(whole.dims):
         own = value.dims[d]
         if own != size:
-            count = b.today("GetDimensionSize", value, d)
-            value = b.today("PadInDim", value, zero(b, whole.element_type), d, 0, size - own)
-            value = b.today("SetDimensionSize", value, count, d)
+            count = b.GetDimensionSize(value, d)
+            value = b.PadInDim(value, zero(b, whole.element_type), d, 0, size - own)
+            value = b.SetDimensionSize(value, count, d)
     return value

@@ -13,7 +13,7 @@ from hlotool.builder.problems import demand
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 def subscripts_first(args: Sequence[Any]) -> list[Any]:
@@ -23,7 +23,7 @@ def subscripts_first(args: Sequence[Any]) -> list[Any]:
 
 
 @function(regroup=subscripts_first)
-def einsum(b: Core, subscripts: str, lhs: Any, rhs: Any | None = None, precision_config: Any = None) -> XlaOp:
+def einsum(b: Methods, subscripts: str, lhs: Any, rhs: Any | None = None, precision_config: Any = None) -> XlaOp:
     """An Einstein sum of one operand or two: "ij,jk->ik", "ii", "...ij->...ji".
 
     A letter that an operand has twice is its diagonal. Without `->` the result has the letters that occur once, in
@@ -47,7 +47,7 @@ def einsum(b: Core, subscripts: str, lhs: Any, rhs: Any | None = None, precision
                "lhs_batch_dimensions": tuple(map(left.index, batch)),
                "rhs_batch_dimensions": tuple(map(right.index, batch))}
     letters = "".join([*batch, *(c for c in left if c not in right), *(c for c in right if c not in left)])
-    return _arranged(b, b.today("DotGeneral", one, two, numbers, precision_config), letters, output)
+    return _arranged(b, b.DotGeneral(one, two, numbers, precision_config), letters, output)
 
 
 def _shapes(given: list[XlaOp]) -> str:
@@ -91,7 +91,7 @@ def _letters(subscripts: Any, given: list[XlaOp]) -> tuple[list[str], str]:
     return found, output
 
 
-def _diagonal(b: Core, operand: XlaOp, letters: str) -> tuple[XlaOp, str]:
+def _diagonal(b: Methods, operand: XlaOp, letters: str) -> tuple[XlaOp, str]:
     """The operand with each of its letters once: what stands on the diagonal of those that it has more often."""
     for at, c in reversed(list(enumerate(letters))):
         first = letters.index(c)
@@ -100,20 +100,20 @@ def _diagonal(b: Core, operand: XlaOp, letters: str) -> tuple[XlaOp, str]:
         demand(operand.dims[first] == operand.dims[at], ARGUMENTS,
                f"the letter {c!r} stands for {operand.dims[first]} and for {operand.dims[at]} elements of one operand")
         shape = Shape.array("s32", operand.dims)
-        mask = b.today("Eq", b.today("Iota", shape, first), b.today("Iota", shape, at))
-        kept = b.today("Select", mask, operand, b.today("ZerosLike", operand))
-        operand, letters = b.today("Sum", kept, [at]), letters[:at] + letters[at + 1:]
+        mask = b.Eq(b.Iota(shape, first), b.Iota(shape, at))
+        kept = b.Select(mask, operand, b.ZerosLike(operand))
+        operand, letters = b.Sum(kept, [at]), letters[:at] + letters[at + 1:]
     return operand, letters
 
 
-def _summed(b: Core, operand: XlaOp, letters: str, kept: set[str]) -> tuple[XlaOp, str]:
+def _summed(b: Methods, operand: XlaOp, letters: str, kept: set[str]) -> tuple[XlaOp, str]:
     """The operand summed over the letters that nobody else has."""
     axes = [i for i, c in enumerate(letters) if c not in kept]
     if not axes:
         return operand, letters
-    return b.today("Sum", operand, axes), "".join(c for c in letters if c in kept)
+    return b.Sum(operand, axes), "".join(c for c in letters if c in kept)
 
 
-def _arranged(b: Core, operand: XlaOp, letters: str, output: str) -> XlaOp:
+def _arranged(b: Methods, operand: XlaOp, letters: str, output: str) -> XlaOp:
     order = [letters.index(c) for c in output]
-    return operand if order == sorted(order) else b.today("Transpose", operand, order)
+    return operand if order == sorted(order) else b.Transpose(operand, order)

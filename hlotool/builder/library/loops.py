@@ -10,11 +10,11 @@ from hlotool.builder.handles import XlaOp
 from hlotool.builder.python_values import element_type_of
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 @function()
-def for_each_index(b: Core, number: Any, body: Callable[..., Any], init: Sequence[Any], index_type: Any = "s32"
+def for_each_index(b: Methods, number: Any, body: Callable[..., Any], init: Sequence[Any], index_type: Any = "s32"
                    ) -> XlaOp:
     """Call body(i, *values) for i in 0 ... number - 1; it gives the next values, and the loop the last ones."""
     kind = element_type_of(index_type)
@@ -22,22 +22,22 @@ def for_each_index(b: Core, number: Any, body: Callable[..., Any], init: Sequenc
     limit = b.operand(number, kind)
 
     def goes_on(*state: XlaOp) -> XlaOp:
-        return b.today("Lt", state[0], state[1])
+        return b.Lt(state[0], state[1])
 
     def step(*state: XlaOp) -> list[Any]:
         # The body is the user's, and its calls are, too.
         with b.users_calls():
             found = body(state[0], *state[2:])
         rows = list(found) if isinstance(found, (list, tuple)) else [found]
-        return [b.today("Add", state[0], 1), state[1], *rows]
+        return [b.Add(state[0], 1), state[1], *rows]
 
-    loop = b.today("While", goes_on, step, [b.operand(0, kind), limit, *values])
-    return b.today("Tuple", [b.today("GetTupleElement", loop, i + 2) for i in range(len(values))])
+    loop = b.While(goes_on, step, [b.operand(0, kind), limit, *values])
+    return b.Tuple([b.GetTupleElement(loop, i + 2) for i in range(len(values))])
 
 
 @function()
-def while_loop_helper(b: Core, condition: Callable[..., Any], body: Callable[..., Any], initial_values: Sequence[Any],
-                      name: str = "while") -> list[XlaOp]:
+def while_loop_helper(b: Methods, condition: Callable[..., Any], body: Callable[..., Any],
+                      initial_values: Sequence[Any], name: str = "while") -> list[XlaOp]:
     """Call body(*values) as long as condition(*values) holds; the values that it leaves, as a list."""
     values = [b.result_of(v) for v in initial_values]
 
@@ -50,12 +50,12 @@ def while_loop_helper(b: Core, condition: Callable[..., Any], body: Callable[...
             found = body(*state)
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
-    loop = b.today("While", goes_on, step, values).named(name)
-    return [b.today("GetTupleElement", loop, i) for i in range(len(values))]
+    loop = b.While(goes_on, step, values).named(name)
+    return [b.GetTupleElement(loop, i) for i in range(len(values))]
 
 
 @function()
-def map_rows(b: Core, operand: Any, body: Callable[[Any], Any], axis: int = 0) -> XlaOp:
+def map_rows(b: Methods, operand: Any, body: Callable[[Any], Any], axis: int = 0) -> XlaOp:
     """Call body on each slice along an axis, one after the other, and stack what it gives along the first dimension."""
     made = b.operand(operand)
     axis = axis + made.rank if axis < 0 else axis
@@ -65,18 +65,18 @@ def map_rows(b: Core, operand: Any, body: Callable[[Any], Any], axis: int = 0) -
     def row(source: XlaOp, i: XlaOp) -> Any:
         starts = [i if d == axis else b.operand(0, "s32") for d in range(made.rank)]
         with b.users_calls():
-            return body(b.today("Reshape", b.today("DynamicSlice", source, starts, sizes), rest))
+            return body(b.Reshape(b.DynamicSlice(source, starts, sizes), rest))
 
     with b.building("probe", is_users=False):
-        probe = row(b.today("Parameter", 0, made.shape), b.today("Parameter", 1, "s32[]"))
+        probe = row(b.Parameter(0, made.shape), b.Parameter(1, "s32[]"))
     shape = probe.shape
-    start = b.today("Full", shape.with_dims((made.dims[axis], *shape.dims)), b.operand(
+    start = b.Full(shape.with_dims((made.dims[axis], *shape.dims)), b.operand(
         False if shape.element_type == "pred" else 0, shape.element_type))
 
     def step(i: XlaOp, source: XlaOp, found: XlaOp) -> list[XlaOp]:
-        new = b.today("Reshape", row(source, i), [1, *shape.dims])
+        new = b.Reshape(row(source, i), [1, *shape.dims])
         zeros = [b.operand(0, "s32") for _ in shape.dims]
-        return [source, b.today("DynamicUpdateSlice", found, new, [i, *zeros])]
+        return [source, b.DynamicUpdateSlice(found, new, [i, *zeros])]
 
     loop = for_each_index(b, made.dims[axis], step, [made, start])
-    return b.today("GetTupleElement", loop, 1)
+    return b.GetTupleElement(loop, 1)

@@ -14,8 +14,7 @@ from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
-
+    from hlotool.builder.signatures import Methods
 
 
 def _whole(made: XlaOp, kernel_size: Ints, stride: Ints | None, padding: Any, spatial_dimensions: Ints | None
@@ -32,7 +31,7 @@ def _whole(made: XlaOp, kernel_size: Ints, stride: Ints | None, padding: Any, sp
 
 
 @function()
-def make_spatial_padding(b: Core, input_size: Ints, kernel_size: Ints, stride: Ints, padding: Any
+def make_spatial_padding(b: Methods, input_size: Ints, kernel_size: Ints, stride: Ints, padding: Any
                          ) -> list[tuple[int, int]]:
     """The padding of each spatial dimension, before and after it, that "SAME" or "VALID" stands for."""
     sizes, kernel, steps = (ints(v, n) for v, n in ((input_size, "input_size"), (kernel_size, "kernel_size"),
@@ -51,8 +50,9 @@ class SpatialDimensionOutputSizeAndPadding(NamedTuple):
 
 
 @function()
-def conv_grad_extract_and_verify_dimension(b: Core, input_size: int, filter_size: int, output_size: int, dilation: int,
-                                           stride: int, padding: Any) -> SpatialDimensionOutputSizeAndPadding:
+def conv_grad_extract_and_verify_dimension(b: Methods, input_size: int, filter_size: int, output_size: int,
+                                           dilation: int, stride: int, padding: Any
+                                           ) -> SpatialDimensionOutputSizeAndPadding:
     """What a gradient for the input pads the output's gradient with, along one dimension.
 
     `output_size` is the size that the convolution's output must have.
@@ -68,27 +68,27 @@ def conv_grad_extract_and_verify_dimension(b: Core, input_size: int, filter_size
 
 
 @function()
-def max_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
+def max_pool(b: Methods, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
              spatial_dimensions: Ints | None = None) -> XlaOp:
     """The greatest element of each window over the spatial dimensions: those between the first and the last."""
     made = b.operand(operand)
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
 
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today("Max", lhs, rhs)
+        return b.Max(lhs, rhs)
 
-    return b.today("ReduceWindow", made, min_value(b, made.element_type), fold, window, strides, pads)
+    return b.ReduceWindow(made, min_value(b, made.element_type), fold, window, strides, pads)
 
 
-def _sums(b: Core, made: XlaOp, window: Any, strides: Any, pads: Any, base: Any = None) -> XlaOp:
+def _sums(b: Methods, made: XlaOp, window: Any, strides: Any, pads: Any, base: Any = None) -> XlaOp:
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today("Add", lhs, rhs)
+        return b.Add(lhs, rhs)
 
-    return b.today("ReduceWindow", made, zero(b, made.element_type), fold, window, strides, pads, base)
+    return b.ReduceWindow(made, zero(b, made.element_type), fold, window, strides, pads, base)
 
 
 @function()
-def avg_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
+def avg_pool(b: Methods, operand: Any, kernel_size: Ints, stride: Ints | None = None, padding: Any = "VALID",
              counts_include_padding: bool = True, spatial_dimensions: Ints | None = None) -> XlaOp:
     """The mean of each window over the spatial dimensions; padding counts as zeros, or not at all."""
     made = b.operand(operand)
@@ -97,16 +97,16 @@ def avg_pool(b: Core, operand: Any, kernel_size: Ints, stride: Ints | None = Non
     return found
 
 
-def _counts(b: Core, made: XlaOp, parts: Any, counts_include_padding: bool) -> Any:
+def _counts(b: Methods, made: XlaOp, parts: Any, counts_include_padding: bool) -> Any:
     window, _, _ = parts
     size = 1
     for n in window:
         size *= n
-    return float(size) if counts_include_padding else _sums(b, b.today("OnesLike", made), *parts)
+    return float(size) if counts_include_padding else _sums(b, b.OnesLike(made), *parts)
 
 
 @function()
-def avg_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
+def avg_pool_grad(b: Methods, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
                   padding: Any = "VALID", counts_include_padding: bool = True,
                   spatial_dimensions: Ints | None = None) -> XlaOp:
     """The gradient of AvgPool for its operand."""
@@ -124,17 +124,17 @@ def avg_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, s
 
 
 @function()
-def max_pool_grad(b: Core, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
+def max_pool_grad(b: Methods, out_backprop: Any, operand: Any, kernel_size: Ints, stride: Ints | None = None,
                   padding: Any = "VALID", spatial_dimensions: Ints | None = None) -> XlaOp:
     """The gradient of MaxPool for its operand."""
     made = b.operand(operand)
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
 
     def select(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today("Ge", lhs, rhs)
+        return b.Ge(lhs, rhs)
 
     def scatter(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today("Add", lhs, rhs)
+        return b.Add(lhs, rhs)
 
-    return b.today("SelectAndScatter", made, select, window, strides, pads, out_backprop,
-                 zero(b, made.element_type), scatter)
+    return b.SelectAndScatter(made, select, window, strides, pads, out_backprop,
+                              zero(b, made.element_type), scatter)

@@ -14,37 +14,37 @@ from hlotool.ir import Shape
 from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
-def _along(b: Core, value: Any, like: XlaOp, axis: int | None) -> XlaOp:
+def _along(b: Methods, value: Any, like: XlaOp, axis: int | None) -> XlaOp:
     """A scale or zero point: a scalar, or one for each place along an axis."""
-    made = b.today("ConvertElementType", b.operand(value, like.element_type), like.element_type)
-    return b.today("BroadcastInDim", made, like.dims, [] if axis is None or made.rank == 0 else [axis])
+    made = b.ConvertElementType(b.operand(value, like.element_type), like.element_type)
+    return b.BroadcastInDim(made, like.dims, [] if axis is None or made.rank == 0 else [axis])
 
 
 @function()
-def quantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "s8",
+def quantize(b: Methods, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "s8",
              axis: int | None = None) -> XlaOp:
     """The nearest integers to operand / scale + zero_point, held within the element type."""
     made, name = b.operand(operand), element_type_of(element_type)
     moved = made / _along(b, scale, made, axis) + _along(b, zero_point, made, axis)
     low, high = limits_of(name)
-    held = b.today("Clamp", float(low), b.today("RoundNearestEven", moved), float(high))
-    return b.today("ConvertElementType", held, name)
+    held = b.Clamp(float(low), b.RoundNearestEven(moved), float(high))
+    return b.ConvertElementType(held, name)
 
 
 @function()
-def dequantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "f32",
+def dequantize(b: Methods, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "f32",
                axis: int | None = None) -> XlaOp:
     """The floats (operand - zero_point) * scale."""
-    made = b.today("ConvertElementType", operand, element_type)
+    made = b.ConvertElementType(operand, element_type)
     found: XlaOp = (made - _along(b, zero_point, made, axis)) * _along(b, scale, made, axis)
     return found
 
 
 @function(name="PackToUint32")
-def pack_to_uint32(b: Core, values: Any) -> Any:
+def pack_to_uint32(b: Methods, values: Any) -> Any:
     """Integers of 8 or 16 bits, four or two in each u32, the first one uppermost: an array of NumPy's."""
     given = np.asarray(values)
     demand(given.ndim == 1 and given.dtype.kind in "iu" and given.itemsize in (1, 2), ARGUMENTS,
@@ -57,7 +57,7 @@ def pack_to_uint32(b: Core, values: Any) -> Any:
 
 
 @function()
-def dequantize_packed(b: Core, input: Any, min_in: float, max_in: float, element_type: Any = "u8",
+def dequantize_packed(b: Methods, input: Any, min_in: float, max_in: float, element_type: Any = "u8",
                       transpose_output: bool = False) -> XlaOp:
     """bf16 from what PackToUint32 packed, whose range is [min_in, max_in]: XLA's Dequantize, mode MIN_COMBINED.
 
@@ -69,23 +69,23 @@ def dequantize_packed(b: Core, input: Any, min_in: float, max_in: float, element
     bits, is_signed = int(name[1:]), name[0] == "s"
     count, levels = 32 // bits, (1 << bits) - 1
     shape = Shape.array("u32", (*made.dims, count))
-    shift = b.today("Mul", b.today("Sub", count - 1, b.today("Iota", shape, made.rank)), bits)
-    spread = b.today("BroadcastInDim", made, shape.dims, list(range(made.rank)))
-    parts = b.today("And", b.today("ShiftRightLogical", spread, shift), levels)
+    shift = b.Mul(b.Sub(count - 1, b.Iota(shape, made.rank)), bits)
+    spread = b.BroadcastInDim(made, shape.dims, list(range(made.rank)))
+    parts = b.And(b.ShiftRightLogical(spread, shift), levels)
     # XLA does not extend signs: what it adds to signed values, as if they were so, is kept.
-    wide = b.today("ConvertElementType", parts, "bf16")
+    wide = b.ConvertElementType(parts, "bf16")
     import ml_dtypes
 
     low, high = (ml_dtypes.bfloat16(v) for v in (min_in, max_in))
     scale = ml_dtypes.bfloat16((high - low) / ml_dtypes.bfloat16(levels))
-    moved = b.today("Add", wide, float(1 << (bits - 1)) if is_signed else 0.0)
-    values = b.today("Add", b.today("Mul", moved, float(scale)), float(low))
-    found = b.today("Reshape", values, [*made.dims[:-1], made.dims[-1] * count])
-    return b.today("Transpose", found, list(reversed(range(found.rank)))) if transpose_output else found
+    moved = b.Add(wide, float(1 << (bits - 1)) if is_signed else 0.0)
+    values = b.Add(b.Mul(moved, float(scale)), float(low))
+    found = b.Reshape(values, [*made.dims[:-1], made.dims[-1] * count])
+    return b.Transpose(found, list(reversed(range(found.rank)))) if transpose_output else found
 
 
 @function()
-def fake_quantize(b: Core, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "s8",
+def fake_quantize(b: Methods, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "s8",
                   axis: int | None = None) -> XlaOp:
     """What is left of floats after Quantize and Dequantize."""
     made = b.operand(operand)

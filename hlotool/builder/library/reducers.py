@@ -15,11 +15,11 @@ from hlotool.builder.python_values import element_type_of, ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 def _folding(name: str) -> None:
-    def call(b: Core, element_type: Any) -> XlaComputation:
+    def call(b: Methods, element_type: Any) -> XlaComputation:
         scalar = Shape.array(element_type_of(element_type))
 
         def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
@@ -33,7 +33,7 @@ def _folding(name: str) -> None:
 
 
 def _ordering(name: str) -> None:
-    def call(b: Core, element_types: Sequence[Any]) -> XlaComputation:
+    def call(b: Methods, element_types: Sequence[Any]) -> XlaComputation:
         rows = [Shape.array(element_type_of(t)) for t in element_types for _ in range(2)]
 
         def compare(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
@@ -47,7 +47,7 @@ def _ordering(name: str) -> None:
 
 
 @function()
-def create_scalar_comparison_computation(b: Core, name: str, element_types: Sequence[Any],
+def create_scalar_comparison_computation(b: Methods, name: str, element_types: Sequence[Any],
                                          generators: Sequence[Callable[..., XlaOp] | None]) -> XlaComputation:
     """A comparator of operands of those element types: by the first generator, by the next where those are equal, ...
 
@@ -64,19 +64,18 @@ def create_scalar_comparison_computation(b: Core, name: str, element_types: Sequ
             generator, left, right = generators[at], values[2 * at], values[2 * at + 1]
             if generator is not None:
                 first = generator(left, right)
-                found = first if found is None else b.today("Or", first, b.today(
-                    "And", b.today("EqTotalOrder", left, right), found))
+                found = first if found is None else b.Or(first, b.And(b.EqTotalOrder(left, right), found))
         assert found is not None
         return found
 
     return XlaComputation(b.callee(compare, rows, name))
 
 
-def _identity_with_zero(b: Core, element_type: Any) -> XlaComputation:
+def _identity_with_zero(b: Methods, element_type: Any) -> XlaComputation:
     name = element_type_of(element_type)
     is_whole = name == "pred" or Shape.array(name).dtype.is_integral
     found: XlaComputation = b.today(f"CreateScalar{'Or' if is_whole else 'Add'}Computation",  # type: ignore[assignment]
-                                  element_type)
+                                    element_type)
     return found
 
 
@@ -90,14 +89,14 @@ for _name in ("Lt", "Gt", "Le", "Ge", "Eq", "Ne"):
     _ordering(_name)
 
 
-def folded(b: Core, operand: Any, axes: Any, name: str, start: Any) -> XlaOp:
+def folded(b: Methods, operand: Any, axes: Any, name: str, start: Any) -> XlaOp:
     """An operand folded along axes (all, by default) by a function, from what `start` gives."""
     made = b.operand(operand)
 
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
         return b.today(name, lhs, rhs)
 
-    return b.today("Reduce", made, start(b, made.element_type), fold, _axes(made, axes))
+    return b.Reduce(made, start(b, made.element_type), fold, _axes(made, axes))
 
 
 def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
@@ -106,52 +105,52 @@ def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
 
 
 @function("ReduceSum")
-def sum_(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+def sum_(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The sum along axes; along all by default."""
     return folded(b, operand, axes, "Add", zero)
 
 
 @function("ReduceProduct")
-def product(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+def product(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The product along axes; along all by default."""
     return folded(b, operand, axes, "Mul", one)
 
 
 @function()
-def reduce_max(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+def reduce_max(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The greatest element along axes; along all by default."""
     return folded(b, operand, axes, "Max", min_value)
 
 
 @function()
-def reduce_min(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+def reduce_min(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The least element along axes; along all by default."""
     return folded(b, operand, axes, "Min", max_value)
 
 
 @function()
-def mean(b: Core, operand: Any, axes: Any = None) -> XlaOp:
+def mean(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The mean of floats along axes; along all by default."""
     made = b.operand(operand)
     count = 1
     for axis in _axes(made, axes):
         count *= made.dims[axis]
-    return b.today("Div", sum_(b, made, axes), float(count))
+    return b.Div(sum_(b, made, axes), float(count))
 
 
 @function()
-def any_(b: Core, predicates: Any, axes: Any = None) -> XlaOp:
+def any_(b: Methods, predicates: Any, axes: Any = None) -> XlaOp:
     """Whether one of the predicates holds."""
     return folded(b, predicates, axes, "Or", zero)
 
 
 @function()
-def all_(b: Core, predicates: Any, axes: Any = None) -> XlaOp:
+def all_(b: Methods, predicates: Any, axes: Any = None) -> XlaOp:
     """Whether all predicates hold."""
     return folded(b, predicates, axes, "And", one)
 
 
-def _arg(b: Core, operand: Any, axis: int, index_type: Any, is_max: bool) -> XlaOp:
+def _arg(b: Methods, operand: Any, axis: int, index_type: Any, is_max: bool) -> XlaOp:
     made = b.operand(operand)
     axis = axis + made.rank if axis < 0 else axis
     kind = element_type_of(index_type)
@@ -159,18 +158,18 @@ def _arg(b: Core, operand: Any, axis: int, index_type: Any, is_max: bool) -> Xla
 
     def fold(best: XlaOp, at: XlaOp, value: XlaOp, index: XlaOp) -> Any:
         better = b.today("Gt" if is_max else "Lt", value, best)
-        same = b.today("Eq", value, best)
+        same = b.Eq(value, best)
         if made.shape.dtype.is_floating:  # NaN beats all, as in NumPy
-            is_nan, was_nan = b.today("IsNan", value), b.today("IsNan", best)
+            is_nan, was_nan = b.IsNan(value), b.IsNan(best)
             better, same = better | (is_nan & ~was_nan), same | (is_nan & was_nan)
         take = better | (same & (index < at))
-        return b.today("Select", take, value, best), b.today("Select", take, index, at)
+        return b.Select(take, value, best), b.Select(take, index, at)
 
     start = (min_value if is_max else max_value)(b, made.element_type)
     # The start has no place: any other element of its value goes before it.
     last = b.operand(max(made.dims[axis] - 1, 0), kind)
-    found = b.today("Reduce", [made, places], [start, last], fold, [axis])
-    return b.today("GetTupleElement", found, 1)
+    found = b.Reduce([made, places], [start, last], fold, [axis])
+    return b.GetTupleElement(found, 1)
 
 
 def axis_first(args: Sequence[Any]) -> list[Any]:
@@ -179,18 +178,18 @@ def axis_first(args: Sequence[Any]) -> list[Any]:
 
 
 @function(regroup=axis_first, synonyms={"input": "operand", "output_type": "index_type"})
-def arg_max(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
+def arg_max(b: Methods, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
     """Where the greatest element along an axis stands; the first of several."""
     return _arg(b, operand, axis, index_type, True)
 
 
 @function(regroup=axis_first, synonyms={"input": "operand", "output_type": "index_type"})
-def arg_min(b: Core, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
+def arg_min(b: Methods, operand: Any, axis: int = 0, index_type: Any = "s32") -> XlaOp:
     """Where the least element along an axis stands; the first of several."""
     return _arg(b, operand, axis, index_type, False)
 
 
-def _running(b: Core, operand: Any, axis: int, name: str, start: Any, is_reverse: bool) -> XlaOp:
+def _running(b: Methods, operand: Any, axis: int, name: str, start: Any, is_reverse: bool) -> XlaOp:
     made = b.operand(operand)
     axis = axis + made.rank if axis < 0 else axis
     size = made.dims[axis]
@@ -201,22 +200,22 @@ def _running(b: Core, operand: Any, axis: int, name: str, start: Any, is_reverse
     def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
         return b.today(name, lhs, rhs)
 
-    return b.today("ReduceWindow", made, start(b, made.element_type), fold, window, None, padding)
+    return b.ReduceWindow(made, start(b, made.element_type), fold, window, None, padding)
 
 
 @function()
-def cumulative_sum(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+def cumulative_sum(b: Methods, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
     """Sums of all elements up to each along an axis, or from each on."""
     return _running(b, operand, axis, "Add", zero, is_reverse)
 
 
 @function()
-def cumulative_product(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+def cumulative_product(b: Methods, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
     """Products of all elements up to each along an axis, or from each on."""
     return _running(b, operand, axis, "Mul", one, is_reverse)
 
 
 @function()
-def cumulative_max(b: Core, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
+def cumulative_max(b: Methods, operand: Any, axis: int = 0, is_reverse: bool = False) -> XlaOp:
     """The greatest of all elements up to each along an axis, or from each on."""
     return _running(b, operand, axis, "Max", min_value, is_reverse)

@@ -14,12 +14,11 @@ from hlotool.builder.python_values import ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
-
+    from hlotool.builder.signatures import Methods
 
 
 @function()
-def prepend_major_dims(b: Core, starts: Any, operand: Any) -> list[XlaOp]:
+def prepend_major_dims(b: Methods, starts: Any, operand: Any) -> list[XlaOp]:
     """Indices for every dimension of an operand: zeros for the first ones, then those given for the last."""
     given = [b.operand(s) for s in starts]
     kind = given[0].element_type if given else "s32"
@@ -27,48 +26,48 @@ def prepend_major_dims(b: Core, starts: Any, operand: Any) -> list[XlaOp]:
 
 
 @function()
-def slice_in_minor_dims(b: Core, operand: Any, start: Ints, end: Ints) -> XlaOp:
+def slice_in_minor_dims(b: Methods, operand: Any, start: Ints, end: Ints) -> XlaOp:
     """Slice the last dimensions, the others whole."""
     made, low, high = b.operand(operand), ints(start, "start"), ints(end, "end")
     major = made.rank - len(low)
-    return b.today("Slice", made, [0] * major + list(low), [*made.dims[:major], *high])
+    return b.Slice(made, [0] * major + list(low), [*made.dims[:major], *high])
 
 
 @function()
-def update_slice(b: Core, operand: Any, update: Any, start: Ints) -> XlaOp:
+def update_slice(b: Methods, operand: Any, update: Any, start: Ints) -> XlaOp:
     """Overwrite a block at indices that are numbers."""
-    return b.today("DynamicUpdateSlice", operand, update, [b.operand(s, "s32") for s in ints(start, "start")])
+    return b.DynamicUpdateSlice(operand, update, [b.operand(s, "s32") for s in ints(start, "start")])
 
 
 @function()
-def update_slice_in_minor_dims(b: Core, operand: Any, update: Any, start: Ints) -> XlaOp:
+def update_slice_in_minor_dims(b: Methods, operand: Any, update: Any, start: Ints) -> XlaOp:
     """Overwrite a block of the last dimensions, at indices that are numbers."""
     made, low = b.operand(operand), ints(start, "start")
     return update_slice(b, made, update, [0] * (made.rank - len(low)) + list(low))
 
 
-def _starts(b: Core, made: XlaOp, starts: Sequence[Any]) -> list[XlaOp]:
+def _starts(b: Methods, made: XlaOp, starts: Sequence[Any]) -> list[XlaOp]:
     given = b.operands(*starts)
     zero = b.operand(0, given[0].element_type if given else "s32")
     return [zero] * (made.rank - len(given)) + given
 
 
 @function()
-def dynamic_slice_in_minor_dims(b: Core, operand: Any, starts: Sequence[Any], sizes: Ints) -> XlaOp:
+def dynamic_slice_in_minor_dims(b: Methods, operand: Any, starts: Sequence[Any], sizes: Ints) -> XlaOp:
     """DynamicSlice of the last dimensions, the others whole."""
     made, rows = b.operand(operand), ints(sizes, "sizes")
-    return b.today("DynamicSlice", made, _starts(b, made, starts), [*made.dims[:made.rank - len(rows)], *rows])
+    return b.DynamicSlice(made, _starts(b, made, starts), [*made.dims[:made.rank - len(rows)], *rows])
 
 
 @function()
-def dynamic_update_slice_in_minor_dims(b: Core, operand: Any, update: Any, starts: Sequence[Any]) -> XlaOp:
+def dynamic_update_slice_in_minor_dims(b: Methods, operand: Any, update: Any, starts: Sequence[Any]) -> XlaOp:
     """DynamicUpdateSlice of the last dimensions."""
     made = b.operand(operand)
-    return b.today("DynamicUpdateSlice", made, update, _starts(b, made, starts))
+    return b.DynamicUpdateSlice(made, update, _starts(b, made, starts))
 
 
 @function("TorchIndexSelect")
-def index_select(b: Core, operand: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> XlaOp:
+def index_select(b: Methods, operand: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> XlaOp:
     """The slices along an axis that stand at the indices; the first `batch_dims` dimensions count through both."""
     made, given = b.operand(operand), b.operand(indices)
     axis = axis + made.rank if axis < 0 else axis
@@ -80,19 +79,19 @@ def index_select(b: Core, operand: Any, indices: Any, axis: int = 0, batch_dims:
         counted = list(range(batch_dims))
         own = given.rank - batch_dims
         outside = [d if d < axis else d + own - 1 for d in range(batch_dims, made.rank) if d != axis]
-        return b.today("Gather", made, given, {
+        return b.Gather(made, given, {
             "offset_dims": outside, "collapsed_slice_dims": [axis], "start_index_map": [axis],
             "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
-            [1 if d in counted or d == axis else n for d, n in enumerate(made.dims)])
+                        [1 if d in counted or d == axis else n for d, n in enumerate(made.dims)])
     rank = given.rank
     offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
     sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]
-    return b.today("Gather", made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
-                                            "start_index_map": [axis], "index_vector_dim": rank}, sizes)
+    return b.Gather(made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
+                                  "start_index_map": [axis], "index_vector_dim": rank}, sizes)
 
 
 @function("TorchGather")
-def take_along(b: Core, operand: Any, indices: Any, axis: int = 0, sparse: bool = True) -> XlaOp:
+def take_along(b: Methods, operand: Any, indices: Any, axis: int = 0, sparse: bool = True) -> XlaOp:
     """For each place of the indices, the element that stands there along an axis, and at that place along others.
 
     `sparse` chooses in C++ between a gather and products with masks, which give the same; here it is always a gather.
@@ -102,15 +101,15 @@ def take_along(b: Core, operand: Any, indices: Any, axis: int = 0, sparse: bool 
     rank = made.rank
     columns = []
     for d in range(rank):
-        column = given if d == axis else b.today("Iota", Shape.array(given.element_type, given.dims), d)
-        columns.append(b.today("Reshape", column, [*given.dims, 1]))
-    return b.today("Gather", made, b.today("ConcatInDim", columns, dimension=rank), {
+        column = given if d == axis else b.Iota(Shape.array(given.element_type, given.dims), d)
+        columns.append(b.Reshape(column, [*given.dims, 1]))
+    return b.Gather(made, b.ConcatInDim(columns, dimension=rank), {
         "offset_dims": [], "collapsed_slice_dims": range(rank), "start_index_map": range(rank),
         "index_vector_dim": rank}, [1] * rank)
 
 
 @function()
-def broadcast_to(b: Core, operand: Any, dims: Ints) -> XlaOp:
+def broadcast_to(b: Methods, operand: Any, dims: Ints) -> XlaOp:
     """The operand in other dimensions, as NumPy broadcasts: the last ones meet, and those of size 1 stretch."""
     made, wanted = b.operand(operand), ints(dims, "dims")
-    return b.today("BroadcastInDim", made, wanted, range(len(wanted) - made.rank, len(wanted)))
+    return b.BroadcastInDim(made, wanted, range(len(wanted) - made.rank, len(wanted)))

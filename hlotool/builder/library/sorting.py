@@ -9,54 +9,54 @@ from hlotool.builder.handles import XlaOp
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 def _axis(made: XlaOp, axis: int) -> int:
     return axis + made.rank if axis < 0 else axis
 
 
-def _sorted(b: Core, operands: list[XlaOp], axis: int, is_descending: bool) -> XlaOp:
+def _sorted(b: Methods, operands: list[XlaOp], axis: int, is_descending: bool) -> XlaOp:
     def before(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
         return b.today("GtTotalOrder" if is_descending else "LtTotalOrder", lhs, rhs)
 
-    return b.today("Sort", operands, before, axis, True)
+    return b.Sort(operands, before, axis, True)
 
 
 @function()
-def sort_ascending(b: Core, operand: Any, axis: int = -1) -> XlaOp:
+def sort_ascending(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The elements along an axis, rising."""
     made = b.operand(operand)
     return _sorted(b, [made], _axis(made, axis), False)
 
 
 @function()
-def sort_descending(b: Core, operand: Any, axis: int = -1) -> XlaOp:
+def sort_descending(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The elements along an axis, falling."""
     made = b.operand(operand)
     return _sorted(b, [made], _axis(made, axis), True)
 
 
 @function()
-def sort_by_key(b: Core, keys: Any, values: Any, axis: int = -1, is_descending: bool = False) -> XlaOp:
+def sort_by_key(b: Methods, keys: Any, values: Any, axis: int = -1, is_descending: bool = False) -> XlaOp:
     """Keys in order and the values that belong to them: a tuple; equal keys keep their order."""
     made = b.operand(keys)
     return _sorted(b, [made, b.operand(values)], _axis(made, axis), is_descending)
 
 
 @function()
-def arg_sort(b: Core, operand: Any, axis: int = -1, is_descending: bool = False, index_type: Any = "s32") -> XlaOp:
+def arg_sort(b: Methods, operand: Any, axis: int = -1, is_descending: bool = False, index_type: Any = "s32") -> XlaOp:
     """Where the elements along an axis stand, in their order."""
     made = b.operand(operand)
     axis = _axis(made, axis)
     from hlotool.builder.python_values import element_type_of
 
-    places = b.today("Iota", Shape.array(element_type_of(index_type), made.dims), axis)
-    return b.today("GetTupleElement", _sorted(b, [made, places], axis, is_descending), 1)
+    places = b.Iota(Shape.array(element_type_of(index_type), made.dims), axis)
+    return b.GetTupleElement(_sorted(b, [made, places], axis, is_descending), 1)
 
 
 @function()
-def median(b: Core, operand: Any, axis: int = -1) -> XlaOp:
+def median(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The element in the middle along an axis; the mean of two where their number is even."""
     made = b.operand(operand)
     axis = _axis(made, axis)
@@ -64,7 +64,7 @@ def median(b: Core, operand: Any, axis: int = -1) -> XlaOp:
     dims = [n for d, n in enumerate(made.dims) if d != axis]
 
     def at(place: int) -> XlaOp:
-        return b.today("Reshape", b.today("SliceInDim", rows, place, place + 1, 1, axis), dims)
+        return b.Reshape(b.SliceInDim(rows, place, place + 1, 1, axis), dims)
 
     if size % 2:
         return at(size // 2)

@@ -12,10 +12,10 @@ from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
-def real(b: Core, value: Any, what: str) -> XlaOp:
+def real(b: Methods, value: Any, what: str) -> XlaOp:
     """An operand of floats. XLA: EnsureOperandIsRealFp."""
     made = b.operand(value)
     demand(made.shape.is_array and made.shape.dtype.is_floating, ARGUMENTS,
@@ -23,8 +23,8 @@ def real(b: Core, value: Any, what: str) -> XlaOp:
     return made
 
 
-def _where(b: Core, condition: Any, yes: Any, no: Any) -> XlaOp:
-    return b.today("Select", condition, yes, no)
+def _where(b: Methods, condition: Any, yes: Any, no: Any) -> XlaOp:
+    return b.Select(condition, yes, no)
 
 
 def _polynomial(x: XlaOp, coefficients: Sequence[float]) -> Any:
@@ -36,90 +36,90 @@ def _polynomial(x: XlaOp, coefficients: Sequence[float]) -> Any:
 
 
 @function()
-def square(b: Core, operand: Any) -> XlaOp:
+def square(b: Methods, operand: Any) -> XlaOp:
     """x times x."""
     made = b.operand(operand)
-    return b.today("Mul", made, made)
+    return b.Mul(made, made)
 
 
 @function()
-def reciprocal(b: Core, operand: Any) -> XlaOp:
+def reciprocal(b: Methods, operand: Any) -> XlaOp:
     """1 / x."""
-    return b.today("Div", 1.0, operand)
+    return b.Div(1.0, operand)
 
 
 @function()
-def round_to_even(b: Core, operand: Any) -> XlaOp:
+def round_to_even(b: Methods, operand: Any) -> XlaOp:
     """RoundNearestEven under the name that C++'s library has for it."""
-    return b.today("RoundNearestEven", operand)
+    return b.RoundNearestEven(operand)
 
 
 @function()
-def is_nan(b: Core, operand: Any) -> XlaOp:
+def is_nan(b: Methods, operand: Any) -> XlaOp:
     """Where a float is not a number."""
     made = real(b, operand, "IsNan")
-    return b.today("Ne", made, made)
+    return b.Ne(made, made)
 
 
 @function()
-def is_inf(b: Core, operand: Any) -> XlaOp:
+def is_inf(b: Methods, operand: Any) -> XlaOp:
     """Where a float is infinite, of either sign."""
-    return b.today("Eq", b.today("Abs", real(b, operand, "IsInf")), math.inf)
+    return b.Eq(b.Abs(real(b, operand, "IsInf")), math.inf)
 
 
 @function()
-def is_pos_inf(b: Core, operand: Any) -> XlaOp:
+def is_pos_inf(b: Methods, operand: Any) -> XlaOp:
     """Where a float is plus infinity."""
-    return b.today("Eq", real(b, operand, "IsPosInf"), math.inf)
+    return b.Eq(real(b, operand, "IsPosInf"), math.inf)
 
 
 @function()
-def is_neg_inf(b: Core, operand: Any) -> XlaOp:
+def is_neg_inf(b: Methods, operand: Any) -> XlaOp:
     """Where a float is minus infinity."""
-    return b.today("Eq", real(b, operand, "IsNegInf"), -math.inf)
+    return b.Eq(real(b, operand, "IsNegInf"), -math.inf)
 
 
 @function()
-def is_neg_zero(b: Core, operand: Any) -> XlaOp:
+def is_neg_zero(b: Methods, operand: Any) -> XlaOp:
     """Where a float is -0."""
     made = real(b, operand, "IsNegZero")
-    found: XlaOp = (made == 0.0) & (b.today("Div", 1.0, made) < 0.0)
+    found: XlaOp = (made == 0.0) & (b.Div(1.0, made) < 0.0)
     return found
 
 
 @function()
-def atan(b: Core, operand: Any) -> XlaOp:
+def atan(b: Methods, operand: Any) -> XlaOp:
     """The angle whose tangent the operand is."""
     made = b.operand(operand)
     if not made.shape.is_array or not made.shape.dtype.is_complex:
-        return b.today("Atan2", real(b, made, "Atan"), 1.0)
+        return b.Atan2(real(b, made, "Atan"), 1.0)
     # Source: DLMF 4.23.26.
     turned = made * 1j
-    found: XlaOp = (b.today("Log1p", turned) - b.today("Log1p", -turned)) * -0.5j
+    found: XlaOp = (b.Log1p(turned) - b.Log1p(-turned)) * -0.5j
     return found
 
 
 @function()
-def conj(b: Core, operand: Any) -> XlaOp:
+def conj(b: Methods, operand: Any) -> XlaOp:
     """The complex conjugate; floats stay themselves."""
     made = b.operand(operand)
     if not made.shape.dtype.is_complex:
         return made
-    return b.today("Complex", b.today("Real", made), b.today("Neg", b.today("Imag", made)))
+    return b.Complex(b.Real(made), b.Neg(b.Imag(made)))
 
 
 @function()
-def next_after(b: Core, from_: Any, to: Any) -> XlaOp:
+def next_after(b: Methods, from_: Any, to: Any) -> XlaOp:
     """The float after one in the direction of another."""
     start, goal = b.operands(from_, to)
     bits = start.shape.dtype.bits
     kind = f"s{bits}"
     sign_bit = -(1 << (bits - 1))
-    word = b.today("BitcastConvertType", start, kind)
-    is_up = b.today("Eq", start < goal, start > 0.0)
+    word = b.BitcastConvertType(start, kind)
+    is_up = b.Eq(start < goal, start > 0.0)
     stepped = word + _where(b, is_up, b.operand(1, kind), b.operand(-1, kind))
     least = _where(b, goal > 0.0, b.operand(1, kind), b.operand(sign_bit + 1, kind))
-    moved = b.today("BitcastConvertType", _where(b, start == 0.0, least, stepped), start.element_type)
+    moved = b.BitcastConvertType(_where(b, start == 0.0, least, stepped), start.element_type)
     found = _where(b, start == goal, goal, moved)
     return _where(b, is_nan(b, start) | is_nan(b, goal), start + goal, found)
 
@@ -132,14 +132,14 @@ _ERF_INV_FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 
 
 
 @function()
-def erf_inv(b: Core, operand: Any) -> XlaOp:
+def erf_inv(b: Methods, operand: Any) -> XlaOp:
     """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
     given = real(b, operand, "ErfInv")
     is_double = given.element_type == "f64"
-    made = given if is_double else b.today("ConvertElementType", given, "f32")
-    w = -b.today("Log1p", -(made * made))
+    made = given if is_double else b.ConvertElementType(given, "f32")
+    w = -b.Log1p(-(made * made))
     near = w < 5.0
-    v = _where(b, near, w - 2.5, b.today("Sqrt", w) - 3.0)
+    v = _where(b, near, w - 2.5, b.Sqrt(w) - 3.0)
     factor: Any = _where(b, near, b.operand(_ERF_INV_NEAR[0], made.element_type),
                          b.operand(_ERF_INV_FAR[0], made.element_type))
     for close, far in zip(_ERF_INV_NEAR[1:], _ERF_INV_FAR[1:], strict=True):
@@ -147,10 +147,10 @@ def erf_inv(b: Core, operand: Any) -> XlaOp:
     found = factor * made
     if is_double:  # the polynomials are made for f32: Newton's method brings the rest
         for _ in range(2):
-            slope = 2.0 / math.sqrt(math.pi) * b.today("Exp", -(found * found))
-            found = found - (b.today("Erf", found) - made) / slope
-    found = _where(b, b.today("Abs", made) == 1.0, made * math.inf, found)
-    return b.today("ConvertElementType", found, given.element_type)
+            slope = 2.0 / math.sqrt(math.pi) * b.Exp(-(found * found))
+            found = found - (b.Erf(found) - made) / slope
+    found = _where(b, b.Abs(made) == 1.0, made * math.inf, found)
+    return b.ConvertElementType(found, given.element_type)
 
 
 #: Numerical Recipes, erfcc: a Chebyshev fit, relative error below 1.2e-7 everywhere
@@ -159,14 +159,14 @@ _ERFC = (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.186288
 
 
 @function()
-def erfc(b: Core, operand: Any) -> XlaOp:
+def erfc(b: Methods, operand: Any) -> XlaOp:
     """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
     made = real(b, operand, "Erfc")
-    z = b.today("Abs", made)
+    z = b.Abs(made)
     t = 1.0 / (1.0 + 0.5 * z)
     # exp(-z*z) loses digits of z*z: the part that rounding cut off is put back.
-    tail = t * b.today("Exp", -(z * z) + _polynomial(t, _ERFC))
-    return _where(b, z < 0.5, 1.0 - b.today("Erf", made), _where(b, made < 0.0, 2.0 - tail, tail))
+    tail = t * b.Exp(-(z * z) + _polynomial(t, _ERFC))
+    return _where(b, z < 0.5, 1.0 - b.Erf(made), _where(b, made < 0.0, 2.0 - tail, tail))
 
 
 #: C. Lanczos's approximation with g = 7 and nine terms
@@ -175,14 +175,14 @@ _LANCZOS = (676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150
             -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7)
 
 
-def _wide(b: Core, operand: Any, what: str) -> tuple[XlaOp, XlaOp]:
+def _wide(b: Methods, operand: Any, what: str) -> tuple[XlaOp, XlaOp]:
     """The operand, and the same in a type that is wide enough to compute in."""
     made = real(b, operand, what)
-    return made, made if made.element_type == "f64" else b.today("ConvertElementType", made, "f32")
+    return made, made if made.element_type == "f64" else b.ConvertElementType(made, "f32")
 
 
 @function()
-def lgamma(b: Core, operand: Any) -> XlaOp:
+def lgamma(b: Methods, operand: Any) -> XlaOp:
     """The logarithm of the gamma function's magnitude."""
     given, x = _wide(b, operand, "Lgamma")
     is_small = x < 0.5
@@ -192,18 +192,18 @@ def lgamma(b: Core, operand: Any) -> XlaOp:
         total = c / (z + float(i)) + total
     t = z + 7.5
     # log1p keeps the digits that log(7.5 + z) would lose for small z.
-    log_t = b.today("Log1p", z / 7.5) + math.log(7.5)
-    log_y = (z + 0.5 - t / log_t) * log_t + math.log(math.sqrt(2 * math.pi)) + b.today("Log", total)
-    part = b.today("Abs", x) - b.today("Floor", b.today("Abs", x))
+    log_t = b.Log1p(z / 7.5) + math.log(7.5)
+    log_y = (z + 0.5 - t / log_t) * log_t + math.log(math.sqrt(2 * math.pi)) + b.Log(total)
+    part = b.Abs(x) - b.Floor(b.Abs(x))
     part = _where(b, part > 0.5, 1.0 - part, part)
-    sine = b.today("Log", b.today("Sin", math.pi * part))
-    mirrored = _where(b, b.today("IsFinite", sine), math.log(math.pi) - sine - log_y, -sine)
+    sine = b.Log(b.Sin(math.pi * part))
+    mirrored = _where(b, b.IsFinite(sine), math.log(math.pi) - sine - log_y, -sine)
     found = _where(b, is_inf(b, x), b.operand(math.inf, x.element_type), _where(b, is_small, mirrored, log_y))
-    return b.today("ConvertElementType", found, given.element_type)
+    return b.ConvertElementType(found, given.element_type)
 
 
 @function()
-def digamma(b: Core, operand: Any) -> XlaOp:
+def digamma(b: Methods, operand: Any) -> XlaOp:
     """The slope of Lgamma; NaN at 0, -1, -2, ..."""
     given, x = _wide(b, operand, "Digamma")
     is_small = x < 0.5
@@ -213,10 +213,10 @@ def digamma(b: Core, operand: Any) -> XlaOp:
     for i, c in enumerate(_LANCZOS, 1):
         above = above - c / ((z + float(i)) * (z + float(i)))
         below = below + c / (z + float(i))
-    log_t = b.today("Log1p", z / 7.5) + math.log(7.5)
+    log_t = b.Log1p(z / 7.5) + math.log(7.5)
     y = log_t + above / below - 7.0 / (z + 7.5)
-    turned = x + b.today("Abs", b.today("Floor", x + 0.5))
-    mirrored = y - math.pi * b.today("Cos", math.pi * turned) / b.today("Sin", math.pi * turned)
-    pole = (x <= 0.0) & (x == b.today("Floor", x))
+    turned = x + b.Abs(b.Floor(x + 0.5))
+    mirrored = y - math.pi * b.Cos(math.pi * turned) / b.Sin(math.pi * turned)
+    pole = (x <= 0.0) & (x == b.Floor(x))
     found = _where(b, pole, b.operand(math.nan, x.element_type), _where(b, is_small, mirrored, y))
-    return b.today("ConvertElementType", found, given.element_type)
+    return b.ConvertElementType(found, given.element_type)

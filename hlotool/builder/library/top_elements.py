@@ -14,32 +14,32 @@ from hlotool.ir import Shape
 from hlotool.ops import elements_left
 
 if TYPE_CHECKING:
-    from hlotool.builder.core import Core
+    from hlotool.builder.signatures import Methods
 
 
 @function()
-def top_k_with_partitions(b: Core, operand: Any, k: int, num_partitions: int = 1) -> XlaOp:
+def top_k_with_partitions(b: Methods, operand: Any, k: int, num_partitions: int = 1) -> XlaOp:
     """TopK along the last dimension, first of each part, then of what the parts gave; the same values and places."""
     made = b.operand(operand)
     size = made.dims[-1]
     demand(num_partitions >= 1, ARGUMENTS, f"num_partitions is {num_partitions}; it is at least 1")
     width = -(-size // num_partitions)
     if num_partitions == 1 or k >= width:
-        return b.today("TopK", made, k)
+        return b.TopK(made, k)
     values, places = [], []
     for start in range(0, size, width):
-        part = b.today("SliceInDim", made, start, min(start + width, size), 1, made.rank - 1)
-        found = b.today("TopK", part, min(k, part.dims[-1]))
-        values.append(b.today("GetTupleElement", found, 0))
-        places.append(b.today("Add", b.today("GetTupleElement", found, 1), start))
-    whole, where = (b.today("ConcatInDim", rows, dimension=made.rank - 1) for rows in (values, places))
-    best = b.today("TopK", whole, k)
-    chosen = b.today("TorchGather", where, b.today("GetTupleElement", best, 1), made.rank - 1)
-    return b.today("Tuple", [b.today("GetTupleElement", best, 0), chosen])
+        part = b.SliceInDim(made, start, min(start + width, size), 1, made.rank - 1)
+        found = b.TopK(part, min(k, part.dims[-1]))
+        values.append(b.GetTupleElement(found, 0))
+        places.append(b.Add(b.GetTupleElement(found, 1), start))
+    whole, where = (b.ConcatInDim(rows, dimension=made.rank - 1) for rows in (values, places))
+    best = b.TopK(whole, k)
+    chosen = b.TorchGather(where, b.GetTupleElement(best, 1), made.rank - 1)
+    return b.Tuple([b.GetTupleElement(best, 0), chosen])
 
 
 @function()
-def approx_top_k_reduction_output_size(b: Core, input_size: int, rank: int, top_k: int, recall_target: float,
+def approx_top_k_reduction_output_size(b: Methods, input_size: int, rank: int, top_k: int, recall_target: float,
                                        aggregate_to_topk: bool = True, input_size_override: int = -1
                                        ) -> tuple[int, int]:
     """How many elements ApproxTopK leaves, and by which power of two it reduces (-1 where it aggregates).
@@ -55,20 +55,20 @@ def approx_top_k_reduction_output_size(b: Core, input_size: int, rank: int, top_
 
 
 @function("AggregateToTopKBuilder")
-def aggregate_to_top_k_builder(b: Core, operands: Sequence[Any], init_values: Sequence[Any], top_k: int,
+def aggregate_to_top_k_builder(b: Methods, operands: Sequence[Any], init_values: Sequence[Any], top_k: int,
                                reduction_dim: int, comparator: Any) -> XlaOp:
     """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
     return _first(b, [b.operand(o) for o in operands], top_k, reduction_dim, comparator)
 
 
-def _first(b: Core, made: list[XlaOp], count: int, axis: int, comparator: Any) -> XlaOp:
-    found = b.today("Sort", made, comparator, axis, True)
-    rows = [found] if len(made) == 1 else [b.today("GetTupleElement", found, i) for i in range(len(made))]
-    return b.today("Tuple", [b.today("SliceInDim", row, 0, count, 1, axis) for row in rows])
+def _first(b: Methods, made: list[XlaOp], count: int, axis: int, comparator: Any) -> XlaOp:
+    found = b.Sort(made, comparator, axis, True)
+    rows = [found] if len(made) == 1 else [b.GetTupleElement(found, i) for i in range(len(made))]
+    return b.Tuple([b.SliceInDim(row, 0, count, 1, axis) for row in rows])
 
 
 @function("ApproxTopKFallback")
-def approx_top_k(b: Core, operands: Sequence[Any], init_values: Sequence[Any], top_k: int, reduction_dim: int,
+def approx_top_k(b: Methods, operands: Sequence[Any], init_values: Sequence[Any], top_k: int, reduction_dim: int,
                  comparator: Any, recall_target: float = 0.9, aggregate_to_topk: bool = True,
                  reduction_input_size_override: int = -1) -> XlaOp:
     """The k first along a dimension in a comparator's order: a tuple with a row of each operand.
@@ -89,7 +89,7 @@ def approx_top_k(b: Core, operands: Sequence[Any], init_values: Sequence[Any], t
 
 
 @function()
-def torch_scatter_dense(b: Core, input: Any, index: Any, src: Any, dim: int, combiner: Any) -> XlaOp:
+def torch_scatter_dense(b: Methods, input: Any, index: Any, src: Any, dim: int, combiner: Any) -> XlaOp:
     """input with src combined into it: src[i][j] at index[i][j] along `dim`, at its own place along the others."""
     made, given, new = b.operand(input), b.operand(index), b.operand(src)
     axis = dim + made.rank if dim < 0 else dim
@@ -98,25 +98,25 @@ def torch_scatter_dense(b: Core, input: Any, index: Any, src: Any, dim: int, com
            f"{', '.join(o.shape.text(False) for o in (made, given, new))}")
     columns = []
     for d in range(made.rank):
-        column = given if d == axis else b.today("Iota", Shape.array(given.element_type, given.dims), d)
-        columns.append(b.today("Reshape", column, [*given.dims, 1]))
+        column = given if d == axis else b.Iota(Shape.array(given.element_type, given.dims), d)
+        columns.append(b.Reshape(column, [*given.dims, 1]))
     numbers = {"update_window_dims": [], "inserted_window_dims": range(made.rank),
                "scatter_dims_to_operand_dims": range(made.rank), "index_vector_dim": made.rank}
-    return b.today("Scatter", made, b.today("ConcatInDim", columns, dimension=made.rank), new, combiner, numbers)
+    return b.Scatter(made, b.ConcatInDim(columns, dimension=made.rank), new, combiner, numbers)
 
 
 @function()
-def disassemble_tuple(b: Core, tuple_data: Any) -> list[XlaOp]:
+def disassemble_tuple(b: Methods, tuple_data: Any) -> list[XlaOp]:
     """The elements of a tuple."""
     made = b.operand(tuple_data)
     demand(made.shape.is_tuple, ARGUMENTS, f"DisassembleTuple takes a tuple; it is given {made.shape.text(False)}")
-    return [b.today("GetTupleElement", made, i) for i in range(len(made.shape.elements))]
+    return [b.GetTupleElement(made, i) for i in range(len(made.shape.elements))]
 
 
 @function()
-def box_muller_transform(b: Core, first: Any, second: Any) -> XlaOp:
+def box_muller_transform(b: Methods, first: Any, second: Any) -> XlaOp:
     """Two arrays of normal numbers, from two of numbers that are uniform in (0, 1): a tuple."""
     x, y = b.operands(first, second)
-    radius = b.today("Sqrt", b.today("Log", b.today("Max", x, 1e-7)) * -2.0)
+    radius = b.Sqrt(b.Log(b.Max(x, 1e-7)) * -2.0)
     angle = y * (2.0 * math.pi)
-    return b.today("Tuple", [b.today("Sin", angle) * radius, b.today("Cos", angle) * radius])
+    return b.Tuple([b.Sin(angle) * radius, b.Cos(angle) * radius])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hlotool.builder import XlaBuilder, XlaOp
+from hlotool.builder.linalg.lapack.routine import Config, routine
 from hlotool.builder.linalg.loop_arrays import at, each, loop, pick, put, size_of, zeros
-from hlotool.builder.linalg.routine import Config, routine
 from hlotool.ir import Shape
 
 

@@ -8,6 +8,9 @@ from functools import partial
 import ml_dtypes
 
 from hlotool.builder import XlaBuilder, XlaOp
+from hlotool.builder.linalg.lapack.real_blocks import pair_parts, triangular
+from hlotool.builder.linalg.lapack.routine import Config, letter, routine
+from hlotool.builder.linalg.lapack.schur import schur
 from hlotool.builder.linalg.loop_arrays import (
     adjoint,
     as_columns,
@@ -28,9 +31,6 @@ from hlotool.builder.linalg.loop_arrays import (
     typed,
     zeros,
 )
-from hlotool.builder.linalg.real_blocks import pair_parts, triangular
-from hlotool.builder.linalg.routine import Config, letter, routine
-from hlotool.builder.linalg.schur import schur
 from hlotool.ir import Shape
 from hlotool.passes.lift import Call
 

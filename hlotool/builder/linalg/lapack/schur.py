@@ -2,7 +2,7 @@
 
 One matrix at a time, for how many iterations it takes depends on its values. Complex matrices become triangular by
 single shifts and reflections of two elements. Real ones stay real: double shifts and reflections of three leave blocks
-of two on the diagonal, one for each pair of complex eigenvalues (hlotool.builder.linalg.real_blocks).
+of two on the diagonal, one for each pair of complex eigenvalues (hlotool.builder.linalg.lapack.real_blocks).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple
 import ml_dtypes
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.builder.linalg.factorisations import hessenberg_form, q_of
+from hlotool.builder.linalg.lapack.factorisations import hessenberg_form
+from hlotool.builder.linalg.lapack.real_blocks import standardised
 from hlotool.builder.linalg.loop_arrays import (
     as_columns,
     at,
@@ -32,8 +33,7 @@ from hlotool.builder.linalg.loop_arrays import (
     stacked,
     typed,
 )
-from hlotool.builder.linalg.real_blocks import standardised
-from hlotool.builder.linalg.reflections import from_left, from_right, reflection
+from hlotool.builder.linalg.reflections import from_left, from_right, q_of, reflection
 from hlotool.ir import Shape
 
 #: iterations for each row, and those at which a shift that goes round in circles is replaced by another; as LAPACK has

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
+from hlotool.builder.linalg.lapack.routine import Config, letter, routine
 from hlotool.builder.linalg.loop_arrays import (
     adjoint,
     as_columns,
@@ -12,7 +13,7 @@ from hlotool.builder.linalg.loop_arrays import (
     at,
     conj,
     each,
-    eye,
+    exchanged,
     loop,
     pick,
     places,
@@ -24,8 +25,17 @@ from hlotool.builder.linalg.loop_arrays import (
     typed,
     zeros,
 )
-from hlotool.builder.linalg.reflections import from_left, from_right, reflection, stored, with_reflection
-from hlotool.builder.linalg.routine import Config, letter, routine
+from hlotool.builder.linalg.reflections import (
+    from_left,
+    from_right,
+    q_of,
+    qr_form,
+    reflection,
+    stored,
+    with_column_reduced,
+    with_reflection,
+)
+from hlotool.builder.linalg.systems import lu_form
 from hlotool.ir import HloInstruction, Shape
 from hlotool.passes.lift import Call
 
@@ -35,33 +45,8 @@ Found = list[XlaOp]
 @routine("getrf", 2)
 def lu(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """L and U with row exchanges, the rows exchanged with, from 1; info is the number of the first pivot of zero."""
-    (a,) = operands
-    batch, (rows, columns) = a.dims[:-2], a.dims[-2:]
-    count = min(rows, columns)
-
-    def step(k: XlaOp, a: XlaOp, pivots: XlaOp, info: XlaOp) -> Found:
-        column = at(b, a, k, -1)
-        index = places(b, column.dims, -1)
-        size = size_of(b, column)
-        pivot = b.ArgMax(pick(b, b.Ge(index, k), size, b.Sub(b.ZerosLike(size), b.OnesLike(size))), size.rank - 1)
-        # Both rows are read before either is written.
-        chosen = b.Eq(index, each(b, pivot, index))
-        row, here = summed(b, pick(b, as_columns(b, chosen, a), a), -2), at(b, a, k, -2)
-        a = pick(b, as_columns(b, chosen, a), as_rows(b, here, a), a)
-        a = put(b, a, row, k, -2)
-        head = at(b, row, k, -1)
-        is_zero = b.Eq(head, b.ZerosLike(head))
-        share = b.Div(at(b, a, k, -1), each(b, pick(b, is_zero, b.OnesLike(head), head), column))
-        down, right = places(b, a.dims, -2), places(b, a.dims, -1)
-        below = b.And(b.Gt(down, k), b.Not(each(b, is_zero, a)))
-        rest = b.Sub(a, b.Mul(as_columns(b, share, a), as_rows(b, row, a)))
-        a = pick(b, b.And(below, b.Eq(right, k)), as_columns(b, share, a),
-                 pick(b, b.And(below, b.Gt(right, k)), rest, a))
-        number = b.BroadcastInDim(b.Add(k, 1), list(batch), [])
-        info = pick(b, b.And(is_zero, b.Eq(info, 0)), number, info)
-        return [a, put(b, pivots, b.Add(pivot, 1), k, -1), info]
-
-    return loop(b, count, step, [a, zeros(b, "s32", (*batch, count)), zeros(b, "s32", batch)])
+    a, pivots, info = lu_form(b, operands[0], size_of)
+    return [a, b.Add(pivots, 1), info]
 
 
 @routine("potrf", 2)
@@ -96,36 +81,6 @@ def cholesky(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: 
     return [low, info]
 
 
-def qr_form(b: XlaBuilder, a: XlaOp) -> tuple[XlaOp, XlaOp]:
-    """R on and above the diagonal with the tails of the reflections below it, and their factors."""
-    rows, count = a.dims[-2], min(a.dims[-2:])
-
-    def step(k: XlaOp, a: XlaOp, taus: XlaOp) -> Found:
-        return _reduced(b, k, a, taus, rows)
-
-    a, taus = loop(b, count, step, [a, zeros(b, a.element_type, (*a.dims[:-2], count))])
-    return a, taus
-
-
-def _reduced(b: XlaBuilder, k: XlaOp, a: XlaOp, taus: XlaOp, rows: int) -> Found:
-    """One column of a QR form."""
-    found = reflection(b, at(b, a, k, -1), k, rows)
-    rest = from_left(b, a, found.vector, conj(b, found.tau))
-    a = pick(b, b.Gt(places(b, a.dims, -1), k), rest, a)
-    return [with_reflection(b, a, found, k, k, rows), put(b, taus, found.tau, k, -1)]
-
-
-def q_of(b: XlaBuilder, a: XlaOp, taus: XlaOp, columns: int) -> XlaOp:
-    """So many columns of the product of reflections."""
-    count = taus.dims[-1]
-
-    def step(i: XlaOp, q: XlaOp, a: XlaOp, taus: XlaOp) -> Found:
-        k = b.Sub(b.ConstantR0(count - 1, "s32"), i)
-        return [from_left(b, q, stored(b, a, k, k), at(b, taus, k, -1)), a, taus]
-
-    return loop(b, count, step, [eye(b, a, a.dims[-2], columns), a, taus])[0]
-
-
 @routine("geqrf", 2)
 def qr(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """R above the diagonal, the tails of the reflections below it, and their factors."""
@@ -153,12 +108,8 @@ def qr_by_length(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, resul
         index = places(b, length.dims, -1)
         length = pick(b, b.Ge(index, k), length, b.Sub(b.ZerosLike(length), b.OnesLike(length)))
         pivot = b.ArgMax(length, length.rank - 1)
-        chosen = b.Eq(index, each(b, pivot, index))
-        column, here = summed(b, pick(b, as_rows(b, chosen, a), a), -1), at(b, a, k, -1)
-        a = put(b, pick(b, as_rows(b, chosen, a), as_columns(b, here, a), a), column, k, -1)
-        number, there = summed(b, pick(b, chosen, order), -1), at(b, order, k, -1)
-        order = put(b, pick(b, chosen, each(b, there, order), order), number, k, -1)
-        a, taus = _reduced(b, k, a, taus, rows)
+        a, order = exchanged(b, a, k, pivot, -1), exchanged(b, order, k, pivot, -1)
+        a, taus = with_column_reduced(b, k, a, taus, rows)
         return [a, order, taus]
 
     numbers = b.Add(places(b, (*batch, columns), -1), 1)

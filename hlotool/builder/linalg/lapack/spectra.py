@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.builder.linalg.factorisations import q_of, qr_form
+from hlotool.builder.linalg.lapack.routine import Config, letter, routine
 from hlotool.builder.linalg.loop_arrays import adjoint, as_rows, each, is_finite, pick, real, typed, zeros
-from hlotool.builder.linalg.routine import Config, letter, routine
+from hlotool.builder.linalg.reflections import q_of, qr_form
 from hlotool.ir import Shape
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.builder.linalg.factorisations import q_of, qr_form
-from hlotool.builder.linalg.routine import Config, xla_call
+from hlotool.builder.linalg.lapack.routine import Config, xla_call
+from hlotool.builder.linalg.reflections import q_of, qr_form
 from hlotool.ir import Shape
 from hlotool.passes.lift import Unclear
 
