@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.edit import Section, section
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -45,10 +42,3 @@ def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstr
         found.module.attributes = found.module.attributes.without("num_partitions")
         program = Program(found.module)
     return Part(program.module, found.fed, found.targets, found.computed, program)
-
-
-def rows_of(parameters: Sequence[HloInstruction], wanted: Sequence[HloInstruction],
-            rows: Sequence[Sequence[Array]]) -> list[list[Array]]:
-    """Return the leaves of the wanted parameters among the arguments for all of them, for each device."""
-    owners = [p for p in parameters for _ in leaves(p.shape)]
-    return [[leaf for w in wanted for leaf, owner in zip(row, owners, strict=True) if owner is w] for row in rows]

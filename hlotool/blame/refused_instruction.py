@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hlotool.blame.cuts import part, rows_of
+from hlotool.blame.cuts import part
 from hlotool.blame.places import Place
 from hlotool.diagnostics import HloError
-from hlotool.execution import FAILURES, Executor, Program, arguments_for
+from hlotool.execution import FAILURES, Executor, Program, arguments_for, rows_of
 from hlotool.ir import HloInstruction
 from hlotool.passes.edit import ancestors, is_cuttable, results_of
 from hlotool.process import work_time

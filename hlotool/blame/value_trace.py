@@ -9,9 +9,9 @@ import fnmatch
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import part, rows_of
+from hlotool.blame.cuts import part
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program
+from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, rows_of
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.edit import is_cuttable
 

@@ -1,6 +1,6 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
-from hlotool.execution.arguments import arguments_for, random_arguments
+from hlotool.execution.arguments import arguments_for, random_arguments, rows_of
 from hlotool.execution.array_files import in_order_of_names, read_array_file, storable, typed
 from hlotool.execution.codes import (
     ARGUMENTS,
@@ -82,6 +82,7 @@ __all__ = [
     "read_array_file",
     "read_module",
     "require_one_signature",
+    "rows_of",
     "run_limit",
     "run_program",
     "run_text",

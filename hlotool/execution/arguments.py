@@ -11,12 +11,14 @@ infinities and NaN for floats; 0, 1, the largest and the smallest for integers o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.program import Program
-from hlotool.ir import DType, HloModule, Shape
+from hlotool.execution.sizes import leaves
+from hlotool.ir import DType, HloInstruction, HloModule, Shape
 
 Array: TypeAlias = Any
 
@@ -89,3 +91,10 @@ def _special_floats(dtype: Any) -> Array:
     limits = ml_dtypes.finfo(dtype)
     values = [0.0, -0.0, 1.0, -1.0, float(limits.max), float(limits.tiny), 0.5, -2.0, np.inf, -np.inf, np.nan]
     return np.array(values, np.float64)
+
+
+def rows_of(parameters: Sequence[HloInstruction], wanted: Sequence[HloInstruction],
+            rows: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """Return the leaves of the wanted parameters among the arguments for all of them, for each device."""
+    owners = [p for p in parameters for _ in leaves(p.shape)]
+    return [[leaf for w in wanted for leaf, owner in zip(row, owners, strict=True) if owner is w] for row in rows]

@@ -1,4 +1,4 @@
-"""A module and its arguments: what a reducer tries."""
+"""A module and its arguments, as a reducer tries them."""
 
 from __future__ import annotations
 
@@ -26,25 +26,29 @@ class Candidate:
     other: HloModule | None = None
     _key: str = field(default="", repr=False)
 
+    def with_module(self, module: HloModule) -> Candidate:
+        """Return this candidate with another module that takes the same arguments."""
+        return Candidate(module, self.rows, self.other)
+
     @property
     def size(self) -> int:
-        """How many instructions there are, in all computations, parameters and constants among them."""
+        """Return the number of instructions in all computations, parameters and constants among them."""
         modules = [self.module] if self.other is None else [self.module, self.other]
         return sum(len(c.instructions) for m in modules for c in m.computations)
 
     @property
     def entry_size(self) -> int:
-        """How many instructions the entry has."""
+        """Return the number of instructions of the entry."""
         return len(self.module.entry.instructions)
 
     @property
     def elements(self) -> int:
-        """How many elements the arguments have."""
+        """Return the number of elements of the arguments."""
         return sum(int(leaf.size) for row in self.rows or () for leaf in row)
 
     @property
     def key(self) -> str:
-        """The same for equal texts and arguments."""
+        """Return a digest, the same for equal texts and arguments."""
         if not self._key:
             found = hashlib.blake2b(digest_size=16)
             for module in (self.module, self.other):

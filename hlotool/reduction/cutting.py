@@ -7,20 +7,20 @@ what is left out is replaced by another value of its shape, or by zeros.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from hlotool.diagnostics import HloError
+from hlotool.execution import rows_of
 from hlotool.ir import HloComputation, HloInstruction, called_by, post_order
-from hlotool.passes.edit import Editing, clone_module, is_cuttable, results_of, section, varying
+from hlotool.passes.edit import Editing, is_cuttable, results_of, section, varying
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking
 
-#: what is no unit of its own: it costs nothing to keep, and is dropped with its last user
+#: operations that cost nothing to keep, and are dropped with their last user
 _FREE = ("parameter", "constant")
 #: results that are tried alone before delta debugging
 _SINGLE = 24
@@ -28,59 +28,55 @@ _SINGLE = 24
 
 def cut_entry(work: Work) -> None:
     """Keep a window of the entry, then leave out what the failure does not need."""
-    def build(kept: Sequence[str]) -> Candidate | None:
-        return _section(work, base, kept, keeps_fixed=True)
+    _Cutting(work, is_fixed_kept=True).narrow()
+    _Cutting(work, is_fixed_kept=False).sweep()
 
-    def build_any(kept: Sequence[str]) -> Candidate | None:
-        return _section(work, base, kept, keeps_fixed=False)
 
-    def accept(candidate: Candidate, kept: Sequence[str]) -> Sequence[str]:
-        work.accept(candidate, "cut", keeps_values=True)
+class _Cutting:
+    """A search for the instructions of the best candidate's entry that a failure needs."""
+
+    def __init__(self, work: Work, is_fixed_kept: bool) -> None:
+        self.work, self.base = work, work.best
+        self.entry = self.base.module.entry
+        order = post_order(self.entry)
+        moving = varying(order, [i for i in order if i.opcode == "parameter"]) if is_fixed_kept else set(order)
+        # A program without arguments is all of it of interest.
+        self.moving = moving if any(i.opcode not in _FREE for i in moving) else set(order)
+        self.results = frozenset(results_of(self.entry))
+        self.units = [i for i in order if i in self.moving and _is_unit(i, self.entry)]
+        self._shrinking = Shrinking(work.asker, self._build, self._accept)
+
+    def narrow(self) -> None:
+        self._shrinking.narrowed(self.units)
+
+    def sweep(self) -> None:
+        self._shrinking.swept(self.units)
+
+    def _build(self, kept: Sequence[HloInstruction]) -> Candidate | None:
+        """Return the section of the entry that has those instructions, and what feeds them that cannot be cut off."""
+        used = {o for i in kept for o in i.operands}
+        targets = [i for i in kept if i not in used or i in self.results]
+        if not targets:
+            return None
+        # What no argument changes may be folded into what is kept: it stays, unless it is left out on purpose.
+        cut = self.moving.difference(kept)
+        return sectioned(self.work, self.base, targets, {i for i in cut if i.opcode not in _FREE and is_cuttable(i)})
+
+    def _accept(self, candidate: Candidate, kept: Sequence[HloInstruction]) -> Sequence[HloInstruction]:
+        self.work.accept(candidate, "cut", keeps_values=True)
         here = {i.name for i in candidate.module.entry.instructions if i.opcode not in _FREE}
-        return [k for k in kept if k in here]
-
-    base = work.best
-    moving = set(_moving(base.module.entry))
-    units = [i.name for i in post_order(base.module.entry) if _is_unit(i, base.module.entry) and i in moving]
-    Shrinking(work.asker, build, accept).narrowed(units)
-    base = work.best
-    units = [i.name for i in post_order(base.module.entry) if _is_unit(i, base.module.entry)]
-    Shrinking(work.asker, build_any, accept).swept(units)
+        return [k for k in kept if k.name in here]
 
 
-def _moving(entry: HloComputation) -> set[HloInstruction]:
-    order = post_order(entry)
-    found = varying(order, [i for i in order if i.opcode == "parameter"])
-    # A program without arguments is all of it of interest.
-    return found if any(i.opcode not in _FREE for i in found) else set(order)
+def _is_unit(instruction: HloInstruction, home: HloComputation) -> bool:
+    """Return True for what is left out for itself: neither free, nor the tuple of the results."""
+    return instruction.opcode not in _FREE and not (instruction is home.root and instruction.opcode == "tuple")
 
 
-def _is_unit(instruction: HloInstruction, entry: HloComputation) -> bool:
-    return instruction.opcode not in _FREE and not (instruction is entry.root and instruction.opcode == "tuple")
-
-
-def _section(work: Work, base: Candidate, kept: Sequence[str], *, keeps_fixed: bool,
-             targets: Sequence[str] | None = None) -> Candidate | None:
-    """The section of the entry that has those instructions, and what feeds them that cannot be cut off."""
-    entry = base.module.entry
-    wanted = set(kept)
-    inside = [i for i in entry.instructions if i.name in wanted]
-    used = {o for i in inside for o in i.operands}
-    results = set(results_of(entry))
-    chosen = [i for i in inside if (i not in used or i in results) and (targets is None or i.name in targets)]
-    if not chosen:
-        return None
-    moving = _moving(entry) if keeps_fixed else None
-    # What no argument changes may be folded into what is kept: it stays, unless it is left out on purpose.
-    cut = {i for i in entry.instructions if i.name not in wanted and i.opcode not in _FREE and is_cuttable(i)
-           and (moving is None or i in moving)}
-    return sectioned(work, base, entry, chosen, cut)
-
-
-def sectioned(work: Work, base: Candidate, entry: HloComputation, targets: Sequence[HloInstruction],
-              cut: set[HloInstruction]) -> Candidate | None:
-    """The candidate that computes those targets from what is cut."""
-    found = section(base.module, entry, list(dict.fromkeys(targets)), cut, work.header)
+def sectioned(work: Work, base: Candidate, targets: Sequence[HloInstruction], cut: set[HloInstruction]
+              ) -> Candidate | None:
+    """Return the candidate that computes some targets of the entry from what is cut; None: it has no arguments."""
+    found = section(base.module, base.module.entry, list(dict.fromkeys(targets)), cut, work.header)
     if base.rows is None:
         return Candidate(found.module)
     try:
@@ -92,29 +88,24 @@ def sectioned(work: Work, base: Candidate, entry: HloComputation, targets: Seque
 def cut_results(work: Work) -> None:
     """Compute as few results as show the failure."""
     base = work.best
-    entry = base.module.entry
-    results = list(dict.fromkeys(results_of(entry)))
+    results = list(dict.fromkeys(results_of(base.module.entry)))
     if len(results) < 2:
         return
-    by_name = {i.name: i for i in results}
 
-    def build(kept: Sequence[str]) -> Candidate | None:
-        return sectioned(work, base, entry, [by_name[k] for k in kept], set()) if kept else None
+    def build(kept: Sequence[HloInstruction]) -> Candidate | None:
+        return sectioned(work, base, kept, set()) if kept else None
 
-    def accept(candidate: Candidate, kept: Sequence[str]) -> Sequence[str]:
+    def accept(candidate: Candidate, kept: Sequence[HloInstruction]) -> Sequence[HloInstruction]:
         work.accept(candidate, "results", keeps_values=True)
         return kept
 
-    shrinking = Shrinking(work.asker, build, accept)
-    single = work.asker.first(functools.partial(build, [name]) for name in list(by_name)[:_SINGLE])
-    if single is not None:
-        work.accept(single[1], "results", keeps_values=True)
-        return
-    shrinking.swept(shrinking.narrowed(list(by_name)))
+    if not work.try_each([partial(build, [r]) for r in results[:_SINGLE]], "results", keeps_values=True):
+        shrinking = Shrinking(work.asker, build, accept)
+        shrinking.swept(shrinking.narrowed(results))
 
 
 def promote(work: Work) -> bool:
-    """Let a called computation be the entry, with the arguments of one of its calls."""
+    """Let a called computation be the entry, with the arguments of one of its calls. Return True if it helped."""
     changed = False
     while True:
         base = work.best
@@ -145,71 +136,66 @@ def _promoted(work: Work, base: Candidate, computation: HloComputation, number: 
                                                     len(base.rows)))
     except HloError:
         return None
-    owners = [p for p in computation.parameters() for _, s in p.shape.leaves() if s.is_array]
-    chosen = [[leaf for fed in found.fed for leaf, owner in zip(row, owners, strict=True) if owner is fed]
-              for row in rows]
-    return Candidate(found.module, chosen)
+    return Candidate(found.module, rows_of(computation.parameters(), found.fed, rows))
 
 
 def cut_called(work: Work) -> bool:
-    """Leave instructions of called computations out."""
+    """Leave instructions of called computations out. Return True if it helped."""
     before = work.best
-    for name in [c.name for c in work.best.module.computations if c is not work.best.module.entry]:
+    for name in [c.name for c in before.module.computations if c is not before.module.entry]:
         base = work.best
-        computation = next((c for c in base.module.computations if c.name == name), None)
-        if computation is None:
-            continue
-        units = [i.name for i in post_order(computation) if i.opcode not in _FREE and not (
-            i is computation.root and i.opcode == "tuple")]
-
-        def build(kept: Sequence[str], name: str = name, base: Candidate = base,
-                  units: Sequence[str] = tuple(units)) -> Candidate | None:
-            return _without(base, name, set(units) - set(kept))
-
-        def accept(candidate: Candidate, kept: Sequence[str], name: str = name) -> Sequence[str]:
-            work.accept(candidate, "cut in calls", keeps_values=False)
-            here = {i.name for c in candidate.module.computations if c.name == name for i in c.instructions}
-            return [k for k in kept if k in here]
-
-        Shrinking(work.asker, build, accept).swept(units)
+        home = next((c for c in base.module.computations if c.name == name), None)
+        if home is not None:
+            units = [i for i in post_order(home) if _is_unit(i, home)]
+            Shrinking(work.asker, partial(_without_others, base, home, units), partial(_accept_in_calls, work, name)
+                      ).swept(units)
     # What a loop hands on unchanged is another failure than what it sets anew: zeros are tried for themselves.
     work.try_all(_zeroed, "cut in calls")
     return work.best is not before
 
 
+def _without_others(base: Candidate, home: HloComputation, units: Sequence[HloInstruction],
+                    kept: Sequence[HloInstruction]) -> Candidate | None:
+    return _without(base, home, set(units).difference(kept))
+
+
+def _accept_in_calls(work: Work, home: str, candidate: Candidate, kept: Sequence[HloInstruction]
+                     ) -> Sequence[HloInstruction]:
+    work.accept(candidate, "cut in calls", keeps_values=False)
+    here = {i.name for c in candidate.module.computations if c.name == home for i in c.instructions}
+    return [k for k in kept if k.name in here]
+
+
 def _zeroed(base: Candidate) -> Iterator[Maker]:
-    """Each instruction of a called computation replaced by zeros, those that end it first."""
+    """Yield each instruction of a called computation replaced by zeros, those that end it first."""
     for computation in base.module.computations:
         if computation is not base.module.entry:
             for instruction in reversed(post_order(computation)):
                 is_fixed = instruction.operands and all(o.opcode == "constant" for o in instruction.operands)
                 if instruction.opcode not in _FREE and instruction.shape.is_array and not is_fixed:
-                    yield partial(_without, base, computation.name, {instruction.name}, is_zero=True)
+                    yield partial(_without, base, computation, {instruction}, is_zero=True)
 
 
-def _without(base: Candidate, name: str, dropped: set[str], *, is_zero: bool = False) -> Candidate | None:
-    """The module with those instructions of a computation replaced by what they take, or by zeros (`is_zero`: only)."""
-    module = clone_module(base.module)
-    computation = next(c for c in module.computations if c.name == name)
-    edit = Editing(module)
+def _without(base: Candidate, home: HloComputation, dropped: Collection[HloInstruction], *, is_zero: bool = False
+             ) -> Candidate | None:
+    """Return the module with some instructions replaced by what they take, or by zeros (`is_zero`: by zeros only)."""
+    edit = Editing.of_copy(base.module)
     others: dict[HloInstruction, HloInstruction] = {}
-    for instruction in list(computation.instructions):
-        if instruction.name in dropped:
-            stand_in = (edit.zeros(computation, instruction.shape.without_layout(), before=instruction) if is_zero
-                        else _stand_in(edit, computation, instruction))
+    copy, gone = edit.copies[home], {edit.copies[d] for d in dropped}
+    for instruction in list(copy.instructions):
+        if instruction in gone:
+            same = None if is_zero else _of_the_same_shape(copy, instruction)
+            stand_in = same or edit.zeros(copy, instruction.shape.without_layout(), before=instruction)
             if stand_in is None:
                 return None
             others[instruction] = stand_in
-    edit.replace_uses(others)
+    edit.replace_uses(others, copy)
     edit.sweep()
-    found = Candidate(module, base.rows)
+    found = base.with_module(edit.module)
     return found if found.size < base.size or (is_zero and found.size == base.size) else None
 
 
-def _stand_in(edit: Editing, computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+def _of_the_same_shape(home: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+    """Return an operand, or a parameter, of an instruction's shape."""
     wanted = instruction.shape.without_layout()
-    for operand in instruction.operands:
-        if operand.shape.without_layout() is wanted:
-            return operand
-    parameter = next((p for p in computation.parameters() if p.shape.without_layout() is wanted), None)
-    return parameter or edit.zeros(computation, wanted, before=instruction)
+    return next((v for v in (*instruction.operands, *home.parameters()) if v.shape.without_layout() is wanted), None)

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from hlotool.execution import leaves
-from hlotool.ir import NO_ATTRIBUTES, Attributes, HloComputation, HloInstruction, HloModule, unique_name
-from hlotool.passes.edit import is_cuttable, results_of, section
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.passes.edit import Editing, Section, all_inlined, is_cuttable, results_of, section
 from hlotool.reduction.candidate import Array, Candidate, Rows
 from hlotool.reduction.entry_values import Values, values_of
-from hlotool.reduction.flattening import all_inlined
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 
@@ -142,7 +141,7 @@ def _joined(base: Candidate, left: _Side, right: _Side, targets: tuple[HloInstru
                 numbers[key] = len(numbers)
                 order.append((side, fed))
     for side, part in zip((left, right), parts, strict=True):
-        _renumber(side, part.module.entry, part.fed, numbers, order)
+        _renumber(side, part, numbers, order)
     devices = range(len(base.rows or []))
     rows = [[leaf for side, fed in order for leaf in _leaves(side, fed, device)] for device in devices]
     return Candidate(parts[0].module, rows, parts[1].module)
@@ -153,32 +152,28 @@ def _parameter_key(side: _Side, fed: HloInstruction) -> object:
     return side.keys.get(fed) or ("parameter", fed.parameter_number)
 
 
-def _renumber(side: _Side, entry: HloComputation, fed: tuple[HloInstruction, ...], numbers: Mapping[object, int],
-              order: list[tuple[_Side, HloInstruction]]) -> None:
+def _renumber(side: _Side, part: Section, numbers: Mapping[object, int],
+              order: Sequence[tuple[_Side, HloInstruction]]) -> None:
     """Number the parameters as both modules have them; what only the other one takes stands there unused.
 
     Two parameters of one value become one.
     """
-    parameters = entry.parameters()
+    edit, entry = Editing(part.module), part.module.entry
     taken: dict[int, HloInstruction] = {}
     twins: dict[HloInstruction, HloInstruction] = {}
-    for parameter, source in zip(parameters, fed, strict=True):
+    for parameter, source in zip(entry.parameters(), part.fed, strict=True):
         number = numbers[_parameter_key(side, source)]
         if number in taken:
             twins[parameter] = taken[number]
-            continue
-        taken[number] = parameter
-        parameter.attributes = Attributes(parameter.attributes | {"parameter_number": number})
-    for instruction in entry.instructions:
-        instruction.operands = tuple(twins.get(o, o) for o in instruction.operands)
+        else:
+            taken[number] = parameter
+            parameter.attributes = Attributes(parameter.attributes | {"parameter_number": number})
+    edit.replace_uses(twins, entry)
     entry.instructions = [i for i in entry.instructions if i not in twins]
-    names = {i.name for i in entry.instructions}
     for number, (_, source) in enumerate(order):
         if number not in taken:
-            name = unique_name(source.name, names)
-            names.add(name)
-            entry.instructions.insert(0, HloInstruction(name, "parameter", source.shape.without_layout(), (),
-                                                        NO_ATTRIBUTES | {"parameter_number": number}))
+            edit.insert(entry, "parameter", source.shape.without_layout(), (), {"parameter_number": number},
+                        name=source.name, before=entry.instructions[0])
 
 
 def _leaves(side: _Side, fed: HloInstruction, device: int) -> list[Array]:

@@ -133,7 +133,7 @@ def reduce_candidate(original: Candidate, test: Interest, options: Options | Non
     options = options or Options()
     started = time.monotonic()
     plain, source = _unsourced(original), original.module.source
-    asker = Asker(test, options.jobs, started + options.time_limit, allowed=errors_of(plain), known=options.known,
+    asker = Asker(test, options.jobs, work_time() + options.time_limit, allowed=errors_of(plain), known=options.known,
                   hear=options.hear_answer)
     try:
         return _Run(plain, asker, options, started, source.filename if source is not None else "<module>").reduction()

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
-from hlotool.ir import HloInstruction, HloModule, Literal, post_order
-from hlotool.passes.edit import clone_module
+from hlotool.ir import HloInstruction, Literal
+from hlotool.passes.edit import Editing, renamed, without_layouts, without_metadata
 from hlotool.reduction.candidate import Array, Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking
 
-#: elements of an array that are looked at to say how plain it is
+#: elements of an array that count for how plain it is
 _LOOKED_AT = 256
-#: what says nothing of the values that an instruction computes
+#: attributes that do not change the values that an instruction computes
 _SAID_BESIDE = ("sharding", "frontend_attributes", "backend_config", "control-predecessors", "statistics", "origin",
                 "parameter_replication", "debug_attributes", "result_accuracy", "operand_precision", "algorithm",
                 "output_to_operand_aliasing", "indices_are_sorted", "unique_indices", "is_host_transfer",
                 "is_stable", "async_execution_thread")
+#: attributes of the header that say how many devices there are
+_COUNTS = ("replica_count", "num_partitions")
 
 
 def strip(work: Work) -> bool:
-    """Without metadata and stack frames, layouts, and what the header says; then without attributes that are left."""
+    """Leave out metadata and stack frames, layouts, and what the header says; then attributes that are left."""
     before = work.best
-    for change in (_without_metadata, _without_layouts, _without_header):
-        base = work.best
-        work.try_each([partial(change, base)], "plainer")
+    for change in (_without_metadata, _without_layouts):
+        work.try_each([partial(change, work.best)], "plainer")
     _strip_header(work)
     _strip_attributes(work)
     return work.best is not before
@@ -37,128 +38,87 @@ def _without_metadata(base: Candidate) -> Candidate | None:
     modules = [m for m in (base.module, base.other) if m is not None]
     if all(not m.tables and all(i.metadata is None for i in m.instructions()) for m in modules):
         return None
-    plain = []
-    for module in map(clone_module, modules):
-        for instruction in module.instructions():
-            instruction.metadata = None
-        module.tables, module.source = {}, None
-        plain.append(module)
-    return Candidate(plain[0], base.rows, plain[1] if base.other is not None else None)
+    return Candidate(without_metadata(base.module), base.rows, base.other and without_metadata(base.other))
 
 
 def _without_layouts(base: Candidate) -> Candidate | None:
     if all(i.shape.without_layout() is i.shape for i in base.module.instructions()):
         return None
-    module = clone_module(base.module)
-    for instruction in module.instructions():
-        instruction.shape = instruction.shape.without_layout()
-        literal = instruction.attributes.get("literal")
-        if isinstance(literal, Literal) and literal.shape.layout is not None and not literal.is_elided:
-            instruction.attributes = instruction.attributes | {
-                "literal": Literal(literal.shape.without_layout(), literal.array)}
-    module.attributes = module.attributes.without("entry_computation_layout", "is_scheduled")
-    return Candidate(module, base.rows, base.other)
-
-
-def _without_header(base: Candidate) -> Candidate | None:
-    if not base.module.attributes:
-        return None
-    module = clone_module(base.module)
-    module.attributes = module.attributes.without(*module.attributes)
-    # Fewer devices take fewer arguments.
-    rows = base.rows[:1] if base.rows is not None else None
-    return Candidate(module, rows, base.other)
+    return base.with_module(without_layouts(base.module))
 
 
 def _strip_header(work: Work) -> None:
-    for name in list(work.best.module.attributes):
-        base = work.best
-
-        def make(base: Candidate = base, name: str = name) -> Candidate:
-            module = clone_module(base.module)
-            module.attributes = module.attributes.without(name)
-            is_count = name in ("replica_count", "num_partitions")
-            rows = base.rows[:1] if base.rows is not None and is_count else base.rows
-            return Candidate(module, rows, base.other)
-
-        work.try_each([make], "plainer")
-    for name in ("replica_count", "num_partitions"):
-        while int(work.best.module.attributes.get(name, 1)) > 2:
-            base = work.best
-            half = int(base.module.attributes[name]) // 2
-            if not work.try_each([partial(_with_count, base, name, half)], "plainer"):
+    names = list(work.best.module.attributes)
+    if not names:
+        return
+    if not work.try_each([partial(_without_header, work.best, names)], "plainer"):
+        for name in names:
+            work.try_each([partial(_without_header, work.best, [name])], "plainer")
+    for name in _COUNTS:
+        while (count := int(work.best.module.attributes.get(name, 1))) > 2:
+            if not work.try_each([partial(_with_count, work.best, name, count // 2)], "plainer"):
                 break
 
 
+def _without_header(base: Candidate, names: Sequence[str]) -> Candidate:
+    """Return the module without attributes of its header; without counts it is for one device."""
+    module = replace(base.module, attributes=base.module.attributes.without(*names))
+    is_for_one = base.rows is not None and not set(_COUNTS).isdisjoint(names)
+    return Candidate(module, base.rows[:1] if base.rows and is_for_one else base.rows, base.other)
+
+
 def _with_count(base: Candidate, name: str, count: int) -> Candidate:
-    """The module for fewer devices, of which the first keep their arguments."""
-    module = clone_module(base.module)
-    share = count / int(module.attributes[name])
-    module.attributes = module.attributes | {name: count}
+    """Return the module for fewer devices, of which the first keep their arguments."""
+    before = int(base.module.attributes[name])
+    module = replace(base.module, attributes=base.module.attributes | {name: count})
     rows = base.rows
     if rows is not None and len(rows) > 1:
-        rows = rows[:max(1, int(len(rows) * share))]
+        rows = rows[:max(1, len(rows) * count // before)]
     return Candidate(module, rows, base.other)
 
 
 def _strip_attributes(work: Work) -> None:
     base = work.best
-    units = [(c.name, i.name, n) for c in base.module.computations for i in c.instructions for n in i.attributes
-             if n in _SAID_BESIDE]
-    if not units:
-        return
+    units = [(i, n) for i in base.module.instructions() for n in i.attributes if n in _SAID_BESIDE]
 
-    def build(kept: Sequence[tuple[str, str, str]]) -> Candidate:
-        dropped = set(units) - set(kept)
-        module = clone_module(base.module)
-        for computation in module.computations:
-            for instruction in computation.instructions:
-                names = [n for n in instruction.attributes if (computation.name, instruction.name, n) in dropped]
-                if names:
-                    instruction.attributes = instruction.attributes.without(*names)
-        return Candidate(module, base.rows, base.other)
+    def build(kept: Sequence[tuple[HloInstruction, str]]) -> Candidate:
+        edit = Editing.of_copy(base.module)
+        for instruction, name in set(units).difference(kept):
+            copy = edit.copies[instruction]
+            copy.attributes = copy.attributes.without(name)
+        return base.with_module(edit.module)
 
-    def accept(candidate: Candidate, kept: Sequence[tuple[str, str, str]]) -> Sequence[tuple[str, str, str]]:
+    def accept(candidate: Candidate, kept: Sequence[tuple[HloInstruction, str]]
+               ) -> Sequence[tuple[HloInstruction, str]]:
         work.accept(candidate, "plainer", keeps_values=False)
         return kept
 
-    found = work.asker.first([lambda: build([])])
-    if found is not None:
-        work.accept(found[1], "plainer", keeps_values=False)
-        return
-    Shrinking(work.asker, build, accept).swept(units)
+    if units and not work.try_each([partial(build, [])], "plainer"):
+        Shrinking(work.asker, build, accept).swept(units)
 
 
 def simplify_literals(work: Work) -> bool:
-    """Constants with plainer values: all zero, all one, all the first element, whole numbers."""
-    return work.try_all(_literals, "literals")
+    """Give constants plainer values: all zero, all one, all the first element, whole numbers."""
+    return work.try_all(_each_literal, "literals")
 
 
-def _literals(base: Candidate) -> Iterator[Maker]:
-    for computation in base.module.computations:
-        for instruction in computation.instructions:
-            literal = instruction.attributes.get("literal")
-            if not isinstance(literal, Literal) or literal.has_elided or not literal.shape.is_array:
-                continue
-            array = literal.array
-            for other in plainer_arrays(array):
-                yield _literal_maker(base, computation.name, instruction.name, other)
+def _each_literal(base: Candidate) -> Iterator[Maker]:
+    for instruction in base.module.instructions():
+        literal = instruction.attributes.get("literal")
+        if isinstance(literal, Literal) and not literal.has_elided and literal.shape.is_array:
+            for other in plainer_arrays(literal.array):
+                yield partial(_with_literal, base, instruction, Literal(literal.shape, other))
 
 
-def _literal_maker(base: Candidate, computation: str, name: str, array: Array) -> Maker:
-    def make() -> Candidate:
-        module = clone_module(base.module)
-        home = next(c for c in module.computations if c.name == computation)
-        instruction = next(i for i in home.instructions if i.name == name)
-        shape = instruction.attributes["literal"].shape
-        instruction.attributes = instruction.attributes | {"literal": Literal(shape, array)}
-        return Candidate(module, base.rows, base.other)
-
-    return make
+def _with_literal(base: Candidate, instruction: HloInstruction, literal: Literal) -> Candidate:
+    edit = Editing.of_copy(base.module)
+    copy = edit.copies[instruction]
+    copy.attributes = copy.attributes | {"literal": literal}
+    return base.with_module(edit.module)
 
 
 def plainer_arrays(array: Array, distinct: int = 1, digits: Sequence[int] = ()) -> Iterator[Array]:
-    """Plainer values than those of an array: zeros, ones, one of its elements for all, fewer digits.
+    """Yield plainer values than those of an array: zeros, ones, one of its elements for all, fewer digits.
 
     Each is plainer by `_plainness`, so that taking one after the other comes to an end.
     """
@@ -179,7 +139,7 @@ def plainer_arrays(array: Array, distinct: int = 1, digits: Sequence[int] = ()) 
 
 
 def _rounded(array: Array, digits: int) -> Array:
-    """Whole numbers (0), or so many digits."""
+    """Return the array in whole numbers (`digits` is 0), or in numbers of so many digits."""
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -193,7 +153,7 @@ def _rounded(array: Array, digits: int) -> Array:
 
 
 def _plainness(array: Array) -> tuple[int, int]:
-    """How plain an array is, the least being zeros: ones, one number, several; and how much there is to write."""
+    """Return how plain an array is, zeros least: ones, one number, several; and how much there is to write."""
     import numpy as np
 
     if not bool(array.astype(np.bool_).any()) and not _has_signs(array):
@@ -206,7 +166,7 @@ def _plainness(array: Array) -> tuple[int, int]:
 
 
 def _has_signs(array: Array) -> bool:
-    """Whether a zero of an array is negative."""
+    """Return True if a zero of an array is negative."""
     import numpy as np
 
     halves = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
@@ -214,37 +174,7 @@ def _has_signs(array: Array) -> bool:
 
 
 def rename(work: Work) -> bool:
-    """Short names: x, y for parameters, opcodes for the rest."""
+    """Give everything short names: p0, p1 for parameters, opcodes for the rest."""
     base = work.best
-    return work.try_each([lambda: Candidate(_renamed(base.module), base.rows, base.other and _renamed(base.other))],
-                         "renamed")
-
-
-def _renamed(given: HloModule) -> HloModule:
-    module = clone_module(given)
-    taken: dict[str, int] = {}
-    for computation in module.computations:
-        taken.clear()
-        for instruction in post_order(computation):
-            word = f"p{instruction.parameter_number}" if instruction.opcode == "parameter" else re.sub(
-                r"\W", "_", instruction.opcode)
-            taken[word] = taken.get(word, 0) + 1
-            instruction.name = word if taken[word] == 1 else f"{word}.{taken[word] - 1}"
-    names: dict[str, int] = {}
-    for computation in module.computations:
-        word = "main" if computation is module.entry else _role(module, computation.root)
-        names[word] = names.get(word, 0) + 1
-        computation.name = word if names[word] == 1 else f"{word}.{names[word] - 1}"
-    module.name = "reduced"
-    return module
-
-
-def _role(module: HloModule, root: HloInstruction) -> str:
-    """What a computation is to its first caller: body, condition, to_apply, branch."""
-    for instruction in module.instructions():
-        for name, value in instruction.attributes.items():
-            called = value if isinstance(value, tuple) else (value,)
-            if any(getattr(c, "root", None) is root for c in called):
-                return {"to_apply": re.sub(r"\W", "_", root.opcode), "branch_computations": "branch",
-                        "calls": "called"}.get(name, name)
-    return "called"
+    return work.try_each([lambda: Candidate(renamed(base.module, "reduced"), base.rows,
+                                            base.other and renamed(base.other, "reduced"))], "renamed")

@@ -5,11 +5,12 @@ one parameter in place of another, a constant's value in place of the instructio
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from hlotool.ir import Attributes, HloInstruction, post_order
-from hlotool.passes.edit import Editing, clone_module
-from hlotool.reduction.candidate import Array, Candidate, Rows
-from hlotool.reduction.flattening import tidied
+from hlotool.execution import rows_of
+from hlotool.ir import HloComputation, HloInstruction, post_order
+from hlotool.passes.edit import Editing
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 
@@ -18,7 +19,7 @@ _EARLIER = 4
 
 
 def substitute(work: Work) -> bool:
-    """Pass instructions by, and merge parameters."""
+    """Pass instructions by, and merge parameters. Return True if it helped."""
     return work.try_all(_substitutions, "substituted")
 
 
@@ -29,53 +30,27 @@ def _substitutions(base: Candidate) -> Iterator[Maker]:
             instruction = order[number]
             earlier = [e for e in order[:number] if e.shape.without_layout() is instruction.shape.without_layout()]
             chosen = dict.fromkeys([*(o for o in instruction.operands if o in earlier), *earlier[:_EARLIER]])
-            if instruction.opcode == "parameter":
-                if computation is not base.module.entry:
-                    continue
-                chosen = dict.fromkeys(e for e in chosen if e.opcode == "parameter")
-            elif instruction.opcode == "constant":
-                chosen = dict.fromkeys(e for e in chosen if e.opcode == "constant")
+            if instruction.opcode == "parameter" and computation is not base.module.entry:
+                continue
             for other in chosen:
-                yield _maker(base, computation.name, instruction.name, other.name)
+                if instruction.opcode not in ("parameter", "constant") or other.opcode == instruction.opcode:
+                    yield partial(_substituted, base, computation, instruction, other)
 
 
-def _maker(base: Candidate, computation: str, old: str, new: str) -> Maker:
-    return lambda: _substituted(base, computation, old, new)
-
-
-def _substituted(base: Candidate, computation: str, old: str, new: str) -> Candidate | None:
-    module = clone_module(base.module)
-    home = next(c for c in module.computations if c.name == computation)
-    names = {i.name: i for i in home.instructions}
-    edit = Editing(module)
-    edit.replace_uses({names[old]: names[new]})
-    tidied(edit)
-    found = without_unused_parameters(Candidate(module, base.rows))
+def _substituted(base: Candidate, home: HloComputation, old: HloInstruction, new: HloInstruction) -> Candidate | None:
+    edit = Editing.of_copy(base.module)
+    edit.replace_uses({edit.copies[old]: edit.copies[new]}, edit.copies[home])
+    edit.tidy()
+    found = _without_unused_parameters(edit, base)
     return found if found.size < base.size else None
 
 
-def without_unused_parameters(candidate: Candidate) -> Candidate:
-    """The candidate without entry parameters that nothing takes, and without their arguments; changed in place."""
-    entry = candidate.module.entry
+def _without_unused_parameters(edit: Editing, base: Candidate) -> Candidate:
+    """Return the edited candidate without entry parameters that nothing takes, and without their arguments."""
+    entry = edit.module.entry
     used = {o for i in entry.instructions for o in i.operands} | {entry.root}
     parameters = entry.parameters()
-    unused = {p for p in parameters if p not in used}
-    if not unused:
-        return candidate
-    rows = _chosen(parameters, unused, candidate.rows)
-    entry.instructions = [i for i in entry.instructions if i not in unused]
-    for number, parameter in enumerate(entry.parameters()):
-        parameter.attributes = Attributes(parameter.attributes | {"parameter_number": number})
-    candidate.module.attributes = candidate.module.attributes.without(
-        "entry_computation_layout", "input_output_alias", "buffer_donor",
-        "allow_spmd_sharding_propagation_to_parameters")
-    return Candidate(candidate.module, rows)
-
-
-def _chosen(parameters: list[HloInstruction], unused: set[HloInstruction], rows: Rows | None) -> Rows | None:
-    if rows is None:
-        return None
-    owners = [p for p in parameters for _, s in p.shape.leaves() if s.is_array]
-    found: list[list[Array]] = [[a for a, owner in zip(row, owners, strict=True) if owner not in unused]
-                                for row in rows]
-    return found
+    if used.issuperset(parameters):
+        return base.with_module(edit.module)
+    edit.drop_parameters(entry, set(parameters) - used)
+    return Candidate(edit.module, base.rows and rows_of(parameters, entry.parameters(), base.rows))

@@ -15,12 +15,13 @@ import pytest
 import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
+from hlotool.passes.edit import renamed
 from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import Values, _fitting, values_of
 from hlotool.reduction.pair_cutting import _Side
 from hlotool.reduction.search_state import Work
-from hlotool.reduction.simplify import _plainness, _renamed, _with_count, plainer_arrays
+from hlotool.reduction.simplify import _plainness, _with_count, plainer_arrays
 from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
 
 F32 = partial(np.array, dtype=np.float32)
@@ -79,7 +80,7 @@ ENTRY e {
 
 
 def test_branches_and_reducers_are_named_for_what_they_do() -> None:
-    found = _renamed(hlotool.parse(ROLES))
+    found = renamed(hlotool.parse(ROLES), "reduced")
     assert [c.name for c in found.computations] == ["branch", "branch.1", "maximum", "main"]
     assert [i.name for i in found.entry.instructions] == ["p0", "p1", "p2", "conditional", "reduce", "tuple"]
 

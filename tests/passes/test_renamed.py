@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hlotool
-from hlotool.reduction.simplify import _renamed
+from hlotool.passes.edit import renamed
 
 TEXT = """HloModule long_name
 add.region.7 { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -23,7 +23,7 @@ ENTRY e {
 
 
 def test_computations_are_named_for_what_they_are_to_their_callers() -> None:
-    found = _renamed(hlotool.parse(TEXT))
+    found = renamed(hlotool.parse(TEXT), "reduced")
     assert [c.name for c in found.computations] == ["add", "condition", "body", "called", "main"]
     assert [i.name for i in found.entry.instructions] == [
         "p0", "fusion", "constant", "reduce", "constant.1", "tuple", "while"]
